@@ -1,0 +1,1 @@
+"""Concord's core: everything that is true without a browser."""

@@ -1,0 +1,196 @@
+"""Protocols by shape: what services and rules need from the outside, without saying who provides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import date
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.types import (
+    Chunk,
+    Commit,
+    Document,
+    DocumentFacts,
+    Edit,
+    Entry,
+    Filters,
+    Generation,
+    Passage,
+    Person,
+    Profile,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, what is being done); it may raise Cancelled."""
+
+Ranking = Mapping[int, float]
+"""Chunk number to score, best first, no repeats, ties in the order of ids. The one currency between stages.
+
+Chunks of a generation are numbered in the order of their ids, so comparing numbers compares ids.
+"""
+
+
+def no_progress(done: int, total: int, what: str) -> None:
+    """For callers that do not want to know."""
+
+
+class Store(Protocol):
+    """Documents under version control."""
+
+    def create(self) -> None: ...
+    def head(self, branch: str = ...) -> str: ...
+    def resolve(self, revision: str) -> str: ...
+    def contains(self, commit: str, ancestor: str) -> bool: ...
+    def entries(self, commit: str) -> tuple[Entry, ...]: ...
+    def read(self, commit: str, path: str) -> bytes: ...
+    def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]: ...
+    def changed(self, old: str, new: str) -> tuple[Edit, ...]: ...
+    def log(self, commit: str, since: str = ..., limit: int = ...) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]: ...
+    def history(self, commit: str, path: str) -> tuple[Commit, ...]: ...
+    def branches(self, prefix: str = ...) -> tuple[str, ...]: ...
+    def check(self) -> tuple[str, ...]: ...
+    def commit(
+        self,
+        branch: str,
+        files: Mapping[str, bytes | None],
+        author: Person,
+        message: str,
+        *,
+        expected: str | None = ...,
+    ) -> str: ...
+    def branch(self, name: str, at: str) -> None: ...
+    def drop(self, name: str) -> None: ...
+    def merge(self, head: str, author: Person, message: str, *, into: str = ...) -> str: ...
+
+
+class Tokens(Protocol):
+    """Where a model's tokens lie in a text, as (start, end) character offsets."""
+
+    def __call__(self, text: str) -> Sequence[tuple[int, int]]: ...
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. A text's vector depends on that text alone, not on its neighbours in a batch."""
+
+    name: str
+    dimension: int
+    limit: int
+
+    def tokens(self, text: str) -> Sequence[tuple[int, int]]: ...
+    def documents(self, texts: Sequence[str], progress: Progress = ...) -> np.ndarray: ...
+    def query(self, text: str) -> np.ndarray: ...
+
+
+class Reranker(Protocol):
+    """A model that reads a query and a passage together."""
+
+    name: str
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]: ...
+
+
+class Leg(Protocol):
+    """One way to find candidates in one generation."""
+
+    floor: float
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking: ...
+    def score(self, chunks: Sequence[int]) -> list[float]: ...
+
+
+class Index(Protocol):
+    """One open generation: what is in it, and its legs."""
+
+    generation: Generation
+    profile: Profile
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def documents(self) -> tuple[DocumentFacts, ...]: ...
+    @property
+    def vocabulary(self) -> Mapping[str, int]: ...
+    def passage(self, chunk: int) -> Passage: ...
+    def number(self, chunk: str) -> int | None: ...
+    def text(self, document: int) -> str: ...
+    def chunks_of(self, document: int) -> list[int]: ...
+    def allowed(self, filters: Filters, today: date) -> np.ndarray | None: ...
+    def bm25(self, query: str) -> Leg: ...
+    def dense(self, vector: np.ndarray) -> Leg: ...
+
+
+class Parent(Protocol):
+    """A published generation that a build may start from."""
+
+    @property
+    def manifest(self) -> Mapping[str, Any]: ...
+
+
+class Shelf(Protocol):
+    """Where generations stand: built aside, published at once, kept for rollback."""
+
+    def all(self, profile: Profile) -> tuple[Generation, ...]: ...
+    def current(self, profile: Profile) -> Generation | None: ...
+    def pinned(self, profile: Profile) -> bool: ...
+    def manifest(self, profile: Profile) -> Mapping[str, Any]: ...
+    def open(self, profile: Profile) -> Index: ...
+    def building(self, profile: Profile) -> AbstractContextManager[Parent | None]: ...
+    def adopt(self, profile: Profile, parent: Any) -> Generation: ...
+    def rollback(self, profile: Profile, number: int) -> Generation: ...
+    def check(self, profile: Profile) -> tuple[str, ...]: ...
+    def write(
+        self,
+        profile: Profile,
+        parent: Any,
+        gone: Sequence[str],
+        documents: Sequence[Document],
+        chunks: Sequence[Chunk],
+        terms: Sequence[str],
+        vectors: np.ndarray,
+        facts: Mapping[str, Any],
+        timed: Callable[[str], AbstractContextManager[None]],
+    ) -> Generation: ...
+
+
+class Cache(Protocol):
+    """Vectors that were computed before."""
+
+    def get(self, model: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]: ...
+    def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None: ...
+
+
+class Models(Protocol):
+    """Models by name, loaded once."""
+
+    def embedder(self, name: str) -> Embedder: ...
+    def reranker(self, name: str) -> Reranker: ...
+
+
+class Database(Protocol):
+    """Relational state."""
+
+    def create(self) -> None: ...
+    def query(self, sql: str, values: Sequence[Any] = ...) -> list[dict[str, Any]]: ...
+    def execute(self, sql: str, values: Sequence[Any] = ...) -> int: ...
+    def insert(self, sql: str, values: Sequence[Any] = ...) -> int: ...
+    def check(self) -> tuple[str, ...]: ...
+
+
+class Clock(Protocol):
+    """The time, passed in so that tests can choose it."""
+
+    def today(self) -> date: ...
+    def stamp(self) -> str: ...
+
+
+class Processes(Protocol):
+    """Work outside of this process: started, and known to be alive or not."""
+
+    def spawn(self, job: int) -> None: ...
+    def holding(self, job: int) -> AbstractContextManager[Any]: ...
+    def alive(self, job: int) -> bool: ...
+    def log(self, job: int) -> str: ...

@@ -1,0 +1,59 @@
+"""Environment and file become one frozen Settings, read once at the edge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from core.errors import BadInput
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where things lie and how much of the machine may be used.
+
+    Each field is also an environment variable: `home` is `CONCORD_HOME`, `keep_generations` is
+    `CONCORD_KEEP_GENERATIONS`, and so on.
+    """
+
+    home: Path = PROJECT / "data"  # the workspace
+    models: Path = PROJECT / ".models"  # model weights, shared by all workspaces
+    cache: Path | None = None  # vectors and answers that were computed before; `cache/` of the workspace if not set
+    keep_generations: int = 3  # how many generations of a profile stay for rollback
+    threads: int = 0  # embedding threads; 0 is one per core
+    exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
+    offline: bool = True  # never ask a model hub
+
+
+def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
+    """Defaults, then `CONCORD_*`, then what the caller says.
+
+    >>> load({"CONCORD_THREADS": "2"}).threads
+    2
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, object] = {}
+    for field in fields(Settings):
+        variable = f"CONCORD_{field.name.upper()}"
+        if environment.get(variable):
+            values[field.name] = _read(variable, environment[variable], getattr(Settings(), field.name))
+    values |= {name: value for name, value in overrides.items() if value is not None}
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+def _read(variable: str, raw: str, default: object) -> object:
+    """The text of a variable as the type of its default."""
+    if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE"):
+        return Path(raw).expanduser().resolve()
+    if isinstance(default, bool):
+        if raw.lower() not in ("0", "1", "true", "false", "yes", "no"):
+            raise BadInput(f"{variable} must be yes or no, got {raw!r}.")
+        return raw.lower() in ("1", "true", "yes")
+    try:
+        return int(raw)
+    except ValueError:
+        raise BadInput(f"{variable} must be a whole number, got {raw!r}.") from None

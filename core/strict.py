@@ -1,0 +1,107 @@
+"""Choices as data: mappings become frozen dataclasses, unknown keys are refused, digests name them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from core.errors import BadInput
+
+T = TypeVar("T")
+
+
+def parse(cls: type[T], raw: Mapping[str, Any], where: str) -> T:
+    """Build `cls` from a mapping; every key must be known and every value of the right type.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Cup:
+    ...     size: int = 1
+    >>> parse(Cup, {"size": 2}, "cup")
+    Cup(size=2)
+    >>> parse(Cup, {"siez": 2}, "cup")
+    Traceback (most recent call last):
+        ...
+    core.errors.BadInput: cup: unknown key 'siez'. Known keys: size.
+    """
+    if not isinstance(raw, Mapping):
+        raise BadInput(f"{where}: expected a mapping of keys to values, got {type(raw).__name__}.")
+    hints = _hints(cls)
+    for key in raw:
+        if key not in hints:
+            raise BadInput(f"{where}: unknown key {key!r}. Known keys: {', '.join(hints)}.")
+    values = {key: _value(hints[key], raw[key], f"{where}.{key}") for key in raw}
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise BadInput(f"{where}: {error}.") from None
+
+
+def _hints(cls: Any) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def _value(hint: Any, value: Any, where: str) -> Any:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _value(next(a for a in args if a is not type(None)), value, where)
+    if dataclasses.is_dataclass(hint):
+        return value if isinstance(value, hint) else parse(hint, value, where)  # type: ignore[arg-type]
+    if origin is tuple:
+        return _tuple(args, value, where)
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(args, value, where)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
+        raise BadInput(f"{where}: expected {hint.__name__}, got {value!r}.")
+    return value
+
+
+def _tuple(args: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, (list, tuple)):
+        raise BadInput(f"{where}: expected a list, got {value!r}.")
+    return tuple(_value(args[0], item, f"{where}[{n}]") for n, item in enumerate(value))
+
+
+def _mapping(args: tuple[Any, ...], value: Any, where: str) -> types.MappingProxyType[str, Any]:
+    if not isinstance(value, Mapping):
+        raise BadInput(f"{where}: expected a mapping of keys to values, got {value!r}.")
+    return types.MappingProxyType(
+        {str(key): _value(args[1], item, f"{where}.{key}") for key, item in sorted(value.items())}
+    )
+
+
+def plain(value: Any) -> Any:
+    """The same value made of dicts, lists, strings and numbers, ready for JSON or YAML."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def canonical(value: Any) -> str:
+    """One spelling for equal values.
+
+    >>> canonical({"b": 1, "a": (1, 2)})
+    '{"a":[1,2],"b":1}'
+    """
+    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(value: Any, length: int = 12) -> str:
+    """A short name that two values share only when they are equal.
+
+    >>> digest({"a": 1}) == digest({"a": 1}), digest({"a": 1}) == digest({"a": 2})
+    (True, False)
+    """
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:length]

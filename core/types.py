@@ -1,0 +1,273 @@
+"""The nouns: frozen values that every part of Concord shares. Behaviour lives in functions elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+# ---------------------------------------------------------------- documents
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What the frontmatter says about a document. Keys Concord does not know are kept in `extra`."""
+
+    id: str = ""
+    title: str = ""
+    doc_type: str = ""
+    status: str = "approved"
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    effective_date: date | None = None
+    review_due: date | None = None
+    supersedes: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One Markdown file at one version. `text` is the whole file; the body starts at `body`."""
+
+    id: str
+    path: str
+    title: str
+    text: str
+    body: int = 0
+    meta: Meta = field(default_factory=Meta)
+    blob: str = ""
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A span of a document: `text == document.text[start:end]`. What a model or a rule adds is `context`."""
+
+    id: str
+    doc: str
+    start: int
+    end: int
+    text: str
+    heading: tuple[str, ...] = ()
+    context: str = ""
+    parent: tuple[int, int] | None = None
+    tokens: int = 0
+
+
+# ---------------------------------------------------------------- the repository
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who wrote or committed something."""
+
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of a commit."""
+
+    path: str
+    blob: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One file that differs between two commits. `kind`: added, edited, renamed or deleted."""
+
+    kind: str
+    path: str
+    old_path: str = ""
+    blob: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One step of a history, seen from one document or from the whole repository."""
+
+    id: str
+    author: Person
+    when: str
+    message: str
+    path: str = ""
+    blob: str = ""
+    parents: tuple[str, ...] = ()
+
+
+# ---------------------------------------------------------------- how documents become an index
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalOptions:
+    """How words are analysed and weighed."""
+
+    k1: float = 1.5
+    b: float = 0.75
+    stemmer: str = "porter"
+    stopwords: str = "english"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkerSpec:
+    """A chunker by name, with its parameters."""
+
+    name: str = "markdown"
+    params: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How documents become an index. Changing it needs a build."""
+
+    name: str
+    chunker: ChunkerSpec = field(default_factory=ChunkerSpec)
+    context: str = "structural"
+    embedder: str = "bge-small-en-v1.5-int8"
+    lexical: LexicalOptions = field(default_factory=LexicalOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One profile built at one commit. Immutable once published; `folder` is its place under `index/`."""
+
+    number: int
+    profile: str
+    digest: str
+    commit: str
+    documents: int
+    chunks: int
+    built: str
+    seconds: float
+    bytes: int
+    folder: str = ""
+    current: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFacts:
+    """What a generation knows about a document, without its text. Dates are ISO text, "" when there is none."""
+
+    doc: str
+    path: str
+    title: str
+    doc_type: str
+    status: str
+    owner: str
+    tags: tuple[str, ...]
+    effective_date: str
+    review_due: str
+    version: int
+    blob: str
+    body: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a generation knows about a chunk, without its text."""
+
+    id: str
+    document: int
+    start: int
+    end: int
+    heading: tuple[str, ...]
+    context: str
+    parent: tuple[int, int] | None
+
+
+# ---------------------------------------------------------------- how an index is searched
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How a generation is searched. Changing it needs no build: sliders move it."""
+
+    legs: tuple[str, ...] = ("bm25", "dense")
+    depth: int = 10
+    normalisation: str = "minmax"
+    fusion: str = "convex"
+    alpha: float = 0.5
+    rrf_k: int = 60
+    weights: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    missing: str = "exact"
+    rerank: str = "off"
+    tau: float = 1.0
+    rerank_depth: int = 20
+    k: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents may be found. Empty means any; `history` also admits retired, superseded and upcoming ones."""
+
+    types: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    docs: tuple[str, ...] = ()
+    history: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """What one leg said about one chunk. `rank` is 0 when the leg did not retrieve it itself."""
+
+    score: float
+    normalised: float
+    weight: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer: which passage of which version of which document, and why it stands here."""
+
+    rank: int
+    doc: str
+    path: str
+    title: str
+    heading: tuple[str, ...]
+    chunk: str
+    start: int
+    end: int
+    text: str
+    score: float
+    legs: Mapping[str, LegScore]
+    status: str
+    version: int
+    fused_rank: int = 0
+    rerank_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of the pipeline: how long it took and how many candidates it handed on."""
+
+    name: str
+    ms: float
+    hits: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything a search did. Any screen can explain any rank from it."""
+
+    query: str
+    profile: str
+    generation: int
+    commit: str
+    config: SearchConfig
+    hits: tuple[Hit, ...]
+    stages: tuple[Stage, ...]
+    warnings: tuple[str, ...] = ()
