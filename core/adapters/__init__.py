@@ -1,0 +1,1 @@
+"""One file per outside system. Only `core.bootstrap` imports from here."""

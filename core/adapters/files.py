@@ -1,0 +1,81 @@
+"""What the file system must promise: locks that die with their process, and writes that survive a power cut."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def flock(path: Path, *, shared: bool = False, inherit: bool = False) -> Iterator[int]:
+    """Hold an advisory lock on a file until the block ends or the process dies.
+
+    With `inherit`, children keep the lock alive, so their work is never overtaken.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        os.set_inheritable(descriptor, inherit)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def try_flock(path: Path) -> int | None:
+    """The exclusive lock's descriptor, or None if somebody holds it. Close it to let go."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def fsync_file(path: Path) -> None:
+    """Push a file's bytes to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+fsync_folder = fsync_file  # a folder is synced by the same call
+
+
+def fsync_tree(folder: Path) -> None:
+    """Push every file and folder below `folder`, leaves first, then the folder itself."""
+    for root, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            fsync_file(Path(root) / name)
+        fsync_folder(Path(root))
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace a small file so that readers see the old text or the new, also after a power cut."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    fsync_folder(path.parent)
+
+
+def read_json(path: Path) -> Any:
+    """The value in a JSON file, or None if it is missing or broken."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,373 @@
+"""Documents in a bare git repository, written with plumbing and compare-and-swap, never checked out.
+
+A working tree is global state that two reviewers would fight over, and `Repo.index` is not thread-safe,
+so GitPython is used only to run git. One flock serialises the writers of all processes; git children
+inherit it, so a killed app cannot leave half a commit behind an open lock.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from git.cmd import Git
+
+from core.adapters.files import flock, fsync_folder
+from core.curation.names import collision_key, safe_path, safe_revision
+from core.errors import BadInput, Conflict, Corrupt, NotFound
+from core.types import Commit, Edit, Entry, Person
+
+MAIN = "main"
+APP = Person("Concord", "concord@localhost")
+
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "HOME": "/nonexistent",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C.UTF-8",
+}
+_CONFIG = {
+    "core.fsync": "committed",
+    "gc.auto": "0",
+    "core.logAllRefUpdates": "true",
+    "core.protectNTFS": "true",
+    "core.protectHFS": "true",
+    "core.quotePath": "false",
+}
+_KINDS = {"A": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
+_SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
+_NOBODY = "0" * 40
+
+
+class GitStore:
+    """The `Store` port on one bare repository."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+
+    def create(self) -> None:
+        """Make the repository if it is not there; sweep what a killed writer left."""
+        if not (self.path / "HEAD").exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._git("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
+        with self._writing():
+            for key, value in _CONFIG.items():
+                self._git("config", key, value)
+
+    # ------------------------------------------------------------ reading
+
+    def head(self, branch: str = MAIN) -> str:
+        """The newest commit of a branch, or "" when there is none."""
+        code, out = self._run("rev-parse", "--verify", "--quiet", f"refs/heads/{safe_revision(branch)}")
+        return out.decode().strip() if code == 0 else ""
+
+    def resolve(self, revision: str) -> str:
+        """The full commit id behind a branch name or a short id."""
+        name = safe_revision(revision)
+        for candidate in (f"refs/heads/{name}", name):
+            code, out = self._run("rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}")
+            if code == 0:
+                return out.decode().strip()
+        raise NotFound(f"There is no commit or branch {revision!r} in the knowledge base.")
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Whether a commit came after another, or is the same."""
+        return self._run("merge-base", "--is-ancestor", safe_revision(ancestor), safe_revision(commit))[0] == 0
+
+    def entries(self, commit: str) -> tuple[Entry, ...]:
+        """Every Markdown file of a commit, by path."""
+        if not commit:
+            return ()
+        out = self._git("ls-tree", "-r", "-z", "--long", safe_revision(commit))
+        return tuple(entry for line in out.split(b"\0") if (entry := _entry(line)))
+
+    def read(self, commit: str, path: str) -> bytes:
+        """One file at one commit."""
+        code, out = self._run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
+        if code:
+            raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
+        return out
+
+    def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
+        """Many files by blob id, in the order asked, through one git process."""
+        if not blobs:
+            return
+        out = memoryview(self._git("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
+        at = 0
+        for blob in blobs:
+            line_end = bytes(out[at : at + 200]).index(b"\n") + at
+            header = bytes(out[at:line_end]).split()
+            if len(header) != 3 or header[1] != b"blob":
+                raise Corrupt(f"The repository lacks blob {blob}. Run: python -m core verify")
+            at = line_end + 1
+            yield bytes(out[at : at + int(header[2])])
+            at += int(header[2]) + 1
+
+    def changed(self, old: str, new: str) -> tuple[Edit, ...]:
+        """What differs between two commits; a moved file is one rename."""
+        if not old:
+            return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
+        out = self._git("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new))
+        return tuple(
+            edit for edit in _edits(iter(out.split(b"\0"))) if _is_document(edit.path) or _is_document(edit.old_path)
+        )
+
+    def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        """Steps of the main line, newest first, each with the files it changed."""
+        if not commit:
+            return ()
+        span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
+        return self._log([f"--max-count={limit}"] if limit else [], [span])
+
+    def history(self, commit: str, path: str) -> tuple[Commit, ...]:
+        """The steps that made a document what it is, newest first, through renames."""
+        steps, wanted = [], safe_path(path)
+        for step, edits in self._log(["--follow"], [safe_revision(commit), "--", wanted]):
+            for edit in edits:
+                steps.append(Commit(step.id, step.author, step.when, step.message, edit.path, edit.blob, step.parents))
+        return tuple(steps)
+
+    def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
+        out = self._git("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
+        return tuple(_step(record) for record in out.split(b"\x01") if record)
+
+    def branches(self, prefix: str = "") -> tuple[str, ...]:
+        """Names of branches, in order."""
+        out = self._git("for-each-ref", "--format=%(refname:short)", f"refs/heads/{prefix}").decode()
+        return tuple(out.split())
+
+    def check(self) -> tuple[str, ...]:
+        """What `git fsck` finds wrong; nothing when all is well."""
+        code, out = self._run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
+        return tuple(out.decode(errors="replace").splitlines()) if code else ()
+
+    # ------------------------------------------------------------ writing
+
+    def commit(
+        self,
+        branch: str,
+        files: Mapping[str, bytes | None],
+        author: Person,
+        message: str,
+        *,
+        expected: str | None = None,
+    ) -> str:
+        """Write and delete (None) files as one commit on a branch; nothing is written if the branch moved.
+
+        `expected` is the commit the author saw; None means whatever the branch holds now.
+        """
+        paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
+        with self._writing():
+            parent = self.head(branch)
+            if expected is not None and parent != expected:
+                raise Conflict(
+                    "The knowledge base moved on while you were writing. Nothing was saved; look again and retry."
+                )
+            tree = self._tree(parent, paths)
+            if parent and tree == self._tree_of(parent):
+                raise BadInput("Nothing to save: the documents are the same as before.")
+            commit = self._commit_tree(tree, (parent,) if parent else (), author, message)
+            self._swap(branch, commit, parent)
+            return commit
+
+    def branch(self, name: str, at: str) -> None:
+        """Start a branch at a commit; it must not exist."""
+        with self._writing():
+            self._swap(safe_revision(name), safe_revision(at), "")
+
+    def drop(self, name: str) -> None:
+        """Remove a branch; its commits stay reachable from what was merged."""
+        with self._writing():
+            self._git("update-ref", "-d", f"refs/heads/{safe_revision(name)}")
+            self._sync_ref(name)
+
+    def merge(self, head: str, author: Person, message: str, *, into: str = MAIN) -> str:
+        """Merge exactly this commit into a branch, without a working tree. Conflicts are reported, not guessed."""
+        with self._writing():
+            base = self.head(into)
+            code, out = self._run(
+                "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, safe_revision(head)
+            )
+            tree, *paths = [part.decode() for part in out.split(b"\0") if part]
+            if code == 1:
+                raise Conflict(
+                    f"Both sides changed {', '.join(sorted(set(paths)))}. Solve it in the change, then merge again.",
+                    tuple(sorted(set(paths))),
+                )
+            if code:
+                raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
+            commit = self._commit_tree(tree, (base, head), author, message)
+            self._swap(into, commit, base)
+            return commit
+
+    # ------------------------------------------------------------ plumbing
+
+    def _tree(self, parent: str, files: Mapping[str, bytes | None]) -> str:
+        """The tree of `parent` with `files` applied, built in a private index."""
+        written = [(path, content) for path, content in files.items() if content is not None]
+        blobs = dict(
+            zip((path for path, _ in written), self._write_blobs([content for _, content in written]), strict=True)
+        )
+        lines = [f"100644 {blobs[path]} 0\t{path}" if path in blobs else f"0 {_NOBODY} 0\t{path}" for path in files]
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
+            index = {"GIT_INDEX_FILE": f"{folder}/index"}
+            self._git("read-tree", *([parent] if parent else ["--empty"]), env=index)
+            self._git(
+                "update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode(), env=index
+            )
+            tree = self._git("write-tree", env=index).decode().strip()
+        self._assert_tree(self._names(tree), {**self._names(parent), **{path: blobs.get(path, "") for path in files}})
+        return tree
+
+    def _names(self, tree: str) -> dict[str, str]:
+        """Every path of a tree with its blob."""
+        out = self._git("ls-tree", "-r", "-z", tree) if tree else b""
+        lines = (line.split(b"\t", 1) for line in out.split(b"\0") if line)
+        return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, path in lines}
+
+    def _assert_tree(self, names: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+        """git drops paths it dislikes with exit code 0, and two names may collide on other computers."""
+        for path, blob in wanted.items():
+            if names.get(path, "") != blob:
+                raise BadInput(f"The path {path!r} cannot stand beside the other documents. Rename the document.")
+        keys: dict[str, str] = {}
+        for name in names:
+            other = keys.setdefault(collision_key(name), name)
+            if other != name:
+                raise BadInput(f"{name!r} and {other!r} differ only in case or Unicode form. Rename one of them.")
+
+    def _write_blobs(self, contents: Sequence[bytes]) -> list[str]:
+        """Any number of blobs through one process: loose objects for few, one pack for many, both synced."""
+        if not contents:
+            return []
+        parts: list[bytes] = []
+        for mark, content in enumerate(contents, 1):
+            parts += [b"blob\nmark :%d\ndata %d\n" % (mark, len(content)), content, b"\n"]
+        parts += [b"get-mark :%d\n" % mark for mark in range(1, len(contents) + 1)]
+        out = self._git("fast-import", "--quiet", "--done", stdin=b"".join(parts) + b"done\n")
+        return out.decode().split()
+
+    def _commit_tree(self, tree: str, parents: Sequence[str], author: Person, message: str) -> str:
+        who = {
+            "GIT_AUTHOR_NAME": _one_line(author.name) or "unknown",
+            "GIT_AUTHOR_EMAIL": _one_line(author.email) or "unknown@localhost",
+            "GIT_COMMITTER_NAME": APP.name,
+            "GIT_COMMITTER_EMAIL": APP.email,
+        }
+        options = [option for parent in parents for option in ("-p", parent)]
+        out = self._git("commit-tree", tree, *options, stdin=_printable(message).encode(), env=who)
+        return out.decode().strip()
+
+    def _tree_of(self, commit: str) -> str:
+        return self._git("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+
+    def _swap(self, branch: str, new: str, old: str) -> None:
+        """Move a branch from `old` to `new`, or leave it where it is."""
+        code, _ = self._run("update-ref", f"refs/heads/{branch}", new, old or _NOBODY)
+        if code:
+            raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+        self._sync_ref(branch)
+
+    def _sync_ref(self, branch: str) -> None:
+        """git syncs objects and the ref file; the folders that name them are ours to sync."""
+        for top in ("refs/heads", "logs/refs/heads"):
+            folder = (self.path / top / branch).parent
+            while folder != self.path:
+                if folder.is_dir():
+                    fsync_folder(folder)
+                folder = folder.parent
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the writers' lock; what a killed writer left is swept first."""
+        with flock(self.path / "concord.lock", inherit=True):
+            self._sweep()
+            yield
+
+    def _sweep(self) -> None:
+        for pattern in ("*.lock", "refs/**/*.lock", "logs/**/*.lock"):
+            for stale in self.path.glob(pattern):
+                if stale.name != "concord.lock":
+                    stale.unlink(missing_ok=True)
+
+    def _git(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
+    ) -> bytes:
+        code, out = self._run(*arguments, stdin=stdin, env=env, bare=bare)
+        if code:
+            raise Corrupt(f"git {arguments[0]} failed in the knowledge base. Run: python -m core verify")
+        return out
+
+    def _run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        bare: bool = True,
+        merge_errors: bool = False,
+    ) -> tuple[int, bytes]:
+        """One git process with a clean environment: exit code and output."""
+        git = Git(str(self.path))
+        git.update_environment(**_ENVIRONMENT, **(env or {}))
+        where = [f"--git-dir={self.path}"] if bare else []
+        with tempfile.TemporaryFile() as pipe:
+            pipe.write(stdin)
+            pipe.seek(0)
+            code, out, errors = git.execute(
+                ["git", *where, *arguments],
+                istream=pipe,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                close_fds=False,
+            )
+        return code, out + (errors.encode() if merge_errors else b"")
+
+
+def _entry(line: bytes) -> Entry | None:
+    """A line of `ls-tree --long`: mode, type, blob, size, path."""
+    if not line:
+        return None
+    facts, path = line.split(b"\t", 1)
+    mode, _, blob, size = facts.split()
+    name = path.decode("utf-8", "replace")
+    return Entry(name, blob.decode(), int(size)) if mode.startswith(b"100") and _is_document(name) else None
+
+
+def _is_document(path: str) -> bool:
+    return path.endswith(".md") and not path.startswith(".")
+
+
+def _edits(fields: Iterator[bytes]) -> Iterator[Edit]:
+    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename."""
+    for field in fields:
+        if not field.strip().startswith(b":"):
+            continue
+        *_, new, letter = field.decode().split()
+        kind = _KINDS[letter[0]]
+        first = next(fields).decode("utf-8", "replace")
+        if kind == "renamed":
+            yield Edit(kind, next(fields).decode("utf-8", "replace"), old_path=first, blob=new)
+        else:
+            yield Edit(kind, first, blob="" if kind == "deleted" else new)
+
+
+def _step(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
+    head, _, rest = record.partition(b"\x02")
+    commit, parents, name, email, when, message = head.decode("utf-8", "replace").split("\0", 5)
+    step = Commit(commit, Person(name, email), when, message.strip(), parents=tuple(parents.split()))
+    return step, tuple(_edits(iter(rest.split(b"\0"))))
+
+
+def _printable(message: str) -> str:
+    return "".join(c for c in message if c.isprintable() or c == "\n")
+
+
+def _one_line(text: str) -> str:
+    return "".join(c for c in text if c.isprintable() and c not in "<>").strip()

@@ -1,0 +1,242 @@
+"""Bytes to Document: decoding, frontmatter, title. Hostile input ends in a sentence, never in a traceback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+from core.curation.names import safe_id
+from core.errors import BadInput
+from core.types import Document, Meta
+
+MAX_BYTES = 1024 * 1024
+MAX_FRONTMATTER = 16 * 1024
+MAX_LINES = 20_000
+MAX_NESTING = 6
+STATUSES = ("draft", "approved", "superseded", "retired")
+
+_OPEN = re.compile(r"---[ \t]*\n")
+_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_H1 = re.compile(r"^(```|~~~)|^# +(.+?)[ #]*$", re.MULTILINE)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The frontmatter as written: values as text, and the line on which each key stands."""
+
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+
+
+def decode(raw: bytes) -> str:
+    """The text of a file: UTF-8, no byte-order mark, lines ending in a newline character alone.
+
+    >>> decode(b"\\xef\\xbb\\xbfone\\r\\ntwo")
+    'one\\ntwo'
+    """
+    if len(raw) > MAX_BYTES:
+        raise BadInput(f"The file has {len(raw):,} bytes; the limit is {MAX_BYTES:,}. Split it into several documents.")
+    if b"\0" in raw:
+        raise BadInput("The file is not text: it holds NUL bytes. Save it as UTF-8 Markdown.")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"Line {line} is not valid UTF-8 (byte {error.start}). Save the file as UTF-8.") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.count("\n") > MAX_LINES:
+        raise BadInput(
+            f"The file has {text.count(chr(10)):,} lines; the limit is {MAX_LINES:,}. Split it into several documents."
+        )
+    return text
+
+
+def split(text: str) -> tuple[str, int]:
+    """The frontmatter's YAML and the offset at which the body starts.
+
+    >>> split("---\\ntitle: A\\n---\\n# A\\n")
+    ('title: A\\n', 17)
+    >>> split("# no frontmatter")
+    ('', 0)
+    """
+    opened = _OPEN.match(text)
+    if not opened:
+        return "", 0
+    closed = _CLOSE.search(text, opened.end())
+    if not closed:
+        return "", 0
+    if closed.start() - opened.end() > MAX_FRONTMATTER:
+        raise BadInput(f"The frontmatter is longer than {MAX_FRONTMATTER:,} characters. Keep the text in the body.")
+    return text[opened.end() : closed.start()], closed.end()
+
+
+def read_fields(raw: str) -> Fields:
+    """YAML to plain values: text, lists and mappings. Anchors, aliases, tags and repeated keys are refused."""
+    try:
+        events = yaml.parse(raw, Loader=_LOADER)
+        lines: dict[str, int] = {}
+        value = _document(events, lines)
+    except yaml.YAMLError as error:
+        raise BadInput(_yaml_sentence(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"The frontmatter cannot be read as YAML: {error}.") from None
+    return Fields(MappingProxyType(value), MappingProxyType(lines))
+
+
+def _document(events: Iterator[Any], lines: dict[str, int]) -> dict[str, Any]:
+    for event in events:
+        if isinstance(event, (yaml.StreamStartEvent, yaml.DocumentStartEvent)):
+            continue
+        if isinstance(event, yaml.StreamEndEvent):
+            return {}
+        if isinstance(event, yaml.MappingStartEvent):
+            value: dict[str, Any] = _node(event, events, 1, lines)
+            if any(isinstance(rest, yaml.DocumentStartEvent) for rest in events):
+                raise BadInput("The frontmatter holds more than one YAML document. Keep one between the --- lines.")
+            return value
+        if isinstance(event, yaml.ScalarEvent) and event.value.strip() in ("", "null", "~"):
+            return {}
+        raise BadInput(f"Line {event.start_mark.line + 2}: the frontmatter must be a list of `key: value` lines.")
+    return {}
+
+
+def _node(event: Any, events: Iterator[Any], depth: int, lines: dict[str, int] | None = None) -> Any:
+    """One value, read from the event stream: nothing is built that the limits do not allow."""
+    where = f"Line {event.start_mark.line + 2}"
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        raise BadInput(
+            f"{where}: anchors and aliases (& and *) are not allowed in frontmatter. Write the value out, or quote it."
+        )
+    if getattr(event, "tag", None) not in (None, "!"):
+        raise BadInput(
+            f"{where}: YAML tags ({event.tag}) are not allowed in frontmatter. Remove the tag, or quote the value."
+        )
+    if isinstance(event, yaml.ScalarEvent):
+        return event.value
+    if depth > MAX_NESTING:
+        raise BadInput(f"{where}: the frontmatter is nested more than {MAX_NESTING} deep.")
+    if isinstance(event, yaml.SequenceStartEvent):
+        return list(_items(events, depth))
+    return _mapping(events, depth, lines)
+
+
+def _items(events: Iterator[Any], depth: int) -> Iterator[Any]:
+    for event in events:
+        if isinstance(event, yaml.SequenceEndEvent):
+            return
+        yield _node(event, events, depth + 1)
+
+
+def _mapping(events: Iterator[Any], depth: int, lines: dict[str, int] | None) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for event in events:
+        if isinstance(event, yaml.MappingEndEvent):
+            break
+        key = _node(event, events, depth + 1)
+        if not isinstance(key, str):
+            raise BadInput(f"Line {event.start_mark.line + 2}: a key must be plain text.")
+        if key in values:
+            raise BadInput(f"Line {event.start_mark.line + 2}: the key {key!r} appears twice. Keep one.")
+        if lines is not None:
+            lines[key] = event.start_mark.line + 2
+        values[key] = _node(next(events), events, depth + 1)
+    return values
+
+
+def _yaml_sentence(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or "it is not valid YAML"
+    where = f"Line {mark.line + 2}: " if mark else ""
+    return f"{where}the frontmatter cannot be read: {problem}. Quote the value or mend the indentation."
+
+
+def read_meta(fields: Fields) -> Meta:
+    """Checked metadata; the sentence of a refusal names the line."""
+    values = dict(fields.values)
+
+    def where(key: str) -> str:
+        return f"Line {fields.lines.get(key, 1)}: {key}"
+
+    status = _text(values.pop("status", ""), where("status")).lower() or "approved"
+    if status not in STATUSES:
+        raise BadInput(f"{where('status')} is {status!r}; it must be one of {', '.join(STATUSES)}.")
+    identity = _text(values.pop("id", ""), where("id"))
+    return Meta(
+        id=safe_id(identity) if identity else "",
+        title=_text(values.pop("title", ""), where("title")),
+        doc_type=_text(values.pop("doc_type", ""), where("doc_type")).lower(),
+        status=status,
+        owner=_text(values.pop("owner", ""), where("owner")),
+        tags=_texts(values.pop("tags", ()), where("tags")),
+        effective_date=_date(values.pop("effective_date", ""), where("effective_date")),
+        review_due=_date(values.pop("review_due", ""), where("review_due")),
+        supersedes=_texts(values.pop("supersedes", ()), where("supersedes")),
+        answers=_texts(values.pop("answers", ()), where("answers")),
+        extra=MappingProxyType(values),
+    )
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise BadInput(f"{where} must be one line of text, not a list or a mapping.")
+    text = " ".join(value.split())
+    return "" if text in ("~", "null") else text
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    """A list of texts; one text with commas counts as a list of tags."""
+    if isinstance(value, str):
+        value = value.split(",") if "tags" in where or "supersedes" in where else [value]
+    if not isinstance(value, (list, tuple)):
+        raise BadInput(f"{where} must be a list of texts.")
+    return tuple(text for item in value if (text := _text(item, where)))
+
+
+def _date(value: Any, where: str) -> date | None:
+    text = _text(value, where)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise BadInput(f"{where} is {text!r}; write the date as YYYY-MM-DD.") from None
+
+
+def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> Document:
+    """A decoded file as a Document. Without frontmatter the title comes from the first heading or the file name.
+
+    >>> read_document("it/vpn.md", "---\\nid: IT-1\\n---\\n# Using the VPN\\n").title
+    'Using the VPN'
+    """
+    raw, body = split(text)
+    meta = read_meta(read_fields(raw)) if raw.strip() else Meta()
+    return Document(
+        id=meta.id or path.removesuffix(".md"),
+        path=path,
+        title=meta.title or _first_heading(text[body:]) or _from_name(path),
+        text=text,
+        body=body,
+        meta=meta,
+        blob=blob,
+        version=version,
+    )
+
+
+def _first_heading(body: str) -> str:
+    fenced = False
+    for match in _H1.finditer(body):
+        if match[1]:
+            fenced = not fenced
+        elif not fenced:
+            return match[2].strip()
+    return ""
+
+
+def _from_name(path: str) -> str:
+    stem = path.removesuffix(".md").split("/")[-1]
+    return re.sub(r"[-_]+", " ", stem).strip().capitalize() or stem

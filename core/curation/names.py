@@ -1,0 +1,91 @@
+"""Allowlists: which ids, paths and revisions may reach git, a database or a file system."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from core.errors import BadInput
+
+MAX_PATH_BYTES = 180
+MAX_DEPTH = 8
+_SEGMENT = re.compile(r"\w[\w .,()&+'@=-]*", re.UNICODE)
+_RESERVED = {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_REVISION = re.compile(r"[0-9a-f]{4,64}|main|settings|change/[a-z0-9][a-z0-9-]{0,60}")
+_PROFILE = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+def safe_path(path: str, suffixes: tuple[str, ...] = (".md",)) -> str:
+    """The path in its one spelling, or a sentence about what is wrong with it.
+
+    >>> safe_path("finance/close/month-end.md")
+    'finance/close/month-end.md'
+    >>> safe_path("../secrets.md")
+    Traceback (most recent call last):
+        ...
+    core.errors.BadInput: The path '../secrets.md' has the part '..', which is not a plain file or folder name. ...
+    """
+    name = unicodedata.normalize("NFC", path)
+    if not name.endswith(suffixes):
+        raise BadInput(f"The path {_show(path)} must end in {' or '.join(suffixes)}.")
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
+        raise BadInput(f"The path {_show(path)} is longer than {MAX_PATH_BYTES} bytes. Shorten a folder or the name.")
+    parts = name.split("/")
+    if len(parts) > MAX_DEPTH:
+        raise BadInput(f"The path {_show(path)} is more than {MAX_DEPTH} folders deep. Move it up.")
+    for part in parts:
+        _check_segment(part, path)
+    return name
+
+
+def _check_segment(part: str, path: str) -> None:
+    if not _SEGMENT.fullmatch(part) or part.endswith((".", " ")):
+        raise BadInput(
+            f"The path {_show(path)} has the part {_show(part)}, which is not a plain file or folder name. "
+            "Use letters, digits, spaces and . , ( ) & + ' @ = - _ and start with a letter or digit."
+        )
+    if part.split(".")[0].casefold() in _RESERVED:
+        raise BadInput(f"The path {_show(path)} uses the reserved name {_show(part)}. Rename it.")
+
+
+def collision_key(path: str) -> str:
+    """Two paths with the same key cannot live side by side on every computer.
+
+    >>> collision_key("A/Über.md") == collision_key("a/über.md")
+    True
+    """
+    return unicodedata.normalize("NFKC", path).casefold()
+
+
+def safe_id(value: str) -> str:
+    """A document id: letters, digits, dot, dash, underscore.
+
+    >>> safe_id("FIN-POL-001")
+    'FIN-POL-001'
+    """
+    if not _ID.fullmatch(value):
+        raise BadInput(
+            f"The id {_show(value)} may hold only letters, digits and . _ - (64 at most, starting with a letter or digit)."
+        )
+    return value
+
+
+def safe_revision(value: str) -> str:
+    """A commit id or the name of a branch that Concord made."""
+    if not _REVISION.fullmatch(value):
+        raise BadInput(f"{_show(value)} is not a commit or a branch of this knowledge base.")
+    return value
+
+
+def safe_profile(value: str) -> str:
+    """A profile name: lower-case letters, digits and dashes."""
+    if not _PROFILE.fullmatch(value):
+        raise BadInput(f"The profile name {_show(value)} may hold only a-z, 0-9 and - (40 at most).")
+    return value
+
+
+def _show(value: str) -> str:
+    """The value quoted, with control and direction characters spelled out, and not too long."""
+    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in value)
+    return f"'{text if len(text) <= 120 else text[:117] + '...'}'"
