@@ -1,0 +1,67 @@
+"""Sizes in tokens: the tokenizer reads a text once, then any span is measured in microseconds."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import lru_cache
+
+from core.ports import Tokens
+
+LONGEST = 64  # characters that one token may stand for; a long unbroken run counts as several
+
+
+class Ruler:
+    """Counts the tokens of any span of one text.
+
+    >>> ruler = Ruler("one two three", words)
+    >>> ruler.count(0, 7), ruler.reach(0, 2)
+    (2, 8)
+    """
+
+    def __init__(self, text: str, tokens: Tokens) -> None:
+        self.text = text
+        self.starts: list[int] = _starts(text, tokens)  # type: ignore[arg-type]
+
+    def count(self, start: int, end: int) -> int:
+        """How many tokens start inside the span."""
+        return bisect_left(self.starts, end) - bisect_left(self.starts, start)
+
+    def reach(self, start: int, tokens: int) -> int:
+        """The furthest end so that the span holds at most `tokens`, between words where that is possible."""
+        first = bisect_left(self.starts, start)
+        if first + tokens >= len(self.starts):
+            return len(self.text)
+        end = self.starts[first + tokens]
+        for at in range(first + tokens, first, -1):
+            if self.text[self.starts[at] - 1].isspace():
+                return self.starts[at]
+        return end
+
+    def back(self, end: int, tokens: int) -> int:
+        """The earliest start so that the span up to `end` holds at most `tokens`, between words if possible."""
+        last = bisect_left(self.starts, end)
+        for at in range(max(0, last - tokens), last):
+            if at == 0 or self.text[self.starts[at] - 1].isspace():
+                return self.starts[at]
+        return end
+
+
+@lru_cache(maxsize=4)
+def _starts(text: str, tokens: Tokens) -> list[int]:
+    """Where tokens start. The last texts are remembered: a chunker and its laws measure the same one."""
+    return [at for start, end in tokens(text) for at in _steps(start, end)]
+
+
+def _steps(start: int, end: int) -> Iterable[int]:
+    return range(start, end, LONGEST) if end > start else ()
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """The plainest tokens: runs without white space.
+
+    >>> words("to  be")
+    [(0, 2), (4, 6)]
+    """
+    return [match.span() for match in re.finditer(r"\S+", text)]

@@ -1,0 +1,138 @@
+"""Shared parts of the tests: small real workspaces, and hand-written models that need no weights."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from hypothesis import HealthCheck, settings as hypothesis_settings  # noqa: E402
+
+from core.bootstrap import App, build  # noqa: E402
+from core.chunking.ruler import words  # noqa: E402
+from core.settings import Settings, load  # noqa: E402
+from core.types import Person  # noqa: E402
+
+hypothesis_settings.register_profile(
+    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+hypothesis_settings.load_profile("house")
+
+ME = Person("Ann Author", "ann@example.org")
+SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
+
+
+class HashEmbedder:
+    """A real embedder in miniature: every word is a direction, so texts that share words are near."""
+
+    name, dimension, limit = "hash-64", 64, 10_000
+
+    def tokens(self, text: str) -> list[tuple[int, int]]:
+        return words(text)
+
+    def documents(self, texts: Sequence[str], progress: Callable[[int, int, str], None] = lambda *_: None) -> np.ndarray:
+        rows = np.zeros((len(texts), self.dimension), np.float32)
+        for n, text in enumerate(texts):
+            rows[n] = self.query(text)
+            progress(n + 1, len(texts), "Embedding")
+        return rows
+
+    def query(self, text: str) -> np.ndarray:
+        row = np.zeros(self.dimension, np.float32)
+        for word in text.lower().split():
+            digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+            row[digest[0] % self.dimension] += 1.0 if digest[1] % 2 else -1.0
+        length = float(np.linalg.norm(row))
+        return row / length if length else row
+
+
+class WordReranker:
+    """Counts shared words: a cross-encoder that a person can compute by hand."""
+
+    name = "words"
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        asked = set(query.lower().split())
+        return [float(len(asked.intersection(text.lower().split()))) for text in texts]
+
+
+class SmallModels:
+    """The `Models` port on the two above."""
+
+    def __init__(self) -> None:
+        self.embedder_used = HashEmbedder()
+
+    def embedder(self, name: str) -> HashEmbedder:
+        return self.embedder_used
+
+    def reranker(self, name: str) -> WordReranker:
+        return WordReranker()
+
+
+class FixedClock:
+    """A clock that stands where a test puts it."""
+
+    def __init__(self, day: str = "2026-11-15") -> None:
+        self.day = day
+
+    def today(self) -> date:
+        return date.fromisoformat(self.day)
+
+    def stamp(self) -> str:
+        return f"{self.day}T12:00:00+00:00"
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    """Files on disk, for imports."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
+    """One commit on the main line."""
+    return app.store.commit("main", {path: text.encode() if text is not None else None for path, text in files.items()}, ME, message)
+
+
+def small_app(home: Path, **settings: object) -> App:
+    """A workspace with the miniature models."""
+    app = build(load({}, home=home, **settings), clock=FixedClock(), models=SmallModels())
+    app.create()
+    return app
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    """An empty workspace with the miniature models."""
+    return small_app(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter knowledge base, indexed with the bundled model. Built once; vectors are kept between sessions."""
+    settings = kb_settings(tmp_path_factory.mktemp("kb"))
+    app = build(settings)
+    app.create()
+    app.documents.import_folder(ROOT / "kb", ME, "start")
+    app.indexing.build(app.preferences.profile())
+    return settings.home
+
+
+def kb_settings(home: Path) -> Settings:
+    return load({}, home=home, cache=ROOT / ".cache" / "tests")
+
+
+@pytest.fixture(scope="session")
+def kb_app(kb_home: Path) -> Iterator[App]:
+    yield build(kb_settings(kb_home))

@@ -1,0 +1,183 @@
+"""Laws for every chunker, on every document of the starter knowledge base and on generated Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from core.chunking import CHUNKERS, SETTINGS, chunker, parameters
+from core.chunking.blocks import blocks
+from core.chunking.ruler import Ruler, words
+from core.chunking.tools import Tools
+from core.curation.frontmatter import decode, read_document
+from core.errors import BadInput
+from core.types import ChunkerSpec, Document
+from tests.conftest import HashEmbedder
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = Tools(words, HashEmbedder().documents)
+KB = [read_document(str(path.relative_to(ROOT / "kb")), decode(path.read_bytes())) for path in sorted((ROOT / "kb").rglob("*.md"))]
+SPECS = [
+    ChunkerSpec("markdown", {}),
+    ChunkerSpec("markdown", {"max_tokens": 40, "min_tokens": 8}),
+    ChunkerSpec("fixed", {"max_tokens": 30, "overlap": 6}),
+    ChunkerSpec("semantic", {"percentile": 80, "buffer": 1, "max_tokens": 60}),
+    ChunkerSpec("semantic", {"percentile": 90, "buffer": 0, "max_tokens": 25}),
+    ChunkerSpec("hierarchical", {"parent": 120, "child": 30, "overlap": 5}),
+]
+ODD = {
+    "empty": "",
+    "only frontmatter": "---\ntitle: A\n---\n",
+    "white space": " \n\t\n  ",
+    "no newline": "word",
+    "one endless word": "x" * 5000,
+    "one endless line": "word " * 3000,
+    "only headings": "# A\n## B\n### C\n#### D\n",
+    "open fence": "# A\n\n```bash\nrm -rf /\n" + "line\n" * 100,
+    "huge table": "| a | b |\n|---|---|\n" + "".join(f"| {n} | {'w ' * 5} |\n" for n in range(200)),
+    "nested quotes": ">" * 500 + " deep\n",
+    "nested lists": "".join("  " * n + f"- level {n}\n" for n in range(40)),
+    "html": "<div>\n<script>alert(1)</script>\n</div>\n\ntext\n",
+    "links only": "[a]: http://x\n[b]: http://y\n",
+    "setext": "Title\n=====\n\nSub\n---\n\ntext\n",
+    "unicode": "# Ünïcödé 漢字\n\nВторой абзац. 第三句。\u2028next\x0bline\n",
+    "lone surrogate": "text \ud800 more\n",
+    "heading longer than the limit": "# " + "long " * 200 + "\n\ntext\n",
+    "thematic breaks": "a\n\n---\n\nb\n\n***\n",
+}
+
+
+def visible(document: Document) -> set[int]:
+    return {n for n in range(document.body, len(document.text)) if not document.text[n].isspace()}
+
+
+def check_laws(document: Document, spec: ChunkerSpec) -> None:
+    chunks = chunker(spec, TOOLS)(document)
+    assert chunks == chunker(spec, TOOLS)(document), "the same twice"
+    covered: set[int] = set()
+    limit = spec.params.get("child", spec.params.get("max_tokens", parameters(spec.name).get("max_tokens", 500)))
+    ruler = Ruler(document.text, words)
+    for chunk in chunks:
+        assert document.body <= chunk.start < chunk.end <= len(document.text)
+        assert chunk.text == document.text[chunk.start : chunk.end]
+        assert chunk.text == chunk.text.strip()
+        assert chunk.tokens == ruler.count(chunk.start, chunk.end) <= limit
+        covered |= set(range(chunk.start, chunk.end))
+        if chunk.parent:
+            assert chunk.parent[0] <= chunk.start < chunk.end <= chunk.parent[1]
+    assert visible(document) <= covered, "no visible character is lost"
+    assert len({chunk.id for chunk in chunks}) == len(chunks), "ids are unique"
+    assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize("document", KB, ids=lambda document: document.id)
+def test_laws_hold_on_the_starter_knowledge_base(document: Document, spec: ChunkerSpec) -> None:
+    check_laws(document, spec)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize("name", ODD)
+def test_laws_hold_on_odd_documents(name: str, spec: ChunkerSpec) -> None:
+    check_laws(read_document("odd.md", ODD[name]), spec)
+
+
+LINES = st.sampled_from(
+    ["# One", "## Two", "### Three", "Some words here. And more of them! Really?", "- item", "  - inner item", "1. step", "| a | b |",
+     "|---|---|", "| 1 | 2 |", "```", "code = 1", "> quote", "", "", "---", "<b>html</b>", "[x]: y", "a" * 90, "e.g. No. 5 is ok.", "\t tab"]
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(lines=st.lists(LINES, max_size=60), pick=st.integers(0, len(SPECS) - 1))
+def test_laws_hold_on_generated_markdown(lines: list[str], pick: int) -> None:
+    check_laws(read_document("made.md", "\n".join(lines)), SPECS[pick])
+
+
+@settings(max_examples=150)
+@given(text=st.text(max_size=400), pick=st.integers(0, len(SPECS) - 1))
+def test_laws_hold_on_any_text(text: str, pick: int) -> None:
+    check_laws(Document("d", "d.md", "D", text.replace("\r", "\n")), SPECS[pick])
+
+
+def test_a_table_that_must_be_cut_repeats_its_header_as_context() -> None:
+    document = read_document("t.md", "# T\n\n" + ODD["huge table"])
+    first, *rest = chunker(ChunkerSpec("markdown", {"max_tokens": 60, "min_tokens": 8}), TOOLS)(document)
+    assert "| a | b |" in first.text
+    assert rest
+    assert all("| a | b |" not in chunk.text and "| a | b |\n|---|---|" in chunk.context for chunk in rest)
+
+
+def test_a_table_or_code_block_that_fits_stays_whole() -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
+    code = "```\none\n\ntwo\n```"
+    text = f"# T\n\n{'word ' * 30}\n\n{table}\n\n{'word ' * 30}\n\n{code}\n"
+    chunks = chunker(ChunkerSpec("markdown", {"max_tokens": 45, "min_tokens": 8}), TOOLS)(read_document("t.md", text))
+    assert sum(table in chunk.text for chunk in chunks) == 1
+    assert sum(code in chunk.text for chunk in chunks) == 1
+
+
+def test_the_heading_path_is_the_one_that_holds_for_the_whole_chunk() -> None:
+    text = "# Guide\n\nintro\n\n## Steps\n\n### Prepare\n\n" + "do this now. " * 20 + "\n\n### Check\n\n" + "look here twice. " * 20
+    found = {chunk.heading for chunk in chunker(ChunkerSpec("markdown", {"max_tokens": 70}), TOOLS)(read_document("g.md", text))}
+    assert ("Steps", "Prepare") in found
+    assert ("Steps", "Check") in found
+
+
+def test_editing_one_section_keeps_the_ids_of_the_others() -> None:
+    text = "# G\n\n## A\n\n" + "alpha " * 60 + "\n\n## B\n\n" + "beta " * 60
+    split = chunker(ChunkerSpec("markdown", {"max_tokens": 80}), TOOLS)
+    before, after = split(read_document("g.md", text)), split(read_document("g.md", text.replace("alpha alpha", "alpha gamma", 1)))
+    assert len({chunk.id for chunk in before} - {chunk.id for chunk in after}) == 1
+
+
+def test_hierarchical_children_have_exactly_one_parent_and_parents_cover_the_document() -> None:
+    document = KB[0]
+    chunks = chunker(ChunkerSpec("hierarchical", {"parent": 200, "child": 50, "overlap": 10}), TOOLS)(document)
+    parents = sorted({chunk.parent for chunk in chunks})
+    assert all(a[1] <= b[0] for a, b in zip(parents, parents[1:], strict=False)), "parents do not overlap"
+    assert visible(document) <= {n for parent in parents for n in range(*parent)}
+
+
+def test_fixed_windows_share_the_overlap() -> None:
+    text = " ".join(f"w{n}" for n in range(100))
+    first, second, *_ = chunker(ChunkerSpec("fixed", {"max_tokens": 10, "overlap": 3}), TOOLS)(Document("d", "d.md", "D", text))
+    assert first.text.split()[-3:] == second.text.split()[:3]
+
+
+def test_semantic_cuts_where_the_subject_changes() -> None:
+    lines = ["apple pear plum", "apple pear fig", "apple pear kiwi", "bolt nut screw", "bolt nut nail", "bolt nut cog"]
+    document = Document("d", "d.md", "D", "\n\n".join(lines))
+    chunks = chunker(ChunkerSpec("semantic", {"percentile": 90, "buffer": 0, "max_tokens": 50}), TOOLS)(document)
+    assert [("apple" in chunk.text, "bolt" in chunk.text) for chunk in chunks] == [(True, False), (False, True)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        (ChunkerSpec("magic", {}), "There is no chunker 'magic'"),
+        (ChunkerSpec("fixed", {"size": 3}), "has no parameter 'size'"),
+        (ChunkerSpec("fixed", {"max_tokens": 10, "overlap": 10}), "contradict"),
+        (ChunkerSpec("fixed", {"max_tokens": 2}), "too small"),
+        (ChunkerSpec("hierarchical", {"parent": 100, "child": 200}), "contradict"),
+        (ChunkerSpec("fixed", {"overlap": -1}), "negative"),
+    ],
+)
+def test_impossible_parameters_are_refused_with_a_sentence(spec: ChunkerSpec, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        chunker(spec, TOOLS)
+
+
+def test_the_settings_of_the_literature_are_all_valid() -> None:
+    assert [len(SETTINGS[name]) for name in ("fixed", "semantic", "hierarchical")] == [7, 6, 6]
+    for name, settings_of in SETTINGS.items():
+        for params in settings_of:
+            assert chunker(ChunkerSpec(name, params), TOOLS)(KB[0])
+    assert set(SETTINGS) | {"markdown"} <= set(CHUNKERS)
+
+
+def test_blocks_cover_every_visible_character_of_every_document() -> None:
+    for document in KB:
+        assert visible(document) <= {n for block in blocks(document) for n in range(block.start, block.end)}, document.path
