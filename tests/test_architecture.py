@@ -1,0 +1,91 @@
+"""The house rules, enforced: imports point down, core never sees streamlit, and `import core` stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LAYERS = {
+    "core.errors": 0,
+    "core.strict": 1,
+    "core.types": 1,
+    "core.settings": 1,
+    "core.ports": 2,
+    "core.access": 2,
+    "core.curation": 3,
+    "core.chunking": 4,
+    "core.retrieval": 5,
+    "core.evaluation": 6,
+    "core.profiles": 7,
+    "core.services": 8,
+    "core.adapters": 8,
+    "core.bootstrap": 9,
+    "core.entrypoints": 10,
+    "core.__main__": 11,
+}
+NEVER = {("core.services", "core.adapters"), ("core.adapters", "core.services")}
+
+
+def modules() -> list[Path]:
+    return sorted((ROOT / "core").rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def layer(name: str) -> str | None:
+    parts = name.split(".")
+    return next((key for key in (".".join(parts[:2]), name) if key in LAYERS), None)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path: Path) -> None:
+    here = layer(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    if here is None:
+        assert path.name == "__init__.py"
+        return
+    for target in {layer(name) for name in imports(path) if name.startswith("core.")} - {None, here}:
+        assert LAYERS[target] < LAYERS[here] or LAYERS[target] == LAYERS[here] == 1, f"{here} imports {target}"
+        assert (here, target) not in NEVER, f"{here} imports {target}"
+
+
+def test_core_never_imports_streamlit() -> None:
+    for path in modules():
+        assert not any(name.split(".")[0] == "streamlit" for name in imports(path)), path
+
+
+def test_only_bootstrap_imports_adapters() -> None:
+    for path in [*modules(), *(ROOT / "pages").rglob("*.py"), ROOT / "streamlit_app.py"]:
+        name = str(path.relative_to(ROOT))
+        if name == "core/bootstrap.py" or name.startswith("core/adapters/"):
+            continue
+        assert not any(found.startswith("core.adapters") for found in imports(path)), path
+
+
+@pytest.mark.parametrize(
+    "module", ["core", "core.types", "core.ports", "core.retrieval.pipeline", "core.services.searching"]
+)
+def test_importing_core_loads_nothing_heavy(module: str) -> None:
+    heavy = {"numpy", "duckdb", "lancedb", "pyarrow", "torch", "streamlit", "onnxruntime", "numba", "pandas", "git"}
+    code = f"import sys, {module}; print(sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_nothing_is_pickled_and_no_user_html_is_trusted() -> None:
+    for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        for word in ("import pickle", "allow_pickle=True", "joblib", "unsafe_allow_html=True", "yaml.load("):
+            assert word not in text, f"{path}: {word}"
