@@ -1,0 +1,134 @@
+"""Search configurations by name or as JSON. A name round-trips: `name(parse(x)) == x`."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+from core import strict
+from core.errors import BadInput
+from core.retrieval.fusion import FUSIONS, NORMALISATIONS
+from core.types import NOTHING, SearchConfig
+
+LEGS = ("bm25", "dense")
+MISSING = ("exact", "floor", "absent")
+RERANK = ("off", "always", "conditional")
+NAMES = ("bm25", "dense", "convex-<alpha>", "tm2c2-<alpha>", "rrf-<k>", "rsf", "dbsn", "combsum", "combmnz")
+DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
+
+_PLAIN = {
+    "bm25": SearchConfig(legs=("bm25",), fusion="single", normalisation="none"),
+    "dense": SearchConfig(legs=("dense",), fusion="single", normalisation="none"),
+    "rsf": SearchConfig(fusion="rsf", normalisation="minmax", missing="absent"),
+    "dbsn": SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent"),
+    "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),
+    "combmnz": SearchConfig(fusion="combmnz", normalisation="minmax", missing="absent"),
+}
+_NUMBERED = re.compile(r"(convex|tm2c2|rrf)-(\d+(?:\.\d+)?)")
+
+
+def parse(text: str) -> SearchConfig:
+    """A configuration from its name, or from JSON that may start from a name with the key `base`.
+
+    >>> parse("convex-0.3").alpha, parse("rrf-60").rrf_k, parse("dense+rerank").rerank
+    (0.3, 60, 'always')
+    >>> parse('{"base": "tm2c2-0.5", "depth": 50}').depth
+    50
+    """
+    if not text.lstrip().startswith("{"):
+        return _named(text.strip())
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"The configuration is not valid JSON: {error}.") from None
+    return from_mapping(raw)
+
+
+def from_mapping(raw: dict[str, Any]) -> SearchConfig:
+    """A configuration from plain values; unknown keys are refused."""
+    base = _named(str(raw["base"])) if isinstance(raw, dict) and "base" in raw else DEFAULT
+    rest = {key: value for key, value in raw.items() if key != "base"} if isinstance(raw, dict) else raw
+    return check(strict.parse(SearchConfig, {**strict.plain(base), **rest}, "configuration"))
+
+
+def _named(text: str) -> SearchConfig:
+    plain, plus, rerank = text.partition("+")
+    if plus and rerank != "rerank":
+        raise BadInput(f"There is no configuration {text!r}. After the name only +rerank may follow.")
+    config = _PLAIN.get(plain) or _numbered(plain)
+    return replace(config, rerank="always") if plus else config
+
+
+def _numbered(text: str) -> SearchConfig:
+    match = _NUMBERED.fullmatch(text)
+    if not match:
+        raise BadInput(
+            f"There is no configuration {text!r}. Names: {', '.join(NAMES)}, each with an optional +rerank; or JSON."
+        )
+    kind, number = match[1], float(match[2])
+    if kind == "rrf":
+        return check(SearchConfig(fusion="rrf", normalisation="none", rrf_k=int(number), missing="absent"))
+    return check(SearchConfig(fusion="convex", normalisation="minmax" if kind == "convex" else "tm2c2", alpha=number))
+
+
+def check(config: SearchConfig) -> SearchConfig:
+    """The configuration, if its values make sense together."""
+    _one_of("fusion", config.fusion, FUSIONS)
+    _one_of("normalisation", config.normalisation, NORMALISATIONS)
+    _one_of("missing", config.missing, MISSING)
+    _one_of("rerank", config.rerank, RERANK)
+    for leg in (*config.legs, *config.weights):
+        _one_of("legs", leg, LEGS)
+    if not config.legs or len(set(config.legs)) != len(config.legs):
+        raise BadInput("configuration.legs: name at least one leg, and each only once.")
+    if config.fusion == "single" and len(config.legs) != 1:
+        raise BadInput("configuration.fusion: 'single' takes exactly one leg.")
+    for key, low, high in (
+        ("alpha", 0.0, 1.0),
+        ("tau", 0.0, 1.0),
+        ("rrf_k", 1, 10_000),
+        ("depth", 1, 1000),
+        ("k", 1, 1000),
+        ("rerank_depth", 1, 1000),
+    ):
+        if not low <= getattr(config, key) <= high:
+            raise BadInput(f"configuration.{key}: {getattr(config, key)} is not between {low} and {high}.")
+    if any(weight < 0 for weight in config.weights.values()) or (config.weights and not sum(config.weights.values())):
+        raise BadInput("configuration.weights: weights must not be negative, and one must be above zero.")
+    return config
+
+
+def _one_of(key: str, value: str, known: Any) -> None:
+    if value not in known:
+        raise BadInput(f"configuration.{key}: {value!r} is unknown. Known: {', '.join(known)}.")
+
+
+def weights(config: SearchConfig) -> dict[str, float]:
+    """The weight of each leg: as given, else from alpha for convex fusion, else equal.
+
+    >>> weights(parse("convex-0.3"))
+    {'bm25': 0.7, 'dense': 0.3}
+    """
+    if config.weights:
+        return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
+    if config.fusion == "convex" and set(config.legs) == {"bm25", "dense"}:
+        return {"bm25": round(1.0 - config.alpha, 12), "dense": config.alpha}
+    return dict.fromkeys(config.legs, 1.0)
+
+
+def name(config: SearchConfig) -> str:
+    """The name of a method; how deep it looks and how many hits it shows are not part of it.
+
+    >>> name(parse("tm2c2-0.5+rerank")), name(replace(DEFAULT, k=3))
+    ('tm2c2-0.5+rerank', 'convex-0.5')
+    """
+    suffix = "+rerank" if config.rerank == "always" else ""
+    number = f"{config.alpha:g}"
+    for candidate in (*_PLAIN, f"rrf-{config.rrf_k}", f"convex-{number}", f"tm2c2-{number}"):
+        known = _named(candidate)
+        same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
+        if config.weights == NOTHING and same == replace(config, rerank="off" if suffix else config.rerank):
+            return candidate + suffix
+    return f"custom-{strict.digest(config, 8)}"

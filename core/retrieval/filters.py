@@ -1,0 +1,29 @@
+"""Which documents a search may return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from core.types import DocumentFacts, Filters
+
+
+def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
+    """Whether a document may be found. Drafts never; retired, superseded and upcoming ones only when asked for."""
+    upcoming = bool(facts.effective_date) and facts.effective_date > today.isoformat()
+    if facts.status == "draft" or (
+        not filters.history and (upcoming or (facts.status != "approved" and facts.status not in filters.statuses))
+    ):
+        return False
+    return (
+        _any(filters.statuses, facts.status)
+        and _any(filters.types, facts.doc_type)
+        and _any(filters.owners, facts.owner)
+        and _any(filters.docs, facts.doc)
+        and (not filters.tags or bool(set(filters.tags) & set(facts.tags)))
+        and (not filters.folders or any(facts.path.startswith(f"{folder.strip('/')}/") for folder in filters.folders))
+    )
+
+
+def _any(wanted: Sequence[str], value: str) -> bool:
+    return not wanted or value in wanted

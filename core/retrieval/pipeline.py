@@ -1,0 +1,242 @@
+"""The search pipeline, top to bottom: candidates from each leg, normalise, fuse, rerank if unconvincing, cut.
+
+Search page, playground, evaluation, API and CLI all call `search`. It returns every stage with its scores and
+its time, so any screen can explain any rank.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+from core.errors import BadInput, ConcordError, Unavailable
+from core.ports import Index, Leg, Ranking, Reranker
+from core.retrieval.config import weights as leg_weights
+from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
+from core.types import Filters, Hit, LegScore, Result, SearchConfig, Stage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MAX_QUERY = 10_000
+
+
+@dataclass(slots=True)
+class Trace:
+    """What happened so far: stages with their times, and what went wrong on the way."""
+
+    clock: Callable[[], float] = time.perf_counter
+    stages: list[Stage] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[list[object]]:
+        """Time a stage; the block puts what it hands on, and a note if it has one, into the list."""
+        out: list[object] = []
+        started = self.clock()
+        try:
+            yield out
+        finally:
+            count = len(out[0]) if out and hasattr(out[0], "__len__") else 0  # type: ignore[arg-type]
+            note = str(out[1]) if len(out) > 1 else ""
+            self.stages.append(Stage(name, (self.clock() - started) * 1000.0, count, note))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Everything the legs found for one query: enough to fuse again without searching again."""
+
+    retrieved: Mapping[str, Ranking]
+    scores: Mapping[str, Mapping[int, float]]
+    floors: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One ranking from all legs, with what each leg gave."""
+
+    ranking: Ranking
+    normalised: Mapping[str, Mapping[int, float]]
+    weights: Mapping[str, float]
+    confidence: float
+
+
+def search(
+    query: str,
+    config: SearchConfig,
+    index: Index,
+    embed: Callable[[str], np.ndarray],
+    reranker: Callable[[], Reranker],
+    filters: Filters = Filters(),
+    today: date | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Result:
+    """Answer one query from one generation. The only search there is."""
+    query, trace = check_query(query), Trace(clock)
+    allowed = index.allowed(filters, today or date.today())
+    candidates = gather(query, config, index, embed, allowed, trace)
+    with trace.stage("fuse") as out:
+        fused = fuse(candidates, config)
+        out.append(fused.ranking)
+    order, reranked = rerank(query, fused, config, index, reranker, trace)
+    with trace.stage("cut") as out:
+        explain = Explainer(index, candidates, fused, reranked)
+        hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
+        out.append(hits)
+    made = index.generation
+    return Result(
+        query, made.profile, made.number, made.commit, config, hits, tuple(trace.stages), tuple(trace.warnings)
+    )
+
+
+def check_query(query: str) -> str:
+    """The query without odd white space; an empty or endless one is refused."""
+    text = " ".join(query.split())
+    if not text:
+        raise BadInput("The query is empty. Type what you are looking for.")
+    if len(text) > MAX_QUERY:
+        raise BadInput(f"The query has {len(text):,} characters; the limit is {MAX_QUERY:,}.")
+    return text
+
+
+def gather(
+    query: str,
+    config: SearchConfig,
+    index: Index,
+    embed: Callable[[str], np.ndarray],
+    allowed: np.ndarray | None,
+    trace: Trace,
+) -> Candidates:
+    """Ask each leg for its best, then score each leg's missing candidates. A failed leg is named, never silent."""
+    legs: dict[str, Leg] = {}
+    retrieved: dict[str, Ranking] = {}
+    for name in config.legs:
+        try:
+            legs[name] = _open_leg(name, query, index, embed, trace)
+            with trace.stage(name) as out:
+                retrieved[name] = legs[name].search(config.depth, allowed)
+                out.append(retrieved[name])
+        except ConcordError as error:
+            trace.warnings.append(f"The {name} leg failed: {error}")
+    if not retrieved:
+        raise Unavailable("No leg could answer. " + " ".join(trace.warnings))
+    return Candidates(retrieved, _complete(legs, retrieved, config), {name: legs[name].floor for name in retrieved})
+
+
+def _open_leg(name: str, query: str, index: Index, embed: Callable[[str], np.ndarray], trace: Trace) -> Leg:
+    if name == "bm25":
+        return index.bm25(query)
+    with trace.stage("embed"):
+        vector = embed(query)
+    return index.dense(vector)
+
+
+def _complete(
+    legs: Mapping[str, Leg], retrieved: Mapping[str, Ranking], config: SearchConfig
+) -> dict[str, Mapping[int, float]]:
+    """A chunk that a leg did not retrieve gets its exact score, the leg's floor, or nothing."""
+    if config.missing == "absent" or len(retrieved) == 1:
+        return {name: dict(found) for name, found in retrieved.items()}
+    union = sorted({chunk for found in retrieved.values() for chunk in found})
+    complete: dict[str, Mapping[int, float]] = {}
+    for name, found in retrieved.items():
+        absent = [chunk for chunk in union if chunk not in found]
+        extra = legs[name].score(absent) if config.missing == "exact" and absent else [legs[name].floor] * len(absent)
+        complete[name] = {**found, **dict(zip(absent, extra, strict=True))}
+    return complete
+
+
+def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
+    """Candidates to one ranking: arithmetic alone, so sliders can call it as often as they move."""
+    normalise = NORMALISATIONS[config.normalisation]
+    normalised = {name: normalise(scores, candidates.floors[name]) for name, scores in candidates.scores.items()}
+    weights = leg_weights(config)
+    legs = Legs(candidates.retrieved, normalised, weights, config.rrf_k)
+    ranking = rank(FUSIONS[config.fusion](legs))
+    best = next(iter(ranking.values()), 0.0)
+    top = ceiling(config.fusion, legs, best)
+    return Fused(ranking, normalised, weights, best / top if top > 0 else 0.0)
+
+
+def rerank(
+    query: str, fused: Fused, config: SearchConfig, index: Index, reranker: Callable[[], Reranker], trace: Trace
+) -> tuple[list[int], Mapping[int, float]]:
+    """The final order. The cross-encoder reads the top only when the fused ranking is not convincing."""
+    order = list(fused.ranking)
+    if config.rerank == "off" or not order:
+        return order, {}
+    if config.rerank == "conditional" and fused.confidence >= config.tau:
+        with trace.stage("rerank") as out:
+            out += [(), f"not reranked: best score {fused.confidence:.3f} is not below tau {config.tau:g}"]
+        return order, {}
+    head = order[: config.rerank_depth]
+    with trace.stage("rerank") as out:
+        try:
+            given = reranker().scores(query, [_text(index, chunk) for chunk in head])
+        except ConcordError as error:
+            trace.warnings.append(f"Not reranked: {error}")
+            return order, {}
+        scores = rank(dict(zip(head, given, strict=True)))
+        out += [scores, _why(config, fused)]
+    return [*scores, *order[config.rerank_depth :]], scores
+
+
+def _why(config: SearchConfig, fused: Fused) -> str:
+    if config.rerank == "always":
+        return f"reranked the top {config.rerank_depth}, always"
+    return f"reranked the top {config.rerank_depth}: best score {fused.confidence:.3f} is below tau {config.tau:g}"
+
+
+def _text(index: Index, chunk: int) -> str:
+    """What the cross-encoder reads: where the passage stands, then the passage."""
+    passage = index.passage(chunk)
+    text = index.text(passage.document)[passage.start : passage.end]
+    return f"{passage.context}\n\n{text}" if passage.context else text
+
+
+class Explainer:
+    """Turns chunk numbers into hits that say why they stand where they stand."""
+
+    def __init__(self, index: Index, candidates: Candidates, fused: Fused, reranked: Mapping[int, float]) -> None:
+        self.index, self.candidates, self.fused, self.reranked = index, candidates, fused, reranked
+        self.fused_places = _places(fused.ranking)
+        self.leg_places = {name: _places(found) for name, found in candidates.retrieved.items()}
+
+    def hit(self, place: int, chunk: int) -> Hit:
+        """One chunk as a hit at a place."""
+        passage = self.index.passage(chunk)
+        facts = self.index.documents[passage.document]
+        again = self.reranked.get(chunk)
+        return Hit(
+            rank=place,
+            doc=facts.doc,
+            path=facts.path,
+            title=facts.title,
+            heading=passage.heading,
+            chunk=passage.id,
+            start=passage.start,
+            end=passage.end,
+            text=self.index.text(passage.document)[passage.start : passage.end],
+            score=self.fused.ranking[chunk] if again is None else again,
+            legs={name: self._leg(name, chunk) for name, scores in self.candidates.scores.items() if chunk in scores},
+            status=facts.status,
+            version=facts.version,
+            fused_rank=self.fused_places[chunk],
+            rerank_score=again,
+        )
+
+    def _leg(self, name: str, chunk: int) -> LegScore:
+        return LegScore(
+            score=self.candidates.scores[name][chunk],
+            normalised=self.fused.normalised[name][chunk],
+            weight=self.fused.weights[name],
+            rank=self.leg_places[name].get(chunk, 0),
+        )
+
+
+def _places(ranking: Ranking) -> dict[int, int]:
+    return {chunk: place for place, chunk in enumerate(ranking, 1)}
