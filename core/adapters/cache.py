@@ -1,0 +1,56 @@
+"""Vectors by model and content, in one SQLite file that several processes share: nothing is embedded twice."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+_SLICE = 500
+
+
+class EmbeddingCache:
+    """The `Cache` port."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def _connect(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+        )
+        return connection
+
+    def get(self, model: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
+        """The vectors that are known, by text."""
+        by_key = {_key(text): text for text in texts}
+        keys, found = list(by_key), {}
+        with closing(self._connect()) as connection:
+            for n in range(0, len(keys), _SLICE):
+                some = keys[n : n + _SLICE]
+                marks = ",".join("?" * len(some))
+                for key, blob in connection.execute(
+                    f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})", (model, *some)
+                ):
+                    found[by_key[key]] = np.frombuffer(blob, dtype=np.float32)
+        return found
+
+    def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None:
+        """Keep vectors."""
+        rows = [(model, _key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
+        with closing(self._connect()) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            connection.execute("COMMIT")
+
+
+def _key(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]

@@ -1,0 +1,71 @@
+"""Relational state in SQLite: numbered migrations, write-ahead log, full sync. One connection per use."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE jobs (
+        id INTEGER PRIMARY KEY, kind TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0,
+        total INTEGER NOT NULL DEFAULT 0, message TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '', result TEXT NOT NULL DEFAULT '',
+        attempts INTEGER NOT NULL DEFAULT 0, cancel INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL, started TEXT NOT NULL DEFAULT '', ended TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX jobs_state ON jobs (state);
+    """,
+)
+
+
+class Database:
+    """The `Database` port."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def create(self) -> None:
+        """Bring the file to the newest form; each migration is applied once, in a transaction."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._connection() as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            done = connection.execute("PRAGMA user_version").fetchone()[0]
+            for number, script in enumerate(MIGRATIONS[done:], done + 1):
+                for statement in filter(str.strip, script.split(";")):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        try:
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            yield connection
+        finally:
+            connection.close()
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Rows as plain dicts."""
+        with self._connection() as connection:
+            return [dict(row) for row in connection.execute(sql, values)]
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """One statement in its own transaction; the number of rows it changed."""
+        with self._connection() as connection:
+            return connection.execute(sql, values).rowcount
+
+    def insert(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """One insert; the id of the new row."""
+        with self._connection() as connection:
+            return int(connection.execute(sql, values).lastrowid or 0)
+
+    def check(self) -> tuple[str, ...]:
+        """What SQLite finds wrong with its file; nothing when all is well."""
+        rows = self.query("PRAGMA integrity_check")
+        return tuple(str(row["integrity_check"]) for row in rows if row["integrity_check"] != "ok")

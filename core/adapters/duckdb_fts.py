@@ -1,0 +1,240 @@
+"""Documents, chunks and BM25 data of one generation in one DuckDB file, built with DuckDB's FTS extension.
+
+A first build lets the extension index the analysed terms. A later build copies the parent's file and changes,
+in the extension's own tables, only what belongs to changed documents: statistics stay exact, and `match_bm25`
+on the result equals a full rebuild. Searches do not run here (`match_bm25` is linear in the corpus): the
+postings are exported once per generation and served from memory.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from core.errors import Unavailable
+from core.types import Chunk, Document
+
+_SCHEMA = """
+CREATE TABLE documents (doc VARCHAR, path VARCHAR, blob VARCHAR, version INTEGER, title VARCHAR, doc_type VARCHAR,
+    status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER, text VARCHAR);
+CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, heading VARCHAR[], context VARCHAR,
+    parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
+CREATE TABLE lexical (id VARCHAR, terms VARCHAR);
+"""
+
+_INDEX = """
+PRAGMA create_fts_index('lexical', 'id', 'terms', stemmer='none', stopwords='none', ignore='[ ]+', strip_accents=0, lower=0, overwrite=1)
+"""
+
+_FORGET = """
+CREATE OR REPLACE TEMP TABLE gone AS SELECT docid FROM fts_main_lexical.docs WHERE name IN (SELECT id FROM going);
+UPDATE fts_main_lexical.dict SET df = df - x.n FROM
+    (SELECT termid, count(DISTINCT docid) AS n FROM fts_main_lexical.terms WHERE docid IN (SELECT docid FROM gone) GROUP BY termid) x
+    WHERE dict.termid = x.termid;
+DELETE FROM fts_main_lexical.terms WHERE docid IN (SELECT docid FROM gone);
+DELETE FROM fts_main_lexical.docs WHERE docid IN (SELECT docid FROM gone);
+DELETE FROM lexical WHERE id IN (SELECT id FROM going);
+DELETE FROM chunks WHERE id IN (SELECT id FROM going);
+"""
+
+_LEARN = """
+CREATE OR REPLACE TEMP TABLE coming AS
+    SELECT (SELECT coalesce(max(docid), -1) FROM fts_main_lexical.docs) + row_number() OVER () AS docid, id, terms FROM new_lexical;
+CREATE OR REPLACE TEMP TABLE said AS
+    SELECT docid, term FROM (SELECT docid, unnest(string_split(terms, ' ')) AS term FROM coming) WHERE term <> '';
+INSERT INTO fts_main_lexical.dict
+    SELECT (SELECT coalesce(max(termid), -1) FROM fts_main_lexical.dict) + row_number() OVER (), term, 0
+    FROM (SELECT DISTINCT term FROM said WHERE term NOT IN (SELECT term FROM fts_main_lexical.dict));
+INSERT INTO fts_main_lexical.docs
+    SELECT docid, id, (SELECT count(*) FROM said WHERE said.docid = coming.docid) FROM coming;
+INSERT INTO fts_main_lexical.terms SELECT docid, 0, termid FROM said JOIN fts_main_lexical.dict USING (term);
+UPDATE fts_main_lexical.dict SET df = df + x.n FROM (SELECT term, count(DISTINCT docid) AS n FROM said GROUP BY term) x
+    WHERE dict.term = x.term;
+INSERT INTO lexical SELECT * FROM new_lexical;
+"""
+
+_SETTLE = """
+DELETE FROM fts_main_lexical.dict WHERE df <= 0;
+UPDATE fts_main_lexical.stats SET num_docs = (SELECT count(*) FROM fts_main_lexical.docs),
+    avgdl = (SELECT coalesce(sum(len) / count(len), 0) FROM fts_main_lexical.docs);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Every word of every chunk: numbers of chunks (in the order of ids) and of terms (in the order of `terms`)."""
+
+    chunk: np.ndarray
+    term: np.ndarray
+    terms: list[str]
+    chunks: int
+
+
+def extension() -> Path:
+    """The FTS extension that came with the packages; nothing is downloaded."""
+    found = importlib.util.find_spec("duckdb_extension_fts")
+    if found and found.origin:
+        for path in Path(found.origin).parent.glob(f"extensions/v{duckdb.__version__}/fts.duckdb_extension"):
+            return path
+    raise Unavailable(
+        f"DuckDB's full-text extension for version {duckdb.__version__} is missing. Run: pip install -r requirements.txt"
+    )
+
+
+@contextmanager
+def open_file(path: Path, *, write: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that cannot reach the network; readers cannot reach other files either."""
+    config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    connection = duckdb.connect(str(path), read_only=not write, config=config)
+    try:
+        connection.execute(f"LOAD '{extension()}'")
+        if not write:
+            connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+    finally:
+        connection.close()
+
+
+def write(
+    path: Path,
+    parent: Path | None,
+    gone: Sequence[str],
+    documents: Sequence[Document],
+    chunks: Sequence[Chunk],
+    terms: Sequence[str],
+) -> None:
+    """Write a generation's file: the parent's without the documents `gone`, plus `documents` with their chunks.
+
+    `terms` are the analysed words of each chunk, joined by spaces.
+    """
+    if parent:
+        shutil.copyfile(parent, path)
+    with open_file(path, write=True) as connection:
+        if not parent:
+            connection.execute(_SCHEMA)
+        else:
+            _forget(connection, gone)
+        _insert(connection, documents, chunks)
+        new_lexical = pa.table({"id": [chunk.id for chunk in chunks], "terms": pa.array(terms, pa.string())})
+        connection.register("new_lexical", new_lexical)
+        if parent:
+            connection.execute(_LEARN)
+            connection.execute(_SETTLE)
+        else:
+            connection.execute("INSERT INTO lexical SELECT * FROM new_lexical")
+            connection.execute(_INDEX)
+        connection.unregister("new_lexical")
+        connection.execute("CHECKPOINT")
+
+
+def _forget(connection: duckdb.DuckDBPyConnection, gone: Sequence[str]) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT unnest(?::VARCHAR[]) AS doc", [list(gone)])
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE going AS SELECT id FROM chunks WHERE doc IN (SELECT doc FROM leaving)"
+    )
+    connection.execute("DELETE FROM documents WHERE doc IN (SELECT doc FROM leaving)")
+    connection.execute(_FORGET)
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, documents: Sequence[Document], chunks: Sequence[Chunk]) -> None:
+    for table, rows in (("documents", document_table(documents)), ("chunks", chunk_table(chunks))):
+        connection.register("new_rows", rows)
+        connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM new_rows")
+        connection.unregister("new_rows")
+
+
+def document_table(documents: Sequence[Document]) -> pa.Table:
+    """Documents as columns; dates as ISO text, the rest of the metadata as JSON."""
+    columns: dict[str, list[Any]] = {
+        "doc": [d.id for d in documents],
+        "path": [d.path for d in documents],
+        "blob": [d.blob for d in documents],
+        "version": [d.version for d in documents],
+        "title": [d.title for d in documents],
+        "doc_type": [d.meta.doc_type for d in documents],
+        "status": [d.meta.status for d in documents],
+        "owner": [d.meta.owner for d in documents],
+        "tags": [list(d.meta.tags) for d in documents],
+        "effective_date": [str(d.meta.effective_date or "") for d in documents],
+        "review_due": [str(d.meta.review_due or "") for d in documents],
+        "meta": [
+            json.dumps({"supersedes": d.meta.supersedes, "answers": d.meta.answers}, ensure_ascii=False)
+            for d in documents
+        ],
+        "body": [d.body for d in documents],
+        "text": [d.text for d in documents],
+    }
+    kinds = {"version": pa.int32(), "body": pa.int32(), "tags": pa.list_(pa.string())}
+    return pa.table({name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()})
+
+
+def chunk_table(chunks: Sequence[Chunk]) -> pa.Table:
+    """Chunks as columns; a chunk without a parent has -1 as the parent's place."""
+    columns: dict[str, tuple[pa.DataType, list[Any]]] = {
+        "id": (pa.string(), [c.id for c in chunks]),
+        "doc": (pa.string(), [c.doc for c in chunks]),
+        "start": (pa.int32(), [c.start for c in chunks]),
+        "end": (pa.int32(), [c.end for c in chunks]),
+        "heading": (pa.list_(pa.string()), [list(c.heading) for c in chunks]),
+        "context": (pa.string(), [c.context for c in chunks]),
+        "parent_start": (pa.int32(), [c.parent[0] if c.parent else -1 for c in chunks]),
+        "parent_end": (pa.int32(), [c.parent[1] if c.parent else -1 for c in chunks]),
+        "tokens": (pa.int32(), [c.tokens for c in chunks]),
+    }
+    return pa.table({name: pa.array(values, kind) for name, (kind, values) in columns.items()})
+
+
+def tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
+    """Documents by id, and chunks by id with the number of their document."""
+    documents = connection.execute("SELECT * FROM documents ORDER BY doc").to_arrow_table()
+    chunks = connection.execute(
+        'SELECT c.id, d.n AS doc, c."start", c."end", c.heading, c.context, c.parent_start, c.parent_end, c.tokens FROM chunks c '
+        "JOIN (SELECT doc, (row_number() OVER (ORDER BY doc) - 1)::INTEGER AS n FROM documents) d USING (doc) ORDER BY c.id"
+    ).to_arrow_table()
+    return documents, chunks
+
+
+def occurrences(connection: duckdb.DuckDBPyConnection) -> Occurrences:
+    """The FTS index as arrays, with chunks numbered by id and terms by spelling."""
+    docs = connection.execute(
+        "SELECT docid, (row_number() OVER (ORDER BY name) - 1)::UINTEGER AS n FROM fts_main_lexical.docs"
+    ).fetchnumpy()
+    words = connection.execute("SELECT term, termid FROM fts_main_lexical.dict ORDER BY term").to_arrow_table()
+    found = connection.execute(
+        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms"
+    ).fetchnumpy()
+    return Occurrences(
+        chunk=_renumber(docs["docid"], docs["n"])[np.asarray(found["d"])],
+        term=_renumber(words["termid"].to_numpy(), np.arange(len(words), dtype=np.uint32))[np.asarray(found["t"])],
+        terms=words["term"].to_pylist(),
+        chunks=len(docs["n"]),
+    )
+
+
+def _renumber(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """A table from old numbers to new ones."""
+    table = np.zeros(int(np.max(old)) + 1 if len(old) else 1, np.uint32)
+    table[np.asarray(old)] = np.asarray(new)
+    return table
+
+
+def match_bm25(path: Path, terms: Sequence[str], k1: float, b: float, depth: int) -> list[tuple[str, float]]:
+    """DuckDB's own ranking of the same terms: the reference that the served ranking must equal."""
+    with open_file(path) as connection:
+        rows = connection.execute(
+            "SELECT id, fts_main_lexical.match_bm25(id, ?, k := ?, b := ?) AS score FROM lexical "
+            "WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT ?",
+            [" ".join(terms), k1, b, depth],
+        ).fetchall()
+    return [(str(chunk), float(score)) for chunk, score in rows]

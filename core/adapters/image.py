@@ -1,0 +1,108 @@
+"""The compiled image of a generation: flat arrays that every process maps into memory, with nothing to load.
+
+    documents.arrow, chunks.arrow     what a hit shows, in the order of ids
+    terms.arrow, start.npy,           BM25 postings: per term the chunks that hold it and what it adds
+    where.npy, impacts.npy            to each chunk's score
+    vectors.npy                       unit vectors, one row per chunk
+
+It is made from the DuckDB file and the Lance table when a generation is built, never changed afterwards,
+and shared between processes through the page cache.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.adapters import duckdb_fts, kernels
+from core.types import LexicalOptions
+
+
+def compile_lexical(source: Path, folder: Path, options: LexicalOptions) -> None:
+    """Documents, chunks and BM25 postings from a generation's DuckDB file."""
+    with duckdb_fts.open_file(source) as connection:
+        documents, chunks = duckdb_fts.tables(connection)
+        _write_table(folder / "documents.arrow", documents)
+        _write_table(folder / "chunks.arrow", chunks)
+        del documents, chunks
+        found = duckdb_fts.occurrences(connection)
+    start, where, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
+    idf = inverse_frequencies(np.diff(start), found.chunks) * (options.k1 + 1.0)
+    gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
+    _write_table(folder / "terms.arrow", pa.table({"term": pa.array(found.terms, pa.string())}))
+    for name, array in (("start", start), ("where", where), ("impacts", gains)):
+        np.save(folder / f"{name}.npy", array)
+
+
+def inverse_frequencies(frequencies: np.ndarray, chunks: int) -> np.ndarray:
+    """ln((N - n + 0.5) / (n + 0.5) + 1) for terms that n of N chunks hold (thesis, equation 12).
+
+    >>> [round(float(value), 4) for value in inverse_frequencies(np.array([1, 5]), 10)]
+    [1.9924, 0.6931]
+    """
+    return np.log((chunks - frequencies + 0.5) / (frequencies + 0.5) + 1.0)
+
+
+def norms(lengths: np.ndarray, options: LexicalOptions) -> np.ndarray:
+    """k1 * (1 - b + b * length / average length), the part of BM25 that depends on the chunk alone.
+
+    >>> norms(np.array([1, 3]), LexicalOptions()).tolist()
+    [0.9375, 2.0625]
+    """
+    average = lengths.mean() if len(lengths) and lengths.sum() else 1.0
+    return np.asarray(options.k1 * (1.0 - options.b + options.b * lengths / average))
+
+
+def write_vectors(folder: Path, vectors: np.ndarray) -> None:
+    """One unit vector per chunk, in the order of ids."""
+    np.save(folder / "vectors.npy", np.ascontiguousarray(vectors, dtype=np.float32))
+
+
+def merge_vectors(parent: Path, gone: set[str], ids: Sequence[str], vectors: np.ndarray) -> np.ndarray:
+    """The parent's rows without `gone`, with new rows in their places."""
+    kept_ids = np.array(read_table(parent / "chunks.arrow")["id"].to_pylist(), dtype="U16")
+    rows = map_array(parent / "vectors.npy")
+    keep = (
+        np.array([chunk not in gone for chunk in kept_ids.tolist()], dtype=bool)
+        if gone
+        else np.ones(len(kept_ids), dtype=bool)
+    )
+    order = np.argsort(np.array(ids, dtype="U16"), kind="stable")
+    places = np.searchsorted(kept_ids[keep], np.array(ids, dtype="U16")[order])
+    return np.insert(rows[keep], places, vectors[order], axis=0)
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in table.schema])).combine_chunks()
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _wide(kind: pa.DataType) -> pa.DataType:
+    """Text columns may pass two gigabytes."""
+    return pa.large_string() if pa.types.is_string(kind) else kind
+
+
+def read_table(path: Path) -> pa.Table:
+    """A table mapped into memory."""
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def map_array(path: Path) -> np.ndarray:
+    """An array mapped into memory, read-only."""
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def warm(array: np.ndarray) -> None:
+    """Ask the system to read an array ahead, so that the first search does not wait for the disk."""
+    base: Any = array.base if array.base is not None else array
+    while not isinstance(base, mmap.mmap) and getattr(base, "base", None) is not None:
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_WILLNEED"):
+        base.madvise(mmap.MADV_WILLNEED)

@@ -1,0 +1,62 @@
+"""Does a generation agree with itself? DuckDB, LanceDB and the served image are compared row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.adapters import duckdb_fts, image, lance_vectors
+
+
+def disagreements(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Every way in which the parts of a generation contradict each other."""
+    chunks = image.read_table(folder / "served" / "chunks.arrow")
+    ids = chunks["id"].to_pylist()
+    if len(ids) != manifest["chunks"] or len(set(ids)) != len(ids):
+        yield f"the manifest names {manifest['chunks']} chunks, the image holds {len(ids)} ({len(set(ids))} distinct)"
+    yield from _lexical(folder, ids)
+    yield from _vectors(folder, ids)
+    yield from _spans(folder, chunks)
+
+
+def _lexical(folder: Path, ids: list[str]) -> Iterator[str]:
+    with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
+        for table, column in (("chunks", "id"), ("lexical", "id"), ("fts_main_lexical.docs", "name")):
+            rows = [row[0] for row in connection.execute(f"SELECT {column} FROM {table} ORDER BY {column}").fetchall()]
+            if rows != ids:
+                yield f"{table} in DuckDB holds {len(rows)} chunks that are not the {len(ids)} of the image"
+        wrong = connection.execute(
+            "SELECT count(*) FROM fts_main_lexical.dict d FULL JOIN (SELECT termid, count(DISTINCT docid) AS n FROM fts_main_lexical.terms "
+            "GROUP BY termid) t USING (termid) WHERE d.df IS DISTINCT FROM t.n"
+        ).fetchone()
+        if wrong and wrong[0]:
+            yield f"{wrong[0]} terms have a wrong document frequency"
+        stats = connection.execute(
+            "SELECT num_docs = (SELECT count(*) FROM fts_main_lexical.docs) AND "
+            "abs(avgdl - (SELECT coalesce(avg(len), 0) FROM fts_main_lexical.docs)) < 1e-9 FROM fts_main_lexical.stats"
+        ).fetchone()
+        if not stats or not stats[0]:
+            yield "the number of chunks or their average length is wrong"
+
+
+def _vectors(folder: Path, ids: list[str]) -> Iterator[str]:
+    stored, rows = lance_vectors.read(folder / "vec")
+    served = image.map_array(folder / "served" / "vectors.npy")
+    if stored != ids:
+        yield f"LanceDB holds {len(stored)} vectors that are not those of the {len(ids)} chunks"
+    elif rows.shape != served.shape or not np.array_equal(rows, served):
+        yield "the served vectors are not those in LanceDB"
+
+
+def _spans(folder: Path, chunks: Any) -> Iterator[str]:
+    lengths = [len(text) for text in image.read_table(folder / "served" / "documents.arrow")["text"].to_pylist()]
+    rows = chunks.select(["doc", "start", "end"]).to_pydict()
+    bad = sum(
+        not 0 <= start < end <= lengths[doc]
+        for doc, start, end in zip(rows["doc"], rows["start"], rows["end"], strict=True)
+    )
+    if bad:
+        yield f"{bad} chunks do not lie inside their document"

@@ -1,0 +1,219 @@
+"""An open generation: the legs search the mapped image; every array is read-only and shared by threads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from core.adapters import image, kernels, lance_vectors
+from core.adapters.kernels import near_top
+from core.ports import Ranking
+from core.retrieval.filters import admits
+from core.types import DocumentFacts, Filters, Generation, Passage, Profile
+
+_CLOSE = 1e-5  # scores this near are computed again in double precision before they are ordered
+
+
+class Index:
+    """One generation, ready to search."""
+
+    def __init__(
+        self,
+        folder: Path,
+        generation: Generation,
+        profile: Profile,
+        analyse: Callable[[str], list[str]],
+        exact_limit: int,
+    ) -> None:
+        self.generation, self.profile, self.analyse = generation, profile, analyse
+        self._folder, self._exact_limit = folder, exact_limit
+        self.pin: IO[str] | None = None  # held open by whoever opened the generation, so that it is not removed
+        served = folder / "served"
+        self._documents, chunks = (
+            image.read_table(served / "documents.arrow"),
+            image.read_table(served / "chunks.arrow"),
+        )
+        self._texts = _column(self._documents, "text")
+        self._ids, self._headings, self._contexts = (_column(chunks, name) for name in ("id", "heading", "context"))
+        self._doc_of, self._starts, self._ends = (_numbers(chunks, name) for name in ("doc", "start", "end"))
+        self._parents = np.stack([_numbers(chunks, "parent_start"), _numbers(chunks, "parent_end")], axis=1)
+        self._terms = _column(image.read_table(served / "terms.arrow"), "term")
+        self._start, self._where, self._impacts = (
+            image.map_array(served / f"{name}.npy") for name in ("start", "where", "impacts")
+        )
+        self._vectors = image.map_array(served / "vectors.npy")
+        self._masks = lru_cache(maxsize=64)(self._mask)
+        self._text = lru_cache(maxsize=256)(self._read_text)
+        image.warm(self._vectors)
+
+    # ------------------------------------------------------------ what is in it
+
+    @property
+    def size(self) -> int:
+        """How many chunks there are."""
+        return len(self._ids)
+
+    @cached_property
+    def documents(self) -> tuple[DocumentFacts, ...]:
+        """Facts about every document, in the order of ids."""
+        columns = self._documents.drop(["text", "meta"]).to_pydict()
+        columns["tags"] = [tuple(tags) for tags in columns["tags"]]
+        names = list(DocumentFacts.__dataclass_fields__)
+        return tuple(
+            DocumentFacts(**dict(zip(names, row, strict=True)))
+            for row in zip(*(columns[name] for name in names), strict=True)
+        )
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Every term with its number."""
+        return {term: n for n, term in enumerate(self._terms.to_pylist())}
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, int]:
+        return {chunk: n for n, chunk in enumerate(self._ids.to_pylist())}
+
+    def answers(self, document: int) -> tuple[str, ...]:
+        """The questions that a document promises to answer."""
+        return tuple(json.loads(self._documents["meta"][document].as_py())["answers"])
+
+    def passage(self, chunk: int) -> Passage:
+        """A chunk by number."""
+        above = self._parents[chunk]
+        return Passage(
+            id=self._ids[chunk].as_py(),
+            document=int(self._doc_of[chunk]),
+            start=int(self._starts[chunk]),
+            end=int(self._ends[chunk]),
+            heading=tuple(self._headings[chunk].as_py()),
+            context=self._contexts[chunk].as_py(),
+            parent=(int(above[0]), int(above[1])) if above[0] >= 0 else None,
+        )
+
+    def number(self, chunk: str) -> int | None:
+        """The number of a chunk id, if this generation has it."""
+        return self._by_id.get(chunk)
+
+    def text(self, document: int) -> str:
+        """The whole text of a document."""
+        return self._text(document)
+
+    def _read_text(self, document: int) -> str:
+        return str(self._texts[document].as_py())
+
+    def chunks_of(self, document: int) -> list[int]:
+        """The chunks of a document, in the order of the text."""
+        found = np.flatnonzero(self._doc_of == document)
+        ordered: list[int] = found[np.argsort(self._starts[found], kind="stable")].tolist()
+        return ordered
+
+    # ------------------------------------------------------------ who may be found
+
+    def allowed(self, filters: Filters, today: date) -> np.ndarray | None:
+        """Which chunks a search may return; None when all of them may."""
+        mask = self._masks(filters, today)
+        return None if mask.all() else mask
+
+    def _mask(self, filters: Filters, today: date) -> np.ndarray:
+        documents = np.array([admits(filters, facts, today) for facts in self.documents], dtype=np.bool_)
+        return documents[self._doc_of] if len(documents) else np.empty(0, np.bool_)
+
+    # ------------------------------------------------------------ legs
+
+    def bm25(self, query: str) -> Bm25Leg:
+        """The lexical leg for one query."""
+        terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
+        return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
+
+    def dense(self, vector: np.ndarray) -> DenseLeg:
+        """The vector leg for one query vector."""
+        return DenseLeg(self, vector)
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    """A column as one array; a row of it is then a microsecond away."""
+    column = table[name].combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _numbers(table: pa.Table, name: str) -> np.ndarray:
+    """A column of 32-bit numbers as an array on the same memory (`to_numpy` would import pandas: a quarter second)."""
+    column = _column(table, name)
+    return (
+        np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset : column.offset + len(column)]
+        if len(column)
+        else np.empty(0, np.int32)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Leg:
+    """BM25 over the query's distinct terms, by impacts computed when the generation was built."""
+
+    index: Index
+    terms: np.ndarray
+    floor = 0.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """The best chunks that hold at least one term."""
+        index = self.index
+        return kernels.top(index._start, index._where, index._impacts, self.terms, index.size, allowed, depth)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """The exact score of given chunks."""
+        index = self.index
+        return kernels.lookup(index._start, index._where, index._impacts, self.terms, np.array(chunks, dtype=np.uint32))
+
+
+@dataclass(frozen=True, slots=True)
+class DenseLeg:
+    """Cosine to the query: exact while that is fast, by LanceDB's ANN index beyond."""
+
+    index: Index
+    vector: np.ndarray
+    floor = -1.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """The nearest chunks."""
+        if not self.index.size:
+            return {}
+        if self.index.size > self.index._exact_limit:
+            return self._approximate(depth, allowed)
+        if allowed is None:
+            return self._ordered(near_top(self.index._vectors @ self.vector, depth, _CLOSE), depth)
+        chunks = np.flatnonzero(allowed)
+        return self._ordered(chunks[near_top((self.index._vectors @ self.vector)[chunks], depth, _CLOSE)], depth)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """The exact cosine of given chunks, in double precision: the same on any number of threads."""
+        rows = self.index._vectors[np.array(chunks, dtype=np.int64)].astype(np.float64)
+        found: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
+        return found
+
+    def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
+        pairs = zip(chunks.tolist(), self.score(chunks.tolist()), strict=True)
+        return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:depth])
+
+    def _approximate(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """Ask for more until the filter leaves enough; a narrow filter is searched exactly."""
+        if allowed is not None and int(allowed.sum()) <= self.index._exact_limit:
+            chunks = np.flatnonzero(allowed)
+            return self._ordered(chunks[near_top(self.index._vectors[chunks] @ self.vector, depth, _CLOSE)], depth)
+        wanted = depth
+        while True:
+            ids, _ = lance_vectors.search_ann(self.index._folder / "vec", self.vector, wanted)
+            chunks = np.array(
+                [n for chunk in ids if (n := self.index.number(chunk)) is not None and (allowed is None or allowed[n])],
+                dtype=np.int64,
+            )
+            if len(chunks) >= depth or wanted >= 32 * depth:
+                return self._ordered(chunks, depth)
+            wanted *= 4

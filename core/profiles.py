@@ -1,0 +1,46 @@
+"""Profiles: checked, completed with defaults, and named by what they do rather than by what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from core import strict
+from core.chunking import CONTEXTS, check_spec
+from core.curation.names import safe_profile
+from core.errors import BadInput
+from core.retrieval.analysis import analyser
+from core.types import ChunkerSpec, Profile
+
+INDEX_FORMAT = 1  # raise it when the same profile would give another index
+
+DEFAULT = Profile("local")
+
+
+def check(profile: Profile) -> Profile:
+    """The profile with every parameter spelled out, or a sentence about what is wrong."""
+    safe_profile(profile.name)
+    if profile.context not in CONTEXTS:
+        raise BadInput(f"profile.context: {profile.context!r} is unknown. Known: {', '.join(CONTEXTS)}.")
+    if not 0 <= profile.lexical.k1 <= 10 or not 0 <= profile.lexical.b <= 1:
+        raise BadInput("profile.lexical: k1 must be between 0 and 10, b between 0 and 1.")
+    analyser(profile.lexical)
+    full = MappingProxyType(dict(sorted(check_spec(profile.chunker).items())))
+    return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
+
+
+def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
+    """A profile from plain values; unknown keys are refused.
+
+    >>> from_mapping({"name": "windows", "chunker": {"name": "fixed"}}).chunker.params["overlap"]
+    50
+    """
+    return check(strict.parse(Profile, raw, where))
+
+
+def identity(profile: Profile) -> str:
+    """What names an index: everything that shapes it, and not the profile's name."""
+    shape = strict.plain(check(profile))
+    return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)
