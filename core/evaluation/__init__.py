@@ -1,0 +1,1 @@
+"""Measures, query sets and statistics: pure functions over rankings and judgments."""

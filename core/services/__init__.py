@@ -1,0 +1,1 @@
+"""Use cases, one file per noun. Services know ports, never adapters."""

@@ -1,0 +1,210 @@
+"""Documents as the knowledge base holds them: read, list, follow, bring in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.curation.frontmatter import MAX_BYTES, decode, read_document
+from core.curation.names import safe_path
+from core.errors import BadInput, ConcordError, NotFound
+from core.ports import Progress, Store, no_progress
+from core.types import Commit, Document, Edit, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a document: which commit made it, and what the file was then."""
+
+    number: int
+    commit: Commit
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did. Every refused file says why."""
+
+    commit: str
+    added: tuple[str, ...]
+    edited: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...]
+    warnings: tuple[tuple[str, str], ...] = ()
+
+
+def fold_versions(versions: Mapping[str, int], steps: Iterable[tuple[Edit, ...]]) -> dict[str, int]:
+    """Version numbers by path after more steps of the main line, oldest step first.
+
+    >>> fold_versions({"a.md": 1}, [(Edit("edited", "a.md"),), (Edit("renamed", "b.md", old_path="a.md"),)])
+    {'b.md': 3}
+    """
+    numbers = dict(versions)
+    for edits in steps:
+        leaving = {edit.old_path or edit.path: numbers.get(edit.old_path or edit.path, 0) for edit in edits}
+        for edit in edits:
+            if edit.kind in ("deleted", "renamed"):
+                numbers.pop(edit.old_path or edit.path, None)
+        for edit in edits:
+            if edit.kind != "deleted":
+                numbers[edit.path] = (0 if edit.kind == "added" else leaving[edit.old_path or edit.path]) + 1
+    return numbers
+
+
+def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
+    """Path to id, unique: of two documents that claim the same id, the first by path keeps it.
+
+    >>> assign_ids({"a.md": "X-1", "b.md": "X-1", "c.md": ""})
+    {'a.md': 'X-1', 'b.md': 'b', 'c.md': 'c'}
+    """
+    owners: dict[str, str] = {}
+    for path in sorted(declared):
+        if declared[path]:
+            owners.setdefault(declared[path], path)
+    return {
+        path: declared[path] if owners.get(declared[path]) == path else path.removesuffix(".md")
+        for path in sorted(declared)
+    }
+
+
+class Documents:
+    """The approved documents, and how they came to be."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
+
+    def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
+        """How many times each document was changed on the main line."""
+        steps = self.store.log(commit, since=since)
+        return fold_versions(known or {}, (edits for _, edits in reversed(steps)))
+
+    def all(self, revision: str = "main") -> tuple[Document, ...]:
+        """Every readable document of a revision, by path."""
+        return self._load(revision)[0]
+
+    def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:
+        """Files that cannot be read as documents, with the reason."""
+        return self._load(revision)[1]
+
+    def _load(self, revision: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
+        commit = self.store.head() if revision == "main" else self.store.resolve(revision)
+        if self._listed[0] != commit or not commit:
+            self._listed = (commit, *self._read_all(commit)) if commit else ("", (), ())
+        return self._listed[1], self._listed[2]
+
+    def _read_all(self, commit: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
+        entries, versions = self.store.entries(commit), self.versions(commit)
+        found, broken = [], []
+        for entry, raw in zip(entries, self.store.read_blobs([entry.blob for entry in entries]), strict=True):
+            try:
+                found.append(
+                    read_document(entry.path, decode(raw), blob=entry.blob, version=versions.get(entry.path, 1))
+                )
+            except ConcordError as error:
+                broken.append((entry.path, str(error)))
+        ids = assign_ids({document.path: document.meta.id for document in found})
+        return tuple(replace(document, id=ids[document.path]) for document in found), tuple(broken)
+
+    def show(self, name: str, revision: str = "main") -> Document:
+        """One document by id or path."""
+        for document in self.all(revision):
+            if name in (document.id, document.path):
+                return document
+        raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+
+    def at(self, commit: str, path: str) -> Document:
+        """A document as a commit holds it, at whatever path it had then."""
+        return read_document(path, decode(self.store.read(commit, path)))
+
+    def history(self, name: str) -> tuple[Version, ...]:
+        """The versions of a document, newest first."""
+        document = self.show(name)
+        steps = self.store.history(self.store.head(), document.path)
+        return tuple(Version(len(steps) - n, step) for n, step in enumerate(steps))
+
+    # ------------------------------------------------------------ bringing in
+
+    def import_folder(
+        self, folder: Path, author: Person, message: str = "", into: str = "", progress: Progress = no_progress
+    ) -> Imported:
+        """Bring a folder of Markdown in as one commit, keeping relative paths. Bad files are refused one by one."""
+        if not folder.is_dir():
+            raise NotFound(f"There is no folder {str(folder)!r}.")
+        files, refused = _collect(folder, into, progress)
+        return self.save(files, refused, author, message or f"Import {len(files)} documents from {folder.name}")
+
+    def save(
+        self, files: Mapping[str, bytes], refused: list[tuple[str, str]], author: Person, message: str
+    ) -> Imported:
+        """Write documents to the main line, leaving out what is already there."""
+        head = self.store.head()
+        have = {entry.path: entry.blob for entry in self.store.entries(head)}
+        current = dict(zip(have, self.store.read_blobs(list(have.values())), strict=True))
+        fresh = {path: content for path, content in files.items() if current.get(path) != content}
+        warnings = _duplicate_ids({**current, **files}, set(fresh))
+        commit = self.store.commit("main", fresh, author, message, expected=head) if fresh else head
+        return Imported(
+            commit=commit,
+            added=tuple(sorted(path for path in fresh if path not in have)),
+            edited=tuple(sorted(path for path in fresh if path in have)),
+            unchanged=tuple(sorted(path for path in files if path not in fresh)),
+            refused=tuple(refused),
+            warnings=warnings,
+        )
+
+
+def _collect(folder: Path, into: str, progress: Progress) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+    """Every Markdown file below a folder, normalised, and every one that cannot be used, with the reason."""
+    paths = sorted(
+        path for path in folder.rglob("*") if path.suffix.lower() == ".md" and not _hidden(path.relative_to(folder))
+    )
+    files: dict[str, bytes] = {}
+    refused: list[tuple[str, str]] = []
+    for n, path in enumerate(paths, 1):
+        name = "/".join(part for part in (into.strip("/"), *path.relative_to(folder).with_suffix(".md").parts) if part)
+        try:
+            files[safe_path(name)] = read_file(path, name)
+        except (ConcordError, OSError) as error:
+            refused.append((name, str(error)))
+        progress(n, len(paths), "Reading")
+    return files, refused
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def read_file(path: Path, name: str) -> bytes:
+    """The bytes of a Markdown file as they will be stored, if they are a document."""
+    if path.is_symlink() or not path.is_file():
+        raise BadInput("It is not a plain file (links are not followed).")
+    if path.stat().st_size > MAX_BYTES:
+        raise BadInput(
+            f"The file has {path.stat().st_size:,} bytes; the limit is {MAX_BYTES:,}. Split it into several documents."
+        )
+    text = decode(path.read_bytes())
+    if not text.strip():
+        raise BadInput("The file is empty.")
+    read_document(name, text)
+    return text.encode()
+
+
+def _duplicate_ids(files: Mapping[str, bytes], fresh: set[str]) -> tuple[tuple[str, str], ...]:
+    """Documents whose id somebody else already has: they are kept and found by their path instead."""
+    declared: dict[str, str] = {}
+    for path, raw in files.items():
+        try:
+            declared[path] = read_document(path, decode(raw)).meta.id
+        except ConcordError:
+            continue
+    ids = assign_ids(declared)
+    owners = {identity: path for path, identity in ids.items()}
+    return tuple(
+        (
+            path,
+            f"The id {declared[path]!r} already belongs to {owners[declared[path]]}; this document is known by its path until one of them changes.",
+        )
+        for path in sorted(fresh)
+        if path in ids and declared[path] and ids[path] != declared[path]
+    )

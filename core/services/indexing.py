@@ -1,0 +1,240 @@
+"""From a commit to a generation: only changed documents are chunked, only new texts are embedded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from core import strict
+from core.chunking import chunker, embedded_text
+from core.chunking.tools import Tools
+from core.curation.frontmatter import decode, read_document
+from core.errors import ConcordError
+from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, no_progress
+from core.retrieval.analysis import analyser
+from core.services.documents import Documents, assign_ids
+from core.types import Chunk, Document, Generation, Profile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_SLICE = 128  # texts embedded between two saves: what a kill can cost
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build did, and how long each part took."""
+
+    generation: Generation
+    changed: int
+    chunked: int
+    embedded: int
+    seconds: Mapping[str, float]
+    skipped: tuple[tuple[str, str], ...] = ()
+    fresh: bool = True
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Seconds per named part."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time of the block to a part."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which documents a build reads anew and which it takes over.
+
+    `rows` are path -> [blob, version, declared id, id]; `skipped` are path -> [version, why].
+    """
+
+    rows: Mapping[str, list[Any]]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    skipped: Mapping[str, list[Any]]
+    documents: tuple[Document, ...]
+
+
+class Indexing:
+    """Builds and describes generations."""
+
+    def __init__(
+        self, store: Store, documents: Documents, shelf: Shelf, models: Models, cache: Cache, clock: Clock
+    ) -> None:
+        self.store, self.documents, self.shelf, self.models, self.cache, self.clock = (
+            store,
+            documents,
+            shelf,
+            models,
+            cache,
+            clock,
+        )
+
+    def behind(self, profile: Profile) -> bool:
+        """Whether the index does not yet serve what was last merged."""
+        current = self.shelf.current(profile)
+        return bool(self.store.head()) and (current is None or current.commit != self.store.head())
+
+    def build(self, profile: Profile, *, full: bool = False, progress: Progress = no_progress) -> Built:
+        """Make the newest commit searchable. Does nothing when it already is; finishes what a killed build left."""
+        watch, started = Stopwatch(), time.perf_counter()
+        with self.shelf.building(profile) as parent:
+            commit = self.store.head()
+            if parent and parent.manifest["commit"] == commit and not full:
+                return Built(self.shelf.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
+            base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
+            with watch.timed("read"):
+                plan = self._plan(commit, base.manifest if base else None)
+            embedder = self.models.embedder(profile.embedder)
+            with watch.timed("chunk"):
+                chunks = self._chunk(profile, embedder, plan.documents, progress)
+                terms = self._terms(profile, chunks)
+            with watch.timed("embed"):
+                vectors, embedded = embed_texts(
+                    embedder, self.cache, [embedded_text(chunk) for chunk in chunks], progress
+                )
+            progress(len(chunks), len(chunks), "Writing the index")
+            facts = {
+                "commit": commit,
+                "documents": plan.rows,
+                "skipped": plan.skipped,
+                "built": self.clock.stamp(),
+                "seconds": round(time.perf_counter() - started, 3),
+            }
+            made = self.shelf.write(
+                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed
+            )
+        seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
+        return Built(
+            made,
+            len(plan.changed),
+            len(chunks),
+            embedded,
+            seconds,
+            tuple((path, why) for path, (_, why) in plan.skipped.items()),
+        )
+
+    def _plan(self, commit: str, before: Mapping[str, Any] | None) -> Plan:
+        """Compare the commit with the parent's manifest; read the documents that differ."""
+        old: Mapping[str, list[Any]] = before["documents"] if before else {}
+        known = {path: row[1] for path, row in old.items()} | {
+            path: row[0] for path, row in (before["skipped"] if before else {}).items()
+        }
+        versions = self.documents.versions(commit, since=before["commit"] if before else "", known=known)
+        entries = {entry.path: entry.blob for entry in self.store.entries(commit)}
+        reread = [
+            path for path, blob in entries.items() if path not in old or old[path][:2] != [blob, versions.get(path, 1)]
+        ]
+        found, skipped = self._read(reread, entries, versions)
+        declared = {path: row[2] for path, row in old.items() if path in entries and path not in skipped} | {
+            d.path: d.meta.id for d in found
+        }
+        ids = assign_ids(declared)
+        renamed = [path for path in declared if path in old and path not in reread and ids[path] != old[path][3]]
+        found += self._read(renamed, entries, versions)[0]
+        documents = tuple(replace(document, id=ids[document.path]) for document in sorted(found, key=lambda d: d.path))
+        changed = {document.path for document in documents}
+        gone = tuple(
+            sorted(row[3] for path, row in old.items() if path not in entries or path in changed or path in skipped)
+        )
+        rows = {path: [entries[path], versions.get(path, 1), declared[path], ids[path]] for path in sorted(declared)}
+        left_out = {path: [versions.get(path, 1), skipped[path]] for path in sorted(skipped)}
+        return Plan(rows, tuple(sorted(changed)), gone, left_out, documents)
+
+    def _read(
+        self, paths: Sequence[str], entries: Mapping[str, str], versions: Mapping[str, int]
+    ) -> tuple[list[Document], dict[str, str]]:
+        """Documents at their newest version; a file that cannot be read is left out and named, never guessed."""
+        found: list[Document] = []
+        skipped: dict[str, str] = {}
+        for path, raw in zip(paths, self.store.read_blobs([entries[path] for path in paths]), strict=True):
+            try:
+                found.append(read_document(path, decode(raw), blob=entries[path], version=versions.get(path, 1)))
+            except ConcordError as error:
+                skipped[path] = str(error)
+        return found, skipped
+
+    def _chunk(
+        self, profile: Profile, embedder: Embedder, documents: Sequence[Document], progress: Progress
+    ) -> list[Chunk]:
+        def embed(texts: Sequence[str]) -> Any:
+            return embed_texts(embedder, self.cache, texts)[0]
+
+        split = chunker(profile.chunker, Tools(embedder.tokens, embed), profile.context)
+        chunks: list[Chunk] = []
+        for n, document in enumerate(documents, 1):
+            chunks += split(document)
+            progress(n, len(documents), "Chunking")
+        return chunks
+
+    def _terms(self, profile: Profile, chunks: Sequence[Chunk]) -> list[str]:
+        analyse = analyser(profile.lexical)
+        return [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
+
+
+def embed_texts(
+    embedder: Embedder, cache: Cache, texts: Sequence[str], progress: Progress = no_progress
+) -> tuple[np.ndarray, int]:
+    """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
+    import numpy as np
+
+    unique = list(dict.fromkeys(texts))
+    known = dict(cache.get(embedder.name, unique))
+    new = sorted((text for text in unique if text not in known), key=len, reverse=True)
+    for n in range(0, len(new), _SLICE):
+        some = new[n : n + _SLICE]
+        rows = embedder.documents(some, lambda done, _, what, n=n: progress(n + done, len(new), what))  # type: ignore[misc]
+        fresh = dict(zip(some, rows, strict=True))
+        cache.put(embedder.name, fresh)
+        known |= fresh
+    vectors = (
+        np.stack([known[text] for text in texts]) if texts else np.zeros((0, embedder.dimension), dtype=np.float32)
+    )
+    return vectors, len(new)
+
+
+def describe(built: Built) -> str:
+    """One line for people.
+
+    >>> made = Generation(3, "local", "d", "c" * 40, 59, 520, "", 2.0, 1)
+    >>> describe(Built(made, 1, 9, 9, {"embed": 1.5, "lexical": 0.5}))
+    'Generation 3: 59 documents, 520 chunks; 1 document changed, 9 chunks new, 9 embedded in 2.0 s (4.5 chunks/s).'
+    """
+    made, total = built.generation, sum(built.seconds.values())
+    if not built.fresh:
+        return f"Generation {made.number} is up to date: {made.documents} documents, {made.chunks} chunks."
+    noun = "document" if built.changed == 1 else "documents"
+    return (
+        f"Generation {made.number}: {made.documents} documents, {made.chunks} chunks; {built.changed} {noun} changed, "
+        f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s ({built.chunked / total if total else 0:.1f} chunks/s)."
+    )
+
+
+def as_json(built: Built) -> dict[str, Any]:
+    """The same for programs."""
+    total = sum(built.seconds.values())
+    return {
+        "generation": strict.plain(built.generation),
+        "documents": built.generation.documents,
+        "chunks": built.generation.chunks,
+        "changed_documents": built.changed,
+        "new_chunks": built.chunked,
+        "embedded": built.embedded,
+        "seconds": round(total, 3),
+        "seconds_per_stage": dict(built.seconds),
+        "chunks_per_second": round(built.chunked / total, 1) if total else None,
+        "skipped": [{"path": path, "why": why} for path, why in built.skipped],
+        "built": built.fresh,
+    }

@@ -1,0 +1,78 @@
+"""Search: the one way in for pages, playground, evaluation, API and CLI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from core import strict
+from core.ports import Clock, Index, Models, Shelf
+from core.retrieval import pipeline
+from core.retrieval.config import name as config_name
+from core.services.preferences import Preferences
+from core.types import Filters, Result, SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+RERANKER = "ms-marco-minilm-l12-int8"
+
+
+class Searching:
+    """Searches the serving generation of a profile."""
+
+    def __init__(self, shelf: Shelf, models: Models, preferences: Preferences, clock: Clock) -> None:
+        self.shelf, self.models, self.preferences, self.clock = shelf, models, preferences, clock
+        self._vector = lru_cache(maxsize=1024)(self._embed)
+
+    def search(
+        self,
+        query: str,
+        *,
+        profile: str = "",
+        config: SearchConfig | None = None,
+        filters: Filters = Filters(),
+        k: int = 0,
+    ) -> Result:
+        """Answer a query; without a profile or configuration, with those in production."""
+        if not profile or config is None:
+            production = self.preferences.production()
+            profile, config = profile or production.profile.name, config or production.config
+        if k:
+            config = replace(config, k=k, depth=max(config.depth, k))
+        return self.search_in(self.index(profile), query, config, filters)
+
+    def index(self, profile: str = "") -> Index:
+        """The serving generation of a profile."""
+        return self.shelf.open(self.preferences.profile(profile))
+
+    def search_in(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> Result:
+        """Answer a query from a generation that is already open."""
+        embedder = index.profile.embedder
+        return pipeline.search(
+            query,
+            config,
+            index,
+            embed=lambda text: self._vector(embedder, text),
+            reranker=lambda: self.models.reranker(RERANKER),
+            filters=filters,
+            today=self.clock.today(),
+        )
+
+    def _embed(self, embedder: str, text: str) -> np.ndarray:
+        return self.models.embedder(embedder).query(text)
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The contract of `search --json`."""
+    return {
+        "query": result.query,
+        "profile": result.profile,
+        "generation": result.generation,
+        "commit": result.commit,
+        "config": {"name": config_name(result.config), **strict.plain(result.config)},
+        "hits": [strict.plain(hit) for hit in result.hits],
+        "stages": [strict.plain(stage) for stage in result.stages],
+        "warnings": list(result.warnings),
+    }
