@@ -1,0 +1,7 @@
+"""`python -m core`: the command line."""
+
+import sys
+
+from core.entrypoints.cli import main
+
+sys.exit(main())

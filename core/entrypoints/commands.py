@@ -1,0 +1,402 @@
+"""One function per command: call the App, show what it says."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import textwrap
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from core import profiles, strict
+from core.bootstrap import App, beside, build, fetch_models, list_models
+from core.entrypoints.terminal import Terminal, table
+from core.errors import BadInput, Unavailable
+from core.evaluation import beir
+from core.retrieval import config as configs
+from core.services import evaluating, indexing, searching
+from core.settings import PROJECT, Settings
+from core.types import Document, Filters, Generation, Hit, Person
+
+
+def _app(settings: Settings) -> App:
+    """The App on a workspace that exists."""
+    app = build(settings)
+    if not (settings.home / "kb.git").is_dir():
+        raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
+    app.create()
+    return app
+
+
+def _me() -> Person:
+    name = getpass.getuser()
+    return Person(name, f"{name}@localhost")
+
+
+def _digest(value: str) -> str:
+    return value[:12]
+
+
+# ---------------------------------------------------------------- workspace
+
+
+def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Make the workspace; bring in a first folder if there is nothing yet."""
+    app = build(settings)
+    app.create()
+    source = options.source or PROJECT / "kb"
+    imported = None
+    if not app.store.head():
+        imported = app.documents.import_folder(source, _me(), f"Start with {source.name}", progress=terminal.progress)
+    value = {"home": str(settings.home), "commit": app.store.head(), "documents": len(app.documents.all())}
+    lines = [f"Workspace: {settings.home}", f"Documents: {value['documents']}"]
+    return _imported(terminal, {**value, **(_import_json(imported) if imported else {})}, lines, imported)
+
+
+def import_folder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Bring a folder in as one commit."""
+    app = _app(settings)
+    imported = app.documents.import_folder(options.folder, _me(), options.message, options.into, terminal.progress)
+    lines = [
+        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
+    ]
+    if imported.added or imported.edited:
+        lines.append("Make them searchable with: python -m core reindex")
+    return _imported(terminal, _import_json(imported), lines, imported)
+
+
+def _import_json(imported: Any) -> dict[str, Any]:
+    pairs = {
+        name: [{"path": path, "why": why} for path, why in getattr(imported, name)] for name in ("refused", "warnings")
+    }
+    return {**strict.plain(imported), **pairs}
+
+
+def _imported(terminal: Terminal, value: dict[str, Any], lines: list[str], imported: Any) -> int:
+    if imported:
+        lines += [f"refused  {path}: {why}" for path, why in imported.refused]
+        lines += [f"note     {path}: {why}" for path, why in imported.warnings]
+    terminal.show(value, lines)
+    return 0
+
+
+def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Exit 0 only if repository, database and index agree."""
+    problems = _app(settings).verifying.problems(terminal.progress)
+    terminal.show(
+        {"ok": not problems, "problems": list(problems)}, list(problems) or ["Repository, database and index agree."]
+    )
+    return 1 if problems else 0
+
+
+# ---------------------------------------------------------------- search
+
+
+def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Search and show hits."""
+    app = _app(settings)
+    config = configs.parse(options.config) if options.config else None
+    filters = Filters(
+        types=tuple(options.type),
+        statuses=tuple(options.status),
+        tags=tuple(options.tag),
+        owners=tuple(options.owner),
+        folders=tuple(options.folder),
+        docs=tuple(options.doc),
+        history=options.history,
+    )
+    if options.k < 0 or options.k > 1000:
+        raise BadInput("-k must be between 1 and 1000.")
+    result = app.searching.search(options.query, profile=options.profile, config=config, filters=filters, k=options.k)
+    lines = [line for hit in result.hits for line in _hit_lines(hit, options.explain)] or [
+        "Nothing found. Try other words, or --history."
+    ]
+    lines += [f"! {warning}" for warning in result.warnings]
+    if options.explain:
+        lines += table(
+            [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],
+            ("stage", "ms", "hits", ""),
+        )
+    terminal.show(searching.as_json(result), lines)
+    return 0
+
+
+def _hit_lines(hit: Hit, explain: bool) -> list[str]:
+    place = " › ".join((hit.title, *hit.heading))
+    lines = [
+        f"{hit.rank:>2}. {place}",
+        f"    {hit.path}:{hit.start}-{hit.end}  v{hit.version}  {hit.status}  score {hit.score:.4f}",
+    ]
+    if explain:
+        for name, leg in hit.legs.items():
+            lines.append(
+                f"    {name:<6} rank {leg.rank or '-':>3}  score {leg.score:8.4f}  normalised {leg.normalised:.4f}  weight {leg.weight:g}"
+            )
+    passage = " ".join(hit.text.split())
+    return [
+        *lines,
+        *textwrap.wrap(
+            passage[:300] + ("…" if len(passage) > 300 else ""), 100, initial_indent="    ", subsequent_indent="    "
+        ),
+        "",
+    ]
+
+
+def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Score one configuration on a BEIR folder; the index is kept for the next one."""
+    main = build(settings)
+    collection = beir.read(options.folder, options.split, options.limit)
+    app = beside(main, f"beir-{collection.name}-{collection.digest}")
+    profile = (
+        main.preferences.profile(options.profile)
+        if (settings.home / "kb.git").is_dir()
+        else app.preferences.profile(options.profile)
+    )
+    if not app.store.head():
+        app.documents.save(collection.files, [], evaluating.AUTHOR, f"Records of {collection.name}")
+    built = app.indexing.build(profile, progress=terminal.progress)
+    config = configs.parse(options.config) if options.config else app.preferences.production().config
+    made = evaluating.run(app.searching, app.shelf.open(profile), collection, config, terminal.progress)
+    value = {
+        "dataset": collection.name,
+        "split": options.split,
+        "profile": profile.name,
+        "config": configs.name(config),
+        **evaluating.report(collection, made),
+        "documents": built.generation.documents,
+        "chunks": built.generation.chunks,
+        "index": indexing.as_json(built) if built.fresh else None,
+    }
+    shown = [
+        (key, value[key])
+        for key in ("dataset", "profile", "config", "nDCG@10", "Recall@100", "MRR@10", "queries", "seconds")
+    ]
+    stages = [(f"  {name}", f"{seconds:.3f}") for name, seconds in made.stages.items()]
+    terminal.show(value, table([*shown, *stages], ("measure", "value")))
+    return 0
+
+
+# ---------------------------------------------------------------- documents and models
+
+
+def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Every document, by path."""
+    found = [
+        d
+        for d in _app(settings).documents.all()
+        if d.path.startswith(options.folder.strip("/") + "/" if options.folder else "")
+    ]
+    lines = table(
+        [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in found],
+        ("id", "title", "type", "status", "version", "path"),
+    )
+    terminal.show([_document_json(d) for d in found], lines)
+    return 0
+
+
+def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """One document, whole."""
+    document = _app(settings).documents.show(options.document, options.at)
+    terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
+    return 0
+
+
+def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Versions, newest first."""
+    versions = _app(settings).documents.history(options.document)
+    value: list[dict[str, Any]] = [
+        {
+            "version": v.number,
+            "commit": v.commit.id,
+            "when": v.commit.when,
+            "author": v.commit.author.name,
+            "message": v.commit.message,
+            "path": v.commit.path,
+            "blob": v.commit.blob,
+        }
+        for v in versions
+    ]
+    rows = [
+        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].splitlines()[0])
+        for row in value
+    ]
+    terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))
+    return 0
+
+
+def _document_json(document: Document) -> dict[str, Any]:
+    meta = document.meta
+    return {
+        "doc": document.id,
+        "path": document.path,
+        "title": document.title,
+        "doc_type": meta.doc_type,
+        "status": meta.status,
+        "owner": meta.owner,
+        "tags": list(meta.tags),
+        "effective_date": str(meta.effective_date or "") or None,
+        "review_due": str(meta.review_due or "") or None,
+        "supersedes": list(meta.supersedes),
+        "answers": list(meta.answers),
+        "version": document.version,
+        "blob": document.blob,
+    }
+
+
+def models_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Bundled models, and which are here."""
+    found = list_models(settings)
+    rows = [(one["name"], one["kind"], "here" if one["present"] else "not fetched", one["about"]) for one in found]
+    terminal.show(found, table(rows, ("name", "kind", "state", "about")))
+    return 0
+
+
+def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Fetch what is missing."""
+    fetched = fetch_models(settings, options.names, terminal.progress)
+    terminal.show({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
+    return 0
+
+
+# ---------------------------------------------------------------- index
+
+
+def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Build in this process, with a bar."""
+    app = _app(settings)
+    built = app.indexing.build(app.preferences.profile(options.profile), full=options.full, progress=terminal.progress)
+    lines = [indexing.describe(built)]
+    lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
+    lines += [f"left out {path}: {why}" for path, why in built.skipped]
+    terminal.show(indexing.as_json(built), lines)
+    return 0
+
+
+def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Profiles, and which of them serve."""
+    app = _app(settings)
+    production = app.preferences.production().profile
+    value = []
+    for profile in app.preferences.profiles():
+        serving = app.shelf.current(profile)
+        value.append(
+            {
+                **strict.plain(profile),
+                "digest": profiles.identity(profile),
+                "production": profile == production,
+                "generation": serving.number if serving else None,
+            }
+        )
+    rows = [
+        (
+            p["name"],
+            p["chunker"]["name"],
+            p["embedder"],
+            p["context"],
+            p["digest"],
+            p["generation"] or "-",
+            "yes" if p["production"] else "",
+        )
+        for p in value
+    ]
+    terminal.show(value, table(rows, ("name", "chunker", "embedder", "context", "digest", "generation", "production")))
+    return 0
+
+
+def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Keep a new profile."""
+    raw: dict[str, Any] = {
+        "name": options.name,
+        "context": options.context,
+        "chunker": {"name": options.chunker, "params": _params(options.param)},
+    }
+    if options.embedder:
+        raw["embedder"] = options.embedder
+    try:
+        raw["lexical"] = json.loads(options.lexical)
+    except ValueError as error:
+        raise BadInput(f"--lexical is not valid JSON: {error}.") from None
+    profile = _app(settings).preferences.add_profile(profiles.from_mapping(raw), _me())
+    digest = profiles.identity(profile)
+    terminal.show(
+        {**strict.plain(profile), "digest": digest},
+        [f"Added {profile.name} ({digest}). Build it with: python -m core reindex --profile {profile.name}"],
+    )
+    return 0
+
+
+def _params(pairs: Sequence[str]) -> dict[str, int]:
+    params = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if not value.isdigit():
+            raise BadInput(f"--param {pair!r} must look like max_tokens=400.")
+        params[key] = int(value)
+    return params
+
+
+def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Generations, newest first."""
+    app = _app(settings)
+    found = app.shelf.all(app.preferences.profile(options.profile))
+    terminal.show(
+        [strict.plain(g) for g in found],
+        table([_row(g) for g in found], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),
+    )
+    return 0
+
+
+def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Serve an older generation until the next reindex."""
+    app = _app(settings)
+    made = app.shelf.rollback(app.preferences.profile(options.profile), options.number)
+    terminal.show(
+        strict.plain(made), [f"Generation {made.number} ({_digest(made.commit)}) serves now, until the next reindex."]
+    )
+    return 0
+
+
+def _row(g: Generation) -> tuple[Any, ...]:
+    return (
+        g.number,
+        _digest(g.commit),
+        g.documents,
+        g.chunks,
+        f"{g.bytes / 1e6:.1f}",
+        g.built,
+        "yes" if g.current else "",
+    )
+
+
+# ---------------------------------------------------------------- jobs
+
+
+def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Jobs, newest first."""
+    jobs = _app(settings).jobs.recent()
+    rows = [
+        (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.message or job.error, job.created) for job in jobs
+    ]
+    terminal.show(
+        [strict.plain(job) for job in jobs], table(rows, ("n", "kind", "state", "progress", "message", "created"))
+    )
+    return 0
+
+
+def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Ask a job to stop."""
+    job = _app(settings).jobs.cancel(options.job)
+    terminal.show(
+        strict.plain(job),
+        [f"Job {job.id} was asked to stop." if job.open else f"Job {job.id} already ended: {job.state}."],
+    )
+    return 0
+
+
+def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Be the worker of a job."""
+    app = _app(settings)
+    job = app.jobs.run(options.job, app.kinds())
+    terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])
+    return 0 if job.state in ("done", "cancelled") else 1

@@ -1,0 +1,260 @@
+"""The command line is a contract: keys, exit codes, sentences on standard error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.entrypoints.cli import main, parser
+from tests.conftest import ROOT, write
+
+
+@pytest.fixture
+def run(kb_home: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run a command on the starter knowledge base; returns exit code, JSON (or text) and standard error."""
+
+    def call(*arguments: str, home: Path = kb_home, as_json: bool = True) -> tuple[int, Any, str]:
+        code = main(["--home", str(home), *arguments, "--quiet", *(["--json"] if as_json else [])])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if as_json and out else out, err
+
+    return call
+
+
+def test_search_prints_the_promised_keys(run: Any) -> None:
+    code, value, err = run("search", "how long do we keep SAR records", "-k", "3")
+    assert (code, err) == (0, "")
+    assert {"query", "profile", "generation", "commit", "config", "hits", "stages", "warnings"} <= set(value)
+    assert len(value["hits"]) == 3
+    assert {
+        "rank",
+        "doc",
+        "path",
+        "title",
+        "heading",
+        "chunk",
+        "start",
+        "end",
+        "text",
+        "score",
+        "legs",
+        "status",
+        "version",
+    } <= set(value["hits"][0])
+    assert {"name", "ms", "hits"} <= set(value["stages"][0])
+    code, document, _ = run("documents", "show", value["hits"][0]["doc"])
+    hit = value["hits"][0]
+    assert document["text"][hit["start"] : hit["end"]] == hit["text"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "bm25",
+        "dense",
+        "convex-0.3",
+        "tm2c2-0.5",
+        "rrf-60",
+        "rsf",
+        "dbsn",
+        "combsum",
+        "combmnz",
+        '{"base": "rrf-20", "depth": 30}',
+    ],
+)
+def test_every_configuration_answers(run: Any, config: str) -> None:
+    code, value, _ = run("search", "currency transaction report deadline", "--config", config)
+    assert code == 0
+    assert "finance/compliance/ctr-filing.md" in [hit["path"] for hit in value["hits"][:5]]
+
+
+def test_options_stand_before_or_after_the_command(kb_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "vpn", "--json", "--home", str(kb_home)]) == 0
+    assert json.loads(capsys.readouterr().out)["hits"]
+
+
+def test_people_get_lines_and_an_explanation(run: Any) -> None:
+    code, out, _ = run("search", "CU*BASE", "--explain", as_json=False)
+    assert code == 0
+    assert "bm25" in out
+    assert "normalised" in out
+    assert "stage" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("search", "x", "--config", "magic"), "There is no configuration 'magic'"),
+        (("search", "x", "--profile", "titan"), "There is no profile 'titan'. Profiles: local"),
+        (("search", " "), "The query is empty"),
+        (("search", "x", "-k", "5000"), "-k must be between"),
+        (("documents", "show", "NOPE-1"), "There is no document 'NOPE-1'"),
+        (("documents", "show", "FIN-POL-001", "--at", "HEAD~1"), "is not a commit or a branch"),
+        (("generations", "rollback", "99"), "no generation 99"),
+        (("import", "/does/not/exist"), "There is no folder"),
+        (("profiles", "add", "local"), "There already is a profile 'local'"),
+        (("profiles", "add", "Bad Name"), "may hold only a-z"),
+        (("profiles", "add", "x", "--chunker", "magic"), "There is no chunker 'magic'"),
+        (("profiles", "add", "x", "--param", "max_tokens=many"), "must look like max_tokens=400"),
+        (("profiles", "add", "x", "--lexical", "{"), "not valid JSON"),
+        (("models", "fetch", "gpt-9"), "There is no bundled model 'gpt-9'"),
+        (("jobs", "cancel", "77"), "There is no job 77"),
+        (("eval", "beir", "/does/not/exist"), "There is no"),
+    ],
+)
+def test_refusals_exit_1_with_a_sentence_on_standard_error(run: Any, arguments: tuple[str, ...], sentence: str) -> None:
+    code, out, err = run(*arguments, as_json=False)
+    assert (code, out) == (1, "")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+def test_wrong_usage_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["search"])
+    assert caught.value.code == 2
+    capsys.readouterr()
+
+
+def test_documents_list_show_and_history(run: Any) -> None:
+    _, listed, _ = run("documents", "list")
+    assert len(listed) >= 40
+    assert {
+        "doc",
+        "path",
+        "title",
+        "doc_type",
+        "status",
+        "owner",
+        "tags",
+        "effective_date",
+        "review_due",
+        "version",
+        "answers",
+    } <= set(listed[0])
+    _, history, _ = run("documents", "history", "FIN-POL-001")
+    assert [row["version"] for row in history] == [1]
+    assert {"commit", "when", "author", "message", "path"} <= set(history[0])
+
+
+def test_profiles_generations_models_and_verify(run: Any) -> None:
+    _, profiles, _ = run("profiles", "list")
+    assert [profile["name"] for profile in profiles if profile["production"]] == ["local"]
+    _, generations, _ = run("generations", "list")
+    assert generations[0]["current"]
+    _, models, _ = run("models", "list")
+    assert {model["name"] for model in models if model["present"]} >= {
+        "bge-small-en-v1.5-int8",
+        "ms-marco-minilm-l12-int8",
+    }
+    assert run("verify")[:2] == (0, {"ok": True, "problems": []})
+
+
+def test_init_import_reindex_and_search_in_a_new_workspace(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
+    source = write(tmp_path / "first", {"a.md": "# Alpha\n\nApples and pears.\n"})
+    home = tmp_path / "home"
+    assert run("search", "x", home=home, as_json=False)[2].startswith("There is no workspace in")
+    code, value, _ = run("init", "--from", str(source), home=home)
+    assert (code, value["documents"]) == (0, 1)
+    more = write(
+        tmp_path / "more",
+        {
+            "sub/b.md": "# Beta\n\nBananas.\n",
+            "bad.md": "---\nstatus: wip\n---\n",
+            "c.MD": "# Gamma\n\nCherries.\n",
+            "d.txt": "no",
+        },
+    )
+    (more / "link.md").symlink_to(more / "sub" / "b.md")
+    (more / "latin.md").write_bytes("caf\xe9".encode("latin-1"))
+    code, value, _ = run("import", str(more), home=home)
+    assert code == 0
+    assert value["added"] == ["c.md", "sub/b.md"]
+    assert {row["path"] for row in value["refused"]} == {"bad.md", "link.md", "latin.md"}
+    code, value, _ = run("import", str(more), "--into", "again", home=home)
+    assert value["added"] == ["again/c.md", "again/sub/b.md"]
+    assert run("import", str(more), home=home)[1]["unchanged"] == ["c.md", "sub/b.md"]
+    assert run("verify", home=home)[0] == 1, "the index is behind"
+    code, built, _ = run("reindex", home=home)
+    assert (built["documents"], built["built"]) == (5, True)
+    assert {"chunks", "seconds", "chunks_per_second", "seconds_per_stage"} <= set(built)
+    assert run("reindex", home=home)[1]["built"] is False
+    assert run("search", "bananas", home=home)[1]["hits"][0]["path"] in ("sub/b.md", "again/sub/b.md")
+    assert run("verify", home=home)[0] == 0
+    assert run(
+        "profiles", "add", "mine", "--chunker", "fixed", "--param", "max_tokens=100", "--param", "overlap=10", home=home
+    )[1]["digest"]
+    assert run("reindex", "--profile", "mine", home=home)[1]["generation"]["profile"] == "mine"
+    assert run("jobs", "list", home=home)[1] == []
+
+
+def test_eval_beir_scores_a_small_collection_and_reuses_the_index(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
+    folder = tmp_path / "tiny"
+    records = [
+        {"_id": f"d{n}", "title": f"Topic {n}", "text": text}
+        for n, text in enumerate(["apples grow on trees", "ships sail the sea", "bread is baked"])
+    ]
+    queries = [{"_id": "q1", "text": "what sails"}, {"_id": "q2", "text": "who baked bread"}]
+    write(
+        folder,
+        {
+            "corpus.jsonl": "\n".join(map(json.dumps, records)),
+            "queries.jsonl": "\n".join(map(json.dumps, queries)),
+            "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n",
+        },
+    )
+    code, value, _ = run("eval", "beir", str(folder), "--config", "convex-0.5", home=tmp_path / "home")
+    assert code == 0
+    assert (value["nDCG@10"], value["Recall@100"], value["MRR@10"], value["queries"]) == (1.0, 1.0, 1.0, 2)
+    assert value["seconds"] >= 0
+    assert value["index"] is not None
+    code, again, _ = run("eval", "beir", str(folder), "--config", "bm25", "--limit", "1", home=tmp_path / "home")
+    assert (again["index"], again["queries"]) == (None, 1)
+    bad = write(tmp_path / "bad", {"corpus.jsonl": '{"_id": 1}', "queries.jsonl": "", "qrels/test.tsv": ""})
+    assert (
+        "line 1: a record needs _id and text" in run("eval", "beir", str(bad), home=tmp_path / "home", as_json=False)[2]
+    )
+
+
+def test_every_command_and_option_is_documented() -> None:
+    text = (ROOT / "docs" / "cli.md").read_text()
+
+    def walk(current: Any, path: str) -> None:
+        for action in current._actions:
+            if action.__class__.__name__ == "_SubParsersAction":
+                for name, child in action.choices.items():
+                    assert f"`{path} {name}".replace("` ", "`") in text, f"{path} {name} is not in docs/cli.md"
+                    walk(child, f"{path} {name}".strip())
+            for option in action.option_strings:
+                if option.startswith("--") and option != "--help":
+                    assert option in text, f"{path} {option} is not in docs/cli.md"
+
+    walk(parser(), "")
+
+
+def test_every_setting_is_documented() -> None:
+    from dataclasses import fields
+
+    from core.settings import Settings
+
+    text = (ROOT / "docs" / "cli.md").read_text()
+    for field in fields(Settings):
+        assert f"CONCORD_{field.name.upper()}" in text
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "--help"], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert "search" in done.stdout
