@@ -1,0 +1,128 @@
+"""Long work in processes of its own: progress, cancel, resume after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from core.bootstrap import App, build
+from core.errors import BadInput, NotFound
+from core.services.jobs import MAX_ATTEMPTS, Job
+from core.settings import load
+from tests.conftest import ROOT, put
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> App:
+    """A real workspace with the real default model: workers are separate processes and load it themselves."""
+    app = build(load({}, home=tmp_path / "home", cache=ROOT / ".cache" / "tests"))
+    app.create()
+    put(app, {"a.md": "# Alpha\n\nSome words to find.\n"})
+    return app
+
+
+def kill_worker(home: Path) -> None:
+    """kill -9 to the process that works in this workspace."""
+    for process in Path("/proc").iterdir():
+        if (
+            process.name.isdigit()
+            and str(home).encode() in (process / "cmdline").read_bytes()
+            and b"work" in (process / "cmdline").read_bytes()
+        ):
+            os.kill(int(process.name), signal.SIGKILL)
+            while process.exists() and b"core" in (process / "cmdline").read_bytes():
+                time.sleep(0.02)
+
+
+def wait(app: App, job: int, seconds: float = 60.0) -> Job:
+    end = time.monotonic() + seconds
+    while app.jobs.get(job).open and time.monotonic() < end:
+        time.sleep(0.05)
+    return app.jobs.get(job)
+
+
+def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(quick: App) -> None:
+    job = quick.catch_up()
+    assert job is not None
+    assert quick.jobs.start("reindex", job.arguments).id == job.id, "the same work is not queued twice"
+    done = wait(quick, job.id)
+    assert (done.state, done.error) == ("done", "")
+    assert done.result["documents"] == 1
+    assert quick.searching.search("words to find").hits
+    assert quick.catch_up() is None
+
+
+def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
+    number = app.jobs.database.insert(
+        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('count', '{}', 'queued', '')"
+    )
+    seen: list[int] = []
+
+    def count(arguments: object, progress: object) -> None:
+        for n in range(1000):
+            seen.append(n)
+            if n == 5:
+                app.jobs.cancel(number)
+            time.sleep(0.06)
+            progress(n, 1000, "Counting")  # type: ignore[operator]
+
+    job = app.jobs.run(number, {"count": count})
+    assert (job.state, job.message, job.total) == ("cancelled", "Counting", 1000)
+    assert len(seen) < 20
+
+
+def test_a_refusal_is_the_job_s_error(app: App) -> None:
+    number = app.jobs.database.insert(
+        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('no', '{}', 'queued', '')"
+    )
+
+    def refuse(arguments: object, progress: object) -> None:
+        raise BadInput("It cannot be done, because.")
+
+    assert app.jobs.run(number, {"no": refuse}).error == "It cannot be done, because."
+
+
+def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
+    number = app.jobs.database.insert(
+        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('bug', '{}', 'queued', '')"
+    )
+
+    def bug(arguments: object, progress: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        app.jobs.run(number, {"bug": bug})
+    assert app.jobs.get(number).state == "failed"
+
+
+def test_a_killed_worker_is_replaced_and_the_work_is_finished(quick: App) -> None:
+    put(quick, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} with words. " * 60 for n in range(40)})
+    job = quick.jobs.start("reindex", {"profile": "local", "full": False})
+    for _ in range(400):
+        if quick.jobs.get(job.id).state == "running":
+            break
+        time.sleep(0.02)
+    kill_worker(quick.settings.home)
+    assert quick.jobs.sweep() == (job.id,)
+    done = wait(quick, job.id, 120)
+    assert done.state == "done"
+    assert quick.searching.search("Sentence 7 with words").hits
+
+
+def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
+    number = app.jobs.database.insert(
+        "INSERT INTO jobs (kind, arguments, state, created, attempts) VALUES ('reindex', '{}', 'running', '', ?)",
+        (MAX_ATTEMPTS,),
+    )
+    assert app.jobs.sweep() == ()
+    assert app.jobs.get(number).state == "failed"
+    assert "without finishing" in app.jobs.get(number).error
+
+
+def test_an_unknown_job_is_named(app: App) -> None:
+    with pytest.raises(NotFound, match="no job 7"):
+        app.jobs.get(7)

@@ -1,0 +1,96 @@
+"""kill -9 at random points of indexing and publishing, with a reader searching all the while."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import Unavailable
+from tests.conftest import ROOT, put, small_app
+from tests.kill_worker import DOCUMENTS
+
+
+class Reader(threading.Thread):
+    """Searches without pause and keeps whatever does not add up."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(daemon=True)
+        self.app, self.stop, self.searches, self.wrong, self.seen = small_app(home), threading.Event(), 0, [], set()
+
+    def run(self) -> None:
+        while not self.stop.is_set():
+            for k in ("common words", "document"):
+                result = self.app.searching.search(k, k=DOCUMENTS)
+                markers = {word for hit in result.hits for word in hit.text.split() if word.startswith("marker")}
+                message = self.app.store.log(result.commit, limit=1)[0][0].message if self.searches % 20 == 0 else None
+                self.searches += 1
+                self.seen |= markers
+                if (
+                    len(result.hits) != DOCUMENTS
+                    or len(markers) != 1
+                    or result.warnings
+                    or (message and {message} != markers)
+                ):
+                    self.wrong.append((result.generation, sorted(markers), len(result.hits), result.warnings))
+
+
+def kill_at_random(home: Path, kills: int, seed: int) -> Reader:
+    app = small_app(home)
+    put(
+        app,
+        {f"{d}.md": f"# Doc {d}\n\nmarker00001 common words of document {d}\n" for d in range(DOCUMENTS)},
+        "marker00001",
+    )
+    app.indexing.build(app.preferences.profile())
+    reader, rng = Reader(home), random.Random(seed)
+    reader.start()
+    for _ in range(kills):
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "tests.kill_worker", str(home)], stdout=subprocess.PIPE, cwd=ROOT, text=True
+        )
+        assert worker.stdout
+        assert worker.stdout.readline().strip() == "ready", "the next start repairs by itself"
+        time.sleep(rng.uniform(0.0, 0.5))
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+    app.indexing.build(app.preferences.profile())
+    reader.stop.set()
+    reader.join()
+    return reader
+
+
+def check(home: Path, reader: Reader) -> None:
+    app = small_app(home)
+    assert reader.wrong == [], reader.wrong[:5]
+    assert reader.searches > 50
+    assert len(reader.seen) > 3, "the reader followed the writer"
+    app.store.create()  # a start sweeps what is left
+    assert app.verifying.problems() == ()
+    folder = app.shelf.folder(app.preferences.profile())
+    assert not list(folder.glob("building-*"))
+    assert app.shelf.current(app.preferences.profile()).commit == app.store.head()
+
+
+def test_six_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
+    check(tmp_path, kill_at_random(tmp_path, kills=6, seed=1))
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
+    reader = kill_at_random(tmp_path, kills=200, seed=2)
+    print(f"{reader.searches} searches, {len(reader.seen)} generations seen, {len(reader.wrong)} wrong")
+    check(tmp_path, reader)
+
+
+def test_a_workspace_without_an_index_says_so_while_it_is_built(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    put(app, {"a.md": "# A\n\ntext\n"})
+    with pytest.raises(Unavailable, match="has no index yet"):
+        app.searching.search("text")

@@ -1,0 +1,164 @@
+"""The search pipeline on a small real index: order, explanation, failure, filters, reranking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.bootstrap import App
+from core.errors import BadInput, Unavailable
+from core.retrieval import config as configs
+from core.types import Filters
+from tests.conftest import put
+
+FILES = {
+    "fin/ctr.md": "---\nid: BSA-1\ntitle: Currency reports\ndoc_type: sop\nowner: Mei\ntags: [bsa, cash]\n---\n# Currency reports\n\nFile Form 112 for cash over $10,000.\n",
+    "fin/sar.md": "---\nid: BSA-2\ntitle: Suspicious activity\ndoc_type: sop\nowner: Mei\ntags: [bsa]\n---\n# Suspicious activity\n\nFile Form 111 within 30 days of detection.\n",
+    "fin/old.md": "---\nid: BSA-9\ntitle: Old reports\nstatus: superseded\n---\n# Old reports\n\nFile Form 111 by fax.\n",
+    "it/fob.md": "---\nid: IT-6\ntitle: Token fobs\nstatus: retired\n---\n# Token fobs\n\nFile a request for a fob.\n",
+    "hr/soon.md": "---\nid: HR-3\ntitle: Fatigue\neffective_date: 2029-01-01\n---\n# Fatigue\n\nFile the fatigue form.\n",
+    "hr/draft.md": "---\nid: HR-4\ntitle: Draft\nstatus: draft\n---\n# Draft\n\nFile the draft form.\n",
+    "it/vpn.md": "---\nid: IT-1\ntitle: VPN\ndoc_type: faq\nowner: Farid\n---\n# VPN\n\nHow to connect from home.\n\n## Errors\n\nError 809 means the port is closed.\n",
+}
+
+
+@pytest.fixture
+def found(app: App) -> App:
+    put(app, dict(FILES))
+    app.indexing.build(app.preferences.profile())
+    return app
+
+
+def paths(app: App, query: str, filters: Filters = Filters(), config: str = "convex-0.5") -> set[str]:
+    return {
+        hit.path
+        for hit in app.searching.search(
+            query, config=replace(configs.parse(config), depth=50, k=50), filters=filters
+        ).hits
+    }
+
+
+def test_a_hit_carries_document_version_status_heading_position_and_text(found: App) -> None:
+    hit = found.searching.search("error 809", config=configs.parse("bm25")).hits[0]
+    document = found.documents.show("IT-1")
+    assert (hit.rank, hit.doc, hit.path, hit.title, hit.status, hit.version) == (
+        1,
+        "IT-1",
+        "it/vpn.md",
+        "VPN",
+        "approved",
+        1,
+    )
+    assert hit.text == document.text[hit.start : hit.end]
+    assert "Error 809" in hit.text
+
+
+def test_drafts_are_never_found_and_history_only_when_asked_for(found: App) -> None:
+    assert paths(found, "file form") == {"fin/ctr.md", "fin/sar.md", "it/vpn.md"}
+    assert paths(found, "file form", Filters(history=True)) == set(FILES) - {"hr/draft.md"}
+    assert paths(found, "file form", Filters(statuses=("retired",))) == {"it/fob.md"}
+    assert paths(found, "file form", Filters(statuses=("draft",), history=True)) == set()
+
+
+@pytest.mark.parametrize("config", ["bm25", "dense", "convex-0.5", "rrf-60"])
+def test_filters_hold_in_every_leg(found: App, config: str) -> None:
+    assert paths(found, "file form", Filters(types=("sop",)), config) <= {"fin/ctr.md", "fin/sar.md"}
+    assert paths(found, "file form", Filters(tags=("cash",)), config) == {"fin/ctr.md"}
+    assert paths(found, "file form connect", Filters(owners=("Farid",)), config) == {"it/vpn.md"}
+    assert paths(found, "file form", Filters(folders=("fin",)), config) == {"fin/ctr.md", "fin/sar.md"}
+    assert paths(found, "file form", Filters(docs=("BSA-2",)), config) == {"fin/sar.md"}
+
+
+def test_every_stage_is_timed_and_every_score_adds_up(found: App) -> None:
+    result = found.searching.search("file form 111", config=configs.parse("convex-0.4"))
+    assert [stage.name for stage in result.stages] == ["bm25", "embed", "dense", "fuse", "cut"]
+    assert all(stage.ms >= 0 for stage in result.stages)
+    for hit in result.hits:
+        assert hit.score == pytest.approx(sum(leg.weight * leg.normalised for leg in hit.legs.values()))
+    assert [hit.rank for hit in result.hits] == list(range(1, len(result.hits) + 1))
+
+
+def test_a_chunk_that_a_leg_missed_gets_its_exact_score(found: App) -> None:
+    shallow = found.searching.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=1, k=10))
+    deep = found.searching.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=50, k=10))
+    known = {hit.chunk: hit.legs for hit in deep.hits}
+    filled = [(hit, name) for hit in shallow.hits for name, leg in hit.legs.items() if leg.rank == 0]
+    for hit, name in filled:
+        assert hit.legs[name].score == pytest.approx(known[hit.chunk][name].score, abs=1e-6)
+
+
+def test_searching_twice_gives_the_same_answer(found: App) -> None:
+    one, two = (found.searching.search("form", config=configs.parse("rrf-60")).hits for _ in range(2))
+    assert one == two
+
+
+def test_a_failed_leg_is_named_and_the_others_answer(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> object:
+        raise Unavailable("The model is not on this machine.")
+
+    monkeypatch.setattr(found.searching, "models", type("Broken", (), {"embedder": staticmethod(broken)})())
+    found.searching._vector.cache_clear()
+    result = found.searching.search("file form 111", config=configs.parse("convex-0.5"))
+    assert result.hits
+    assert result.warnings == ("The dense leg failed: The model is not on this machine.",)
+    assert set(result.hits[0].legs) == {"bm25"}
+    with pytest.raises(Unavailable, match="No leg could answer"):
+        found.searching.search("file form 111", config=configs.parse("dense"))
+
+
+def test_no_hits_is_not_a_failure(found: App) -> None:
+    result = found.searching.search("zzzz", config=configs.parse("bm25"))
+    assert (result.hits, result.warnings) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"), [("", "empty"), ("  \n ", "empty"), ("x" * 10_001, "10,001 characters")]
+)
+def test_empty_and_endless_queries_are_refused(found: App, query: str, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        found.searching.search(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["'; DROP TABLE chunks; --", "\0", "%_%", "\"'`", "(((", "a" * 9000, "🙂 漢字", "--help", "{{7*7}}"]
+)
+def test_odd_queries_are_just_words(found: App, query: str) -> None:
+    assert isinstance(found.searching.search(query).hits, tuple)
+
+
+def test_reranking_orders_the_top_by_the_cross_encoder(found: App) -> None:
+    result = found.searching.search("how to connect from home", config=configs.parse("rrf-60+rerank"))
+    assert result.hits[0].path == "it/vpn.md"
+    scores = [hit.rerank_score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert result.stages[-2].name == "rerank"
+    assert {hit.fused_rank for hit in result.hits} == set(range(1, len(result.hits) + 1))
+
+
+def test_tau_decides_whether_to_rerank(found: App) -> None:
+    base = replace(configs.parse("convex-0.5"), rerank="conditional")
+    sure = found.searching.search("file form 111", config=replace(base, tau=0.0))
+    assert "not reranked: best score" in sure.stages[-2].note
+    assert all(hit.rerank_score is None for hit in sure.hits)
+    unsure = found.searching.search("file form 111", config=replace(base, tau=1.0, legs=("bm25", "dense")))
+    best = max(hit.score for hit in sure.hits)
+    assert ("is below tau 1" in unsure.stages[-2].note) == (best < 1.0)
+
+
+def test_depth_one_beyond_the_rerank_depth_keeps_the_fused_order(found: App) -> None:
+    config = replace(configs.parse("convex-0.5+rerank"), rerank_depth=1, depth=50, k=50)
+    plain = found.searching.search("file form", config=replace(config, rerank="off"))
+    again = found.searching.search("file form", config=config)
+    assert [hit.chunk for hit in again.hits] == [hit.chunk for hit in plain.hits]
+
+
+def test_an_index_that_was_never_built_says_how_to_build_it(app: App) -> None:
+    with pytest.raises(Unavailable, match="python -m core reindex"):
+        app.searching.search("anything")
+
+
+def test_an_empty_knowledge_base_can_be_searched(app: App) -> None:
+    put(app, {"only.md": "---\nstatus: draft\n---\nnothing approved\n"})
+    app.indexing.build(app.preferences.profile())
+    assert app.searching.search("anything").hits == ()
