@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from hypothesis import HealthCheck, settings as hypothesis_settings  # noqa: E402
+from hypothesis import HealthCheck  # noqa: E402
+from hypothesis import settings as hypothesis_settings
 
 from core.bootstrap import App, build  # noqa: E402
 from core.chunking.ruler import words  # noqa: E402
@@ -39,7 +40,9 @@ class HashEmbedder:
     def tokens(self, text: str) -> list[tuple[int, int]]:
         return words(text)
 
-    def documents(self, texts: Sequence[str], progress: Callable[[int, int, str], None] = lambda *_: None) -> np.ndarray:
+    def documents(
+        self, texts: Sequence[str], progress: Callable[[int, int, str], None] = lambda *_: None
+    ) -> np.ndarray:
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for n, text in enumerate(texts):
             rows[n] = self.query(text)
@@ -102,7 +105,9 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
     """One commit on the main line."""
-    return app.store.commit("main", {path: text.encode() if text is not None else None for path, text in files.items()}, ME, message)
+    return app.store.commit(
+        "main", {path: text.encode() if text is not None else None for path, text in files.items()}, ME, message
+    )
 
 
 def small_app(home: Path, **settings: object) -> App:
@@ -135,4 +140,4 @@ def kb_settings(home: Path) -> Settings:
 
 @pytest.fixture(scope="session")
 def kb_app(kb_home: Path) -> Iterator[App]:
-    yield build(kb_settings(kb_home))
+    return build(kb_settings(kb_home))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.chunking import CHUNKERS, SETTINGS, chunker, parameters
 from core.chunking.blocks import blocks
@@ -18,7 +20,10 @@ from tests.conftest import HashEmbedder
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Tools(words, HashEmbedder().documents)
-KB = [read_document(str(path.relative_to(ROOT / "kb")), decode(path.read_bytes())) for path in sorted((ROOT / "kb").rglob("*.md"))]
+KB = [
+    read_document(str(path.relative_to(ROOT / "kb")), decode(path.read_bytes()))
+    for path in sorted((ROOT / "kb").rglob("*.md"))
+]
 SPECS = [
     ChunkerSpec("markdown", {}),
     ChunkerSpec("markdown", {"max_tokens": 40, "min_tokens": 8}),
@@ -120,8 +125,16 @@ def test_a_table_or_code_block_that_fits_stays_whole() -> None:
 
 
 def test_the_heading_path_is_the_one_that_holds_for_the_whole_chunk() -> None:
-    text = "# Guide\n\nintro\n\n## Steps\n\n### Prepare\n\n" + "do this now. " * 20 + "\n\n### Check\n\n" + "look here twice. " * 20
-    found = {chunk.heading for chunk in chunker(ChunkerSpec("markdown", {"max_tokens": 70}), TOOLS)(read_document("g.md", text))}
+    text = (
+        "# Guide\n\nintro\n\n## Steps\n\n### Prepare\n\n"
+        + "do this now. " * 20
+        + "\n\n### Check\n\n"
+        + "look here twice. " * 20
+    )
+    found = {
+        chunk.heading
+        for chunk in chunker(ChunkerSpec("markdown", {"max_tokens": 70}), TOOLS)(read_document("g.md", text))
+    }
     assert ("Steps", "Prepare") in found
     assert ("Steps", "Check") in found
 
@@ -129,7 +142,10 @@ def test_the_heading_path_is_the_one_that_holds_for_the_whole_chunk() -> None:
 def test_editing_one_section_keeps_the_ids_of_the_others() -> None:
     text = "# G\n\n## A\n\n" + "alpha " * 60 + "\n\n## B\n\n" + "beta " * 60
     split = chunker(ChunkerSpec("markdown", {"max_tokens": 80}), TOOLS)
-    before, after = split(read_document("g.md", text)), split(read_document("g.md", text.replace("alpha alpha", "alpha gamma", 1)))
+    before, after = (
+        split(read_document("g.md", text)),
+        split(read_document("g.md", text.replace("alpha alpha", "alpha gamma", 1))),
+    )
     assert len({chunk.id for chunk in before} - {chunk.id for chunk in after}) == 1
 
 
@@ -137,13 +153,15 @@ def test_hierarchical_children_have_exactly_one_parent_and_parents_cover_the_doc
     document = KB[0]
     chunks = chunker(ChunkerSpec("hierarchical", {"parent": 200, "child": 50, "overlap": 10}), TOOLS)(document)
     parents = sorted({chunk.parent for chunk in chunks})
-    assert all(a[1] <= b[0] for a, b in zip(parents, parents[1:], strict=False)), "parents do not overlap"
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(parents)), "parents do not overlap"
     assert visible(document) <= {n for parent in parents for n in range(*parent)}
 
 
 def test_fixed_windows_share_the_overlap() -> None:
     text = " ".join(f"w{n}" for n in range(100))
-    first, second, *_ = chunker(ChunkerSpec("fixed", {"max_tokens": 10, "overlap": 3}), TOOLS)(Document("d", "d.md", "D", text))
+    first, second, *_ = chunker(ChunkerSpec("fixed", {"max_tokens": 10, "overlap": 3}), TOOLS)(
+        Document("d", "d.md", "D", text)
+    )
     assert first.text.split()[-3:] == second.text.split()[:3]
 
 
@@ -180,4 +198,6 @@ def test_the_settings_of_the_literature_are_all_valid() -> None:
 
 def test_blocks_cover_every_visible_character_of_every_document() -> None:
     for document in KB:
-        assert visible(document) <= {n for block in blocks(document) for n in range(block.start, block.end)}, document.path
+        assert visible(document) <= {n for block in blocks(document) for n in range(block.start, block.end)}, (
+            document.path
+        )

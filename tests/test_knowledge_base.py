@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from datetime import date
@@ -47,7 +48,7 @@ def test_every_document_is_well_made(path: str) -> None:
     assert 3 <= len(document.meta.answers) <= 8
     levels = [block.level for block in blocks(document) if block.kind == "heading"]
     assert levels[0] == 1
-    assert all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False)), "no heading level is skipped"
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels)), "no heading level is skipped"
     for target in re.findall(r"\]\(([^)\s#]+\.md)(?:#[^)]*)?\)", document.text):
         parts = [*path.split("/")[:-1], *target.split("/")]
         resolved: list[str] = []

@@ -106,17 +106,18 @@ def open_file(path: Path, *, write: bool = False) -> Iterator[duckdb.DuckDBPyCon
         connection.close()
 
 
-def write(
+@contextmanager
+def written(
     path: Path,
     parent: Path | None,
     gone: Sequence[str],
     documents: Sequence[Document],
     chunks: Sequence[Chunk],
     terms: Sequence[str],
-) -> None:
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Write a generation's file: the parent's without the documents `gone`, plus `documents` with their chunks.
 
-    `terms` are the analysed words of each chunk, joined by spaces.
+    `terms` are the analysed words of each chunk, joined by spaces. Yields the connection when all is on the disk.
     """
     if parent:
         shutil.copyfile(parent, path)
@@ -136,6 +137,7 @@ def write(
             connection.execute(_INDEX)
         connection.unregister("new_lexical")
         connection.execute("CHECKPOINT")
+        yield connection
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, gone: Sequence[str]) -> None:

@@ -196,10 +196,9 @@ class Generations:
         ids = [chunk.id for chunk in chunks]
         dropped = _chunks_of(before, gone) if before else []
         with timed("lexical"):
-            duckdb_fts.write(
-                build / "fts.duckdb", before / "fts.duckdb" if before else None, gone, documents, chunks, terms
-            )
-            image.compile_lexical(build / "fts.duckdb", build / "served", profile.lexical)
+            source = before / "fts.duckdb" if before else None
+            with duckdb_fts.written(build / "fts.duckdb", source, gone, documents, chunks, terms) as connection:
+                image.compile_lexical(connection, build / "served", profile.lexical)
         with timed("vectors"):
             lance_vectors.write(build / "vec", before / "vec" if before else None, dropped, ids, vectors)
             rows = (
@@ -287,12 +286,17 @@ class Generations:
 
 
 def _chunks_of(parent: Path, docs: Sequence[str]) -> list[str]:
-    """Ids of the chunks that belong to some documents of a generation."""
-    with duckdb_fts.open_file(parent / "fts.duckdb") as connection:
-        rows = connection.execute(
-            "SELECT id FROM chunks WHERE doc IN (SELECT unnest(?::VARCHAR[])) ORDER BY id", [list(docs)]
-        ).fetchall()
-    return [str(row[0]) for row in rows]
+    """Ids of the chunks that belong to some documents of a generation, in order."""
+    gone = set(docs)
+    numbers = [
+        n
+        for n, doc in enumerate(image.read_table(parent / "served" / "documents.arrow")["doc"].to_pylist())
+        if doc in gone
+    ]
+    chunks = image.read_table(parent / "served" / "chunks.arrow")
+    places = np.flatnonzero(np.isin(image.numbers(chunks, "doc"), numbers))
+    found: list[str] = chunks["id"].take(places).to_pylist()
+    return found
 
 
 def _whole(path: Path, manifest: Mapping[str, Any]) -> bool:

@@ -23,14 +23,12 @@ from core.adapters import duckdb_fts, kernels
 from core.types import LexicalOptions
 
 
-def compile_lexical(source: Path, folder: Path, options: LexicalOptions) -> None:
+def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> None:
     """Documents, chunks and BM25 postings from a generation's DuckDB file."""
-    with duckdb_fts.open_file(source) as connection:
-        documents, chunks = duckdb_fts.tables(connection)
-        _write_table(folder / "documents.arrow", documents)
-        _write_table(folder / "chunks.arrow", chunks)
-        del documents, chunks
-        found = duckdb_fts.occurrences(connection)
+    documents, chunks = duckdb_fts.tables(connection)
+    _write_table(folder / "documents.arrow", documents)
+    _write_table(folder / "chunks.arrow", chunks)
+    found = duckdb_fts.occurrences(connection)
     start, where, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
     idf = inverse_frequencies(np.diff(start), found.chunks) * (options.k1 + 1.0)
     gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
@@ -92,6 +90,20 @@ def read_table(path: Path) -> pa.Table:
     """A table mapped into memory."""
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
+
+
+def column(table: pa.Table, name: str) -> pa.Array:
+    """A column as one array; a row of it is then a microsecond away."""
+    found = table[name].combine_chunks()
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+
+
+def numbers(table: pa.Table, name: str) -> np.ndarray:
+    """A column of 32-bit numbers on the same memory (`to_numpy` would import pandas: a quarter second)."""
+    found = column(table, name)
+    if not len(found):
+        return np.empty(0, np.int32)
+    return np.frombuffer(found.buffers()[1], dtype=np.int32)[found.offset : found.offset + len(found)]
 
 
 def map_array(path: Path) -> np.ndarray:

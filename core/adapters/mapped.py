@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import pyarrow as pa
 
 from core.adapters import image, kernels, lance_vectors
 from core.adapters.kernels import near_top
@@ -41,11 +40,13 @@ class Index:
             image.read_table(served / "documents.arrow"),
             image.read_table(served / "chunks.arrow"),
         )
-        self._texts = _column(self._documents, "text")
-        self._ids, self._headings, self._contexts = (_column(chunks, name) for name in ("id", "heading", "context"))
-        self._doc_of, self._starts, self._ends = (_numbers(chunks, name) for name in ("doc", "start", "end"))
-        self._parents = np.stack([_numbers(chunks, "parent_start"), _numbers(chunks, "parent_end")], axis=1)
-        self._terms = _column(image.read_table(served / "terms.arrow"), "term")
+        self._texts = image.column(self._documents, "text")
+        self._ids, self._headings, self._contexts = (
+            image.column(chunks, name) for name in ("id", "heading", "context")
+        )
+        self._doc_of, self._starts, self._ends = (image.numbers(chunks, name) for name in ("doc", "start", "end"))
+        self._parents = np.stack([image.numbers(chunks, "parent_start"), image.numbers(chunks, "parent_end")], axis=1)
+        self._terms = image.column(image.read_table(served / "terms.arrow"), "term")
         self._start, self._where, self._impacts = (
             image.map_array(served / f"{name}.npy") for name in ("start", "where", "impacts")
         )
@@ -136,22 +137,6 @@ class Index:
     def dense(self, vector: np.ndarray) -> DenseLeg:
         """The vector leg for one query vector."""
         return DenseLeg(self, vector)
-
-
-def _column(table: pa.Table, name: str) -> pa.Array:
-    """A column as one array; a row of it is then a microsecond away."""
-    column = table[name].combine_chunks()
-    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-
-
-def _numbers(table: pa.Table, name: str) -> np.ndarray:
-    """A column of 32-bit numbers as an array on the same memory (`to_numpy` would import pandas: a quarter second)."""
-    column = _column(table, name)
-    return (
-        np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset : column.offset + len(column)]
-        if len(column)
-        else np.empty(0, np.int32)
-    )
 
 
 @dataclass(frozen=True, slots=True)

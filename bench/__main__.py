@@ -1,0 +1,104 @@
+"""`python -m bench [legs|building|quality ...] [--sizes 2000,20000,200000]`"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bench import building, legs, quality, report
+from bench.corpus import ROOT, SHARED
+from bench.measure import markdown_table
+
+HOME = ROOT / "bench" / "out"
+
+
+def main() -> None:
+    """Run the parts that were asked for, or all."""
+    parts = {"legs": _legs, "building": _building, "quality": _quality}
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
+    parser.add_argument("--sizes", default="2000,20000,200000", help="chunks")
+    options = parser.parse_args()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    for name in options.parts or parts:
+        parts[name](sizes)
+
+
+def _legs(sizes: list[int]) -> None:
+    measured = [legs.measure(HOME, size) for size in sizes]
+    heads = ("chunks", "way", "CPU p50 ms", "CPU p95", "wall p50", "wall p95", "CPU against ours")
+    text = f"Top 10, one query at a time, {report.machine()}. The same tokens and vectors for everybody.\n"
+    for leg in ("bm25", "dense", "hybrid"):
+        text += (
+            f"\n### {leg}\n\n" + markdown_table(heads, [row for one in measured for row in legs.rows(one, leg)]) + "\n"
+        )
+    sums = []
+    for one in measured:
+        both = one["bm25"]["concord"].cpu50 + one["dense"]["concord"].cpu50
+        sums.append(
+            [
+                f"{one['chunks']:,}",
+                f"{one['agreement']:.2f}",
+                f"{one['recall']:.3f}",
+                f"{one['hybrid']['concord'].cpu50 / both:.2f}x",
+            ]
+        )
+    text += "\n### Agreement\n\n" + markdown_table(
+        ("chunks", "ranks equal match_bm25", "dense recall@10", "hybrid CPU against the sum of its legs"), sums
+    )
+    report.write("legs", "Search beside the peers", text)
+
+
+def _building(sizes: list[int]) -> None:
+    measured = [building.measure(HOME, size) for size in sizes]
+    heads = (
+        "chunks",
+        "full CPU s",
+        "one edit CPU s",
+        "share",
+        "edit wall s",
+        "open s",
+        "open + 2 searches s",
+        "peak MB",
+        "index MB",
+    )
+    lines = [
+        [
+            f"{one['chunks']:,}",
+            one["full_cpu_s"],
+            one["edit_cpu_s"],
+            one["edit_share"],
+            one["edit_wall_s"],
+            one["open_s"],
+            one["open_and_search_s"],
+            one["peak_mb"],
+            one["index_mb"],
+        ]
+        for one in measured
+    ]
+    text = f"{report.machine()}. CPU without embedding; an edit counts until its new word is found. Opening is in a fresh process.\n\n"
+    text += markdown_table(heads, lines)
+    folders = [folder for folder in (ROOT / "kb", SHARED / "markdown" / "18f-handbook") if Path(folder).is_dir()]
+    shares = [building.embedder_share(HOME, folder) for folder in folders]
+    text += "\n\n### A full index of real documents, with the default model\n\n" + markdown_table(
+        list(shares[0]), [list(one.values()) for one in shares]
+    )
+    report.write("building", "Indexing", text)
+
+
+def _quality(sizes: list[int]) -> None:
+    folders = [folder for folder in (SHARED / "beir" / "scifact", SHARED / "beir" / "nfcorpus") if folder.is_dir()]
+    if not folders:
+        print(f"No BEIR collections in {SHARED}: the quality part is left out.")
+        return
+    lines = [row for folder in folders for row in quality.rows(quality.measure(HOME, folder))]
+    heads = ("collection", "configuration", "nDCG@10", "published", "Recall@100", "MRR@10", "queries", "ms per query")
+    report.write(
+        "quality",
+        "Retrieval quality",
+        "Default profile, test queries, documents by their best chunk.\n\n" + markdown_table(heads, lines),
+    )
+
+
+if __name__ == "__main__":
+    main()

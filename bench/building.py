@@ -1,0 +1,107 @@
+"""Indexing: one edited document against a full rebuild, what opening costs, and where a full index spends its time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.corpus import SyntheticModels, documents
+from bench.measure import cpu
+from core.bootstrap import App, build
+from core.retrieval import config as configs
+from core.settings import load
+from core.types import Person
+
+ME = Person("bench", "bench@localhost")
+
+OPEN = """
+import json, resource, sys, time
+from pathlib import Path
+from core.bootstrap import build
+from core.retrieval import config as configs
+from core.settings import load
+before, started = time.process_time(), time.perf_counter()
+app = build(load(home=Path(sys.argv[1])))
+profile = app.preferences.profile()
+loaded = time.perf_counter()
+index = app.shelf.open(profile)
+opened = time.perf_counter()
+vector = index._vectors[0]
+from core.retrieval import config, pipeline
+for query in ("cells and growth in mice", "protein expression"):
+    pipeline.search(query, config.DEFAULT, index, embed=lambda _: vector, reranker=None)
+print(json.dumps({"imports": loaded - started, "open": opened - loaded, "open_and_search": time.perf_counter() - loaded,
+                  "chunks": index.size, "peak_mb": int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1e3}))
+"""
+
+
+def workspace(home: Path, chunks: int) -> App:
+    """A workspace with so many chunks; kept between runs of the benchmark."""
+    app = build(load(home=home, threads=2), models=SyntheticModels())
+    app.create()
+    if not app.store.head():
+        app.documents.save(documents(chunks), [], ME, f"{chunks} chunks")
+    return app
+
+
+def measure(home: Path, chunks: int) -> dict[str, Any]:
+    """Full rebuild, one edit, opening in a fresh process."""
+    app = workspace(home / f"w{chunks}", chunks)
+    profile = app.preferences.profile()
+    before = cpu()
+    full = app.indexing.build(profile, full=True)
+    full_cpu = cpu() - before - full.seconds["embed"]
+    app.searching.search("warm up")
+    edits = []
+    for n in range(3):
+        path = f"f{n:02d}/{n:06d}.md"
+        text = app.store.read("main", path).decode().replace("Reference", f"Edited {time.time_ns()}, reference", 1)
+        app.store.commit("main", {path: text.encode()}, ME, "edit")
+        before, started = cpu(), time.perf_counter()
+        built = app.indexing.build(profile)
+        word = text.split("Edited ")[1].split(",")[0]
+        hits = app.searching.search(word, config=configs.parse("bm25")).hits
+        assert hits[0].path == path, "the edit is searchable"
+        edits.append((cpu() - before - built.seconds["embed"], time.perf_counter() - started, built.changed))
+    edit_cpu, edit_wall, changed = sorted(edits)[1]
+    done = subprocess.run(
+        [sys.executable, "-c", OPEN, str(home / f"w{chunks}")], capture_output=True, text=True, check=True
+    )
+    opened = json.loads(done.stdout)
+    return {
+        "chunks": full.generation.chunks,
+        "documents": full.generation.documents,
+        "full_cpu_s": round(full_cpu, 2),
+        "full_stages": full.seconds,
+        "edit_cpu_s": round(edit_cpu, 3),
+        "edit_wall_s": round(edit_wall, 3),
+        "edit_share": f"1/{full_cpu / edit_cpu:.0f}",
+        "changed": changed,
+        "open_s": round(opened["open"], 3),
+        "open_and_search_s": round(opened["open_and_search"], 3),
+        "peak_mb": round(opened["peak_mb"]),
+        "index_mb": round(full.generation.bytes / 1e6),
+    }
+
+
+def embedder_share(home: Path, folder: Path) -> dict[str, Any]:
+    """How much of a full index of real documents, with the real model, is spent in the embedder."""
+    shutil.rmtree(home / "real", ignore_errors=True)
+    app = build(load(home=home / "real"))
+    app.create()
+    app.documents.import_folder(folder, ME)
+    built = app.indexing.build(app.preferences.profile())
+    total = sum(built.seconds.values())
+    return {
+        "folder": folder.name,
+        "documents": built.generation.documents,
+        "chunks": built.generation.chunks,
+        "seconds": round(total, 1),
+        "chunks_per_s": round(built.chunked / total, 1),
+        "embedder": f"{100 * built.seconds['embed'] / total:.1f} %",
+    }

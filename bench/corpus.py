@@ -1,0 +1,100 @@
+"""Corpora of any size: sentences of public collections, or of the starter knowledge base, shuffled with a seed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
+DIMENSION = 384
+
+
+def sentences() -> list[str]:
+    """Where the words come from."""
+    found: list[str] = []
+    for name in ("scifact", "nfcorpus"):
+        path = SHARED / "beir" / name / "corpus.jsonl"
+        if path.exists():
+            found += [part for line in path.open() for part in json.loads(line)["text"].split(". ") if len(part) > 40]
+    if not found:
+        found = [
+            part for path in (ROOT / "kb").rglob("*.md") for part in path.read_text().split(". ") if len(part) > 40
+        ]
+    return found
+
+
+def documents(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, bytes]:
+    """Markdown files that the default chunker cuts into about `chunks` chunks."""
+    source, rng = sentences(), random.Random(seed)
+    files = {}
+    for n in range(chunks // per_document):
+        parts = []
+        for m in range(per_document):
+            some = ". ".join(rng.choices(source, k=7))
+            parts.append(f"## Part {m} of {n}\n\n{some}. Reference R-{n:06d}-{m}.")
+        files[f"f{n % 50:02d}/{n:06d}.md"] = (
+            f"---\nid: D-{n:06d}\ntitle: Document {n}\n---\n\n".encode() + "\n\n".join(parts).encode() + b"\n"
+        )
+    return files
+
+
+def queries(count: int, seed: int = 2) -> list[str]:
+    """Short questions in the words of the corpus."""
+    path = SHARED / "beir" / "scifact" / "queries.jsonl"
+    if path.exists():
+        return [json.loads(line)["text"] for line in path.open()][:count]
+    rng = random.Random(seed)
+    source = sentences()
+    return [" ".join(rng.choice(source).split()[:8]) for _ in range(count)]
+
+
+def vectors(rows: int, seed: int = 3) -> np.ndarray:
+    """Unit vectors around two hundred centres, as texts on some topics would lie."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(200, DIMENSION)).astype(np.float32)
+    made = centres[rng.integers(0, 200, rows)] + rng.normal(size=(rows, DIMENSION)).astype(np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+class SyntheticEmbedder:
+    """Real tokens, vectors that cost nothing: for measuring everything but the embedding."""
+
+    name, dimension, limit = "synthetic-384", DIMENSION, 512
+
+    def __init__(self) -> None:
+        from core.bootstrap import build
+        from core.settings import load
+
+        self._tokens = build(load()).models.embedder("bge-small-en-v1.5-int8").tokens
+        self._pool = vectors(4096)
+
+    def tokens(self, text):  # type: ignore[no-untyped-def]
+        return self._tokens(text)
+
+    def documents(self, texts, progress=lambda *_: None):  # type: ignore[no-untyped-def]
+        return np.stack([self.query(text) for text in texts])
+
+    def query(self, text):  # type: ignore[no-untyped-def]
+        import zlib
+
+        code = zlib.crc32(text.encode())
+        mixed = self._pool[code % 4096] + self._pool[(code >> 12) % 4096]
+        return mixed / np.linalg.norm(mixed)
+
+
+class SyntheticModels:
+    """The `Models` port on the one above."""
+
+    def __init__(self) -> None:
+        self._embedder = SyntheticEmbedder()
+
+    def embedder(self, name):  # type: ignore[no-untyped-def]
+        return self._embedder
+
+    def reranker(self, name):  # type: ignore[no-untyped-def]
+        raise NotImplementedError

@@ -1,0 +1,151 @@
+"""BM25, dense and hybrid search beside the peers, on the same chunks, tokens and vectors, in one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.building import workspace
+from bench.corpus import queries
+from bench.measure import Timing, timed
+from core.adapters import duckdb_fts
+from core.retrieval import config as configs
+from core.retrieval import pipeline
+
+SLOW = 12  # queries for peers that take a second each
+K = 10
+
+
+def measure(home: Path, chunks: int) -> dict[str, Any]:
+    """Timings of every way, and whether the ranks agree."""
+    app = workspace(home / f"w{chunks}", chunks)
+    profile = app.preferences.profile()
+    app.indexing.build(profile)
+    index = app.shelf.open(profile)
+    folder = app.shelf.folder(profile) / app.shelf.current(profile).folder
+    asked = [query for query in queries(200) if index.analyse(query)]
+    embedder = app.models.embedder("")
+    vectors = [embedder.query(query) for query in asked]
+    terms = [sorted(set(index.analyse(query))) for query in asked]
+    out: dict[str, Any] = {"chunks": index.size, "bm25": {}, "dense": {}, "hybrid": {}}
+    out["bm25"]["concord"] = timed(lambda query: index.bm25(query).search(K, None), asked)
+    out["dense"]["concord"] = timed(lambda vector: index.dense(vector).search(K, None), vectors)
+    known = dict(zip(asked, vectors, strict=True))
+    out["hybrid"]["concord"] = timed(
+        lambda query: pipeline.search(query, configs.DEFAULT, index, embed=known.__getitem__, reranker=lambda: None),
+        asked,
+    )
+    _duckdb(out, index, folder, terms)
+    _bm25s(out, index, folder, terms)
+    _rank_bm25(out, folder, terms)
+    _numpy(out, folder, vectors, index)
+    _lancedb(out, home / f"lance{chunks}", folder, terms, vectors)
+    return out
+
+
+def _duckdb(out: dict[str, Any], index: Any, folder: Path, terms: list[list[str]]) -> None:
+    with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
+        sql = (
+            "SELECT id, fts_main_lexical.match_bm25(id, ?, k := 1.5, b := 0.75) AS score FROM lexical "
+            f"WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT {K}"
+        )
+        call = lambda words: connection.execute(sql, [" ".join(words)]).fetchall()
+        out["bm25"]["DuckDB match_bm25"] = timed(call, terms[:SLOW], warm=1)
+        same = 0
+        for words in terms[:SLOW]:
+            mine = [index.passage(chunk).id for chunk in index.bm25(" ".join(words)).search(K, None)]
+            same += _same_ranks(mine, call(words))
+        out["agreement"] = same / min(SLOW, len(terms))
+
+
+def _same_ranks(mine: list[str], theirs: list[tuple[str, float]]) -> bool:
+    """Equal order, where chunks with equal scores (to the sixth digit) may change places."""
+    scores = {chunk: round(score, 6) for chunk, score in theirs}
+    return [scores.get(chunk) for chunk in mine] == [round(score, 6) for _, score in theirs]
+
+
+def _tokens(folder: Path) -> list[list[str]]:
+    with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
+        return [row[0].split(" ") for row in connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()]
+
+
+def _bm25s(out: dict[str, Any], index: Any, folder: Path, terms: list[list[str]]) -> None:
+    import bm25s
+
+    peer = bm25s.BM25(k1=1.5, b=0.75, method="lucene", backend="numba")
+    peer.index(_tokens(folder), show_progress=False)
+    call = lambda words: peer.retrieve([words], k=K, show_progress=False)
+    known = [[word for word in words if word in peer.vocab_dict] for words in terms]
+    out["bm25"]["bm25s (numba)"] = timed(call, [words for words in known if words])
+
+
+def _rank_bm25(out: dict[str, Any], folder: Path, terms: list[list[str]]) -> None:
+    from rank_bm25 import BM25Okapi
+
+    peer = BM25Okapi(_tokens(folder), k1=1.5, b=0.75)
+
+    def call(words: list[str]) -> Any:
+        scores = peer.get_scores(words)
+        best = np.argpartition(scores, -K)[-K:]
+        return best[np.argsort(-scores[best])]
+
+    out["bm25"]["rank-bm25"] = timed(call, terms[:SLOW], warm=1)
+
+
+def _numpy(out: dict[str, Any], folder: Path, vectors: list[np.ndarray], index: Any) -> None:
+    rows = np.load(folder / "served" / "vectors.npy")
+
+    def call(vector: np.ndarray) -> np.ndarray:
+        scores = rows @ vector
+        best = np.argpartition(scores, -K)[-K:]
+        return best[np.argsort(-scores[best])]
+
+    out["dense"]["numpy exact"] = timed(call, vectors)
+    hits = [len(set(call(vector).tolist()) & set(index.dense(vector).search(K, None))) for vector in vectors]
+    out["recall"] = sum(hits) / (K * len(vectors))
+
+
+def _lancedb(out: dict[str, Any], home: Path, folder: Path, terms: list[list[str]], vectors: list[np.ndarray]) -> None:
+    import lancedb
+    import pyarrow as pa
+
+    rows = np.load(folder / "served" / "vectors.npy")
+    texts = [" ".join(words) for words in _tokens(folder)]
+    flat = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+    table = lancedb.connect(str(home)).create_table("t", pa.table({"text": texts, "vector": flat}), mode="overwrite")
+    table.create_fts_index(
+        "text", base_tokenizer="whitespace", stem=False, remove_stop_words=False, lower_case=False, ascii_folding=False
+    )
+    pairs = list(zip(terms, vectors, strict=True))[:60]
+    out["bm25"]["LanceDB FTS"] = timed(
+        lambda p: table.search(" ".join(p[0]), query_type="fts").limit(K).to_list(), pairs
+    )
+    out["dense"]["LanceDB exact"] = timed(
+        lambda p: table.search(p[1]).distance_type("cosine").limit(K).to_list(), pairs
+    )
+
+    def hybrid(pair: Any) -> Any:
+        return table.search(query_type="hybrid").vector(pair[1]).text(" ".join(pair[0])).limit(K).to_list()
+
+    out["hybrid"]["LanceDB hybrid"] = timed(hybrid, pairs)
+
+
+def rows(measured: dict[str, Any], leg: str) -> list[list[str]]:
+    """Lines of a table: CPU and wall beside ours, as ratios."""
+    ours: Timing = measured[leg]["concord"]
+    lines = []
+    for name, timing in measured[leg].items():
+        lines.append(
+            [
+                f"{measured['chunks']:,}",
+                name,
+                f"{timing.cpu50:.2f}",
+                f"{timing.cpu95:.2f}",
+                f"{timing.wall50:.2f}",
+                f"{timing.wall95:.2f}",
+                f"{timing.cpu50 / ours.cpu50:.2f}x",
+            ]
+        )
+    return lines

@@ -1,0 +1,59 @@
+"""CPU and wall time of a call, and tables of ratios."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds per call."""
+
+    cpu50: float
+    cpu95: float
+    wall50: float
+    wall95: float
+
+
+def cpu() -> float:
+    """CPU seconds of this process and its finished children, all threads."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def timed(call: Callable[[Any], Any], inputs: Sequence[Any], warm: int = 3) -> Timing:
+    """Time one call per input, after a few to warm up."""
+    for value in inputs[:warm]:
+        call(value)
+    cpus, walls = [], []
+    for value in inputs:
+        before, started = time.process_time(), time.perf_counter()
+        call(value)
+        cpus.append((time.process_time() - before) * 1000)
+        walls.append((time.perf_counter() - started) * 1000)
+    return Timing(_at(cpus, 0.5), _at(cpus, 0.95), _at(walls, 0.5), _at(walls, 0.95))
+
+
+def _at(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def memory() -> float:
+    """Resident megabytes of this process now."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+def peak() -> float:
+    """The most resident megabytes this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Rows as a Markdown table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

@@ -1,0 +1,34 @@
+"""docs/benchmarks.md: every section is written by the command that measured it."""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+PATH = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Every figure here was written by `make bench` (or `python -m bench PART`). Times are of the machine named in each
+section and say little; ratios were measured in one run, with the peers beside us, and travel.
+"""
+
+
+def write(name: str, title: str, text: str) -> None:
+    """Replace one section, or add it."""
+    whole = PATH.read_text() if PATH.exists() else HEAD
+    section = f"<!-- {name} -->\n## {title}\n\n{text.strip()}\n<!-- /{name} -->\n"
+    pattern = re.compile(rf"<!-- {name} -->.*?<!-- /{name} -->\n", re.DOTALL)
+    whole = pattern.sub(lambda _: section, whole) if pattern.search(whole) else f"{whole.rstrip()}\n\n{section}"
+    PATH.write_text(whole)
+    print(f"\n## {title}\n\n{text.strip()}\n")
+
+
+def machine() -> str:
+    """The machine, without its name."""
+    model = next(
+        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith(("model name", "CPU part"))),
+        "",
+    )
+    cores = sum(line.startswith("processor") for line in open("/proc/cpuinfo"))
+    return f"{cores} cores, {model or platform.machine()}, Python {platform.python_version()}"

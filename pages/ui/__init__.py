@@ -1,0 +1,1 @@
+"""Shared widgets; the only place for session state and caches."""

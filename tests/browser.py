@@ -1,0 +1,129 @@
+"""A real browser on a real server: Debian's chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
+
+
+@contextmanager
+def server(home: Path, log: Path, **environment: str) -> Iterator[str]:
+    """The app on a free port. A traceback in its log fails whoever used it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "streamlit_app.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
+    variables = {
+        **os.environ,
+        "CONCORD_HOME": str(home),
+        "CONCORD_CACHE": str(ROOT / ".cache" / "tests"),
+        **environment,
+    }
+    with log.open("w") as file:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, env=variables)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise RuntimeError(log.read_text())
+        try:
+            urllib.request.urlopen(url, timeout=1)
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"no answer from {url}: {log.read_text()}")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser; where a machine has none, the test is skipped loudly."""
+    if not CHROMIUM:
+        pytest.skip("NO BROWSER ON THIS MACHINE: install chromium to run the browser journeys")
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=15_000)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Screen:
+    """A page with stable ways to find things, and a memory for requests that left the machine."""
+
+    def __init__(self, page: Any, base: str) -> None:
+        self.page, self.base, self.outside = page, base, []
+        page.on("request", lambda request: None if LOCAL.match(request.url) else self.outside.append(request.url))
+
+    def open(self, path: str = "/") -> Screen:
+        """Go somewhere and wait until the script has finished."""
+        self.page.goto(self.base + path)
+        return self.settle()
+
+    def settle(self) -> Screen:
+        """Wait until nothing runs."""
+        ready = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+        self.page.wait_for_selector(ready, timeout=60_000)
+        self.page.wait_for_timeout(80)
+        self.page.wait_for_selector(ready, timeout=60_000)
+        return self
+
+    def key(self, key: str) -> Any:
+        """The element with a widget key."""
+        return self.page.locator(f".st-key-{key}")
+
+    def shot(self, name: str) -> None:
+        """Leave a screenshot in docs/screens."""
+        folder = ROOT / "docs" / "screens"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=str(folder / f"{name}.png"))
+
+
+@contextmanager
+def screen(browser: Any, base: str, width: int = 1280, height: int = 900, scheme: str = "light") -> Iterator[Screen]:
+    """A fresh browser profile. No request may leave the machine."""
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    made = Screen(context.new_page(), base)
+    try:
+        yield made
+    finally:
+        context.close()
+    assert made.outside == [], made.outside
