@@ -26,9 +26,7 @@ def write(name: str, title: str, text: str) -> None:
 
 def machine() -> str:
     """The machine, without its name."""
-    model = next(
-        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith(("model name", "CPU part"))),
-        "",
-    )
-    cores = sum(line.startswith("processor") for line in open("/proc/cpuinfo"))
-    return f"{cores} cores, {model or platform.machine()}, Python {platform.python_version()}"
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    cores = sum(line.startswith("processor") for line in lines)
+    return f"{cores} cores, {model}, Python {platform.python_version()}"

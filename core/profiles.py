@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
+from functools import lru_cache
 from typing import Any
 
 from core import strict
@@ -12,7 +12,7 @@ from core.chunking import CONTEXTS, check_spec
 from core.curation.names import safe_profile
 from core.errors import BadInput
 from core.retrieval.analysis import analyser
-from core.types import ChunkerSpec, Profile
+from core.types import ChunkerSpec, Frozen, Profile
 
 INDEX_FORMAT = 1  # raise it when the same profile would give another index
 
@@ -27,7 +27,7 @@ def check(profile: Profile) -> Profile:
     if not 0 <= profile.lexical.k1 <= 10 or not 0 <= profile.lexical.b <= 1:
         raise BadInput("profile.lexical: k1 must be between 0 and 10, b between 0 and 1.")
     analyser(profile.lexical)
-    full = MappingProxyType(dict(sorted(check_spec(profile.chunker).items())))
+    full = Frozen(sorted(check_spec(profile.chunker).items()))
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
 
 
@@ -40,6 +40,7 @@ def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
     return check(strict.parse(Profile, raw, where))
 
 
+@lru_cache(maxsize=256)
 def identity(profile: Profile) -> str:
     """What names an index: everything that shapes it, and not the profile's name."""
     shape = strict.plain(check(profile))

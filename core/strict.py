@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from core.errors import BadInput
+from core.types import Frozen
 
 T = TypeVar("T")
 
@@ -70,12 +71,10 @@ def _tuple(args: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     return tuple(_value(args[0], item, f"{where}[{n}]") for n, item in enumerate(value))
 
 
-def _mapping(args: tuple[Any, ...], value: Any, where: str) -> types.MappingProxyType[str, Any]:
+def _mapping(args: tuple[Any, ...], value: Any, where: str) -> Frozen:
     if not isinstance(value, Mapping):
         raise BadInput(f"{where}: expected a mapping of keys to values, got {value!r}.")
-    return types.MappingProxyType(
-        {str(key): _value(args[1], item, f"{where}.{key}") for key, item in sorted(value.items())}
-    )
+    return Frozen({str(key): _value(args[1], item, f"{where}.{key}") for key, item in sorted(value.items())})
 
 
 def plain(value: Any) -> Any:

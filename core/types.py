@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from types import MappingProxyType
 from typing import Any
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+class Frozen(dict[str, Any]):
+    """A mapping that never changes, so that what holds it can be a key.
+
+    >>> {Frozen(a=1): "found"}[Frozen(a=1)]
+    'found'
+    """
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise TypeError("a frozen mapping does not change")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+
+NOTHING: Mapping[str, Any] = Frozen()
 
 
 # ---------------------------------------------------------------- documents

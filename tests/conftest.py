@@ -15,13 +15,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from hypothesis import HealthCheck  # noqa: E402
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from core.bootstrap import App, build  # noqa: E402
-from core.chunking.ruler import words  # noqa: E402
-from core.settings import Settings, load  # noqa: E402
-from core.types import Person  # noqa: E402
+from core.bootstrap import App, build
+from core.chunking.ruler import words
+from core.settings import Settings, load
+from core.types import Person
 
 hypothesis_settings.register_profile(
     "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -73,7 +73,7 @@ def test_what_changed_names_added_edited_renamed_and_deleted(store: GitStore) ->
 def test_a_writer_who_saw_an_old_state_is_refused_and_nothing_is_written(store: GitStore) -> None:
     first = store.commit("main", {"a.md": b"1\n"}, ANN, "one")
     second = store.commit("main", {"a.md": b"2\n"}, ANN, "two", expected=first)
-    with pytest.raises(Conflict, match="moved on"):
+    with pytest.raises(Conflict, match=r"moved on"):
         store.commit("main", {"a.md": b"3\n"}, BOB, "three", expected=first)
     assert store.head() == second
 
@@ -198,3 +198,11 @@ def test_many_threads_write_and_every_commit_is_in_the_history_once(store: GitSt
     assert set(made) < set(history)
     assert len(store.entries(store.head())) == 41
     assert store.check() == ()
+
+
+def test_packed_refs_are_found_too(store: GitStore) -> None:
+    commit = store.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    raw_git(store, "pack-refs", "--all")
+    assert not (store.path / "refs/heads/main").exists()
+    assert store.head() == commit
+    assert store.commit("main", {"a.md": b"2\n"}, ANN, "two", expected=commit) == store.head()

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from types import MappingProxyType
 from typing import Any
 
 import yaml
 
 from core.curation.names import safe_id
 from core.errors import BadInput
-from core.types import Document, Meta
+from core.types import Document, Frozen, Meta
 
 MAX_BYTES = 1024 * 1024
 MAX_FRONTMATTER = 16 * 1024
@@ -87,7 +86,7 @@ def read_fields(raw: str) -> Fields:
         raise BadInput(_yaml_sentence(error)) from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"The frontmatter cannot be read as YAML: {error}.") from None
-    return Fields(MappingProxyType(value), MappingProxyType(lines))
+    return Fields(Frozen(value), Frozen(lines))
 
 
 def _document(events: Iterator[Any], lines: dict[str, int]) -> dict[str, Any]:
@@ -179,7 +178,7 @@ def read_meta(fields: Fields) -> Meta:
         review_due=_date(values.pop("review_due", ""), where("review_due")),
         supersedes=_texts(values.pop("supersedes", ()), where("supersedes")),
         answers=_texts(values.pop("answers", ()), where("answers")),
-        extra=MappingProxyType(values),
+        extra=Frozen(values),
     )
 
 

@@ -50,6 +50,7 @@ class Preferences:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._known: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def profiles(self) -> tuple[Profile, ...]:
         """Built-in profiles, then those that were added."""
@@ -102,9 +103,14 @@ class Preferences:
         return self.production()
 
     def _read(self, path: str) -> Mapping[str, Any]:
+        """A settings file; read once per commit of the branch."""
         head = self.store.head(_BRANCH)
-        if not head:
-            return {}
+        if (head, path) not in self._known:
+            self._known = {key: value for key, value in self._known.items() if key[0] == head}
+            self._known[head, path] = self._parse(head, path) if head else {}
+        return self._known[head, path]
+
+    def _parse(self, head: str, path: str) -> Mapping[str, Any]:
         try:
             raw = yaml.safe_load(self.store.read(head, path))
         except NotFound:
