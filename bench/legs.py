@@ -10,7 +10,7 @@ import numpy as np
 from bench.building import workspace
 from bench.corpus import queries
 from bench.measure import Timing, timed
-from core.adapters import duckdb_fts
+from core.adapters import duckdb_fts, kernels
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 
@@ -24,6 +24,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     profile = app.preferences.profile()
     app.indexing.build(profile)
     index = app.shelf.open(profile)
+    kernels.warm()  # as the app does when it starts
     folder = app.shelf.folder(profile) / app.shelf.current(profile).folder
     asked = [query for query in queries(200) if index.analyse(query)]
     embedder = app.models.embedder("")
@@ -37,7 +38,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
         lambda query: pipeline.search(query, configs.DEFAULT, index, embed=known.__getitem__, reranker=lambda: None),
         asked,
     )
-    _duckdb(out, index, folder, terms)
+    _duckdb(out, index, folder, asked, terms)
     _bm25s(out, index, folder, terms)
     _rank_bm25(out, folder, terms)
     _numpy(out, folder, vectors, index)
@@ -45,7 +46,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     return out
 
 
-def _duckdb(out: dict[str, Any], index: Any, folder: Path, terms: list[list[str]]) -> None:
+def _duckdb(out: dict[str, Any], index: Any, folder: Path, asked: list[str], terms: list[list[str]]) -> None:
     with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
         sql = (
             "SELECT id, fts_main_lexical.match_bm25(id, ?, k := 1.5, b := 0.75) AS score FROM lexical "
@@ -54,8 +55,8 @@ def _duckdb(out: dict[str, Any], index: Any, folder: Path, terms: list[list[str]
         call = lambda words: connection.execute(sql, [" ".join(words)]).fetchall()
         out["bm25"]["DuckDB match_bm25"] = timed(call, terms[:SLOW], warm=1)
         same = 0
-        for words in terms[:SLOW]:
-            mine = [index.passage(chunk).id for chunk in index.bm25(" ".join(words)).search(K, None)]
+        for query, words in zip(asked[:SLOW], terms[:SLOW], strict=True):
+            mine = [index.passage(chunk).id for chunk in index.bm25(query).search(K, None)]
             same += _same_ranks(mine, call(words))
         out["agreement"] = same / min(SLOW, len(terms))
 

@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.retrieval.analysis import analyser
 from core.types import ChunkerSpec, Frozen, Profile
 
-INDEX_FORMAT = 1  # raise it when the same profile would give another index
+INDEX_FORMAT = 2  # raise it when the same profile would give another index
 
 DEFAULT = Profile("local")
 

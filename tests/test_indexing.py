@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters import duckdb_fts, image, kernels
+from core.adapters import compiled, duckdb_fts, image, kernels
 from core.bootstrap import App
 from core.errors import NotFound, Unavailable
 from core.profiles import from_mapping, identity
@@ -316,9 +316,11 @@ def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.Monke
     for depth in (1, 10, 1000):
         for mask in (None, allowed):
             terms = np.sort(rng.choice(300, 8, replace=False)).astype(np.int64)
-            monkeypatch.setattr(kernels, "COMPILED_FROM", 10**9)
+            monkeypatch.setattr(kernels, "_compiled", lambda size: None)
             plain = kernels.top(start, where, gains, terms, 400, mask, depth)
-            monkeypatch.setattr(kernels, "COMPILED_FROM", 0)
+            looked = kernels.lookup(start, where, gains, terms, np.arange(400, dtype=np.uint32))
+            monkeypatch.setattr(kernels, "_compiled", lambda size: compiled)
+            assert kernels.lookup(start, where, gains, terms, np.arange(400, dtype=np.uint32)) == looked
             assert list(kernels.top(start, where, gains, terms, 400, mask, depth).items()) == list(plain.items())
             wanted = np.array(sorted(plain), dtype=np.uint32)
             assert kernels.lookup(start, where, gains, terms, wanted) == pytest.approx(

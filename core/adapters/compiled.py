@@ -16,32 +16,50 @@ def accumulate(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: n
 
 
 @njit(cache=True, nogil=True)
+def lookup(
+    start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, wanted: np.ndarray, scores: np.ndarray
+) -> None:
+    """Add to `scores` what the terms give to a few chunks."""
+    for t in terms:
+        chunks, added = where[start[t] : start[t + 1]], gains[start[t] : start[t + 1]]
+        for n in range(len(wanted)):
+            at = np.searchsorted(chunks, wanted[n])
+            if at < len(chunks) and chunks[at] == wanted[n]:
+                scores[n] += added[at]
+
+
+@njit(cache=True, nogil=True)
 def best(scores: np.ndarray, allowed: np.ndarray, depth: int):  # type: ignore[no-untyped-def]
     """The `depth` best positive scores: a heap whose root is the worst kept; of equal scores the lower number stays."""
     heap, ids = np.empty(depth, scores.dtype), np.empty(depth, np.uint32)
-    size, check = 0, len(allowed) > 0
+    size, low, check = 0, 0.0, len(allowed) > 0
     for n in range(np.uint32(len(scores))):
         score = scores[n]
-        if score <= 0 or (size == depth and score <= heap[0]) or (check and not allowed[n]):
-            continue
-        if size < depth:
-            at = size
-            size += 1
-            while at > 0 and (heap[(at - 1) // 2] > score or (heap[(at - 1) // 2] == score and ids[(at - 1) // 2] < n)):
-                heap[at], ids[at] = heap[(at - 1) // 2], ids[(at - 1) // 2]
-                at = (at - 1) // 2
-        else:
-            at = 0
-            while 2 * at + 1 < depth:
-                child = 2 * at + 1
-                right = child + 1
-                if right < depth and (
-                    heap[right] < heap[child] or (heap[right] == heap[child] and ids[right] > ids[child])
+        if score > low:  # one rarely true comparison per chunk: the processor guesses it right
+            if check and not allowed[n]:
+                continue
+            if size < depth:
+                at = size
+                size += 1
+                while at > 0 and (
+                    heap[(at - 1) // 2] > score or (heap[(at - 1) // 2] == score and ids[(at - 1) // 2] < n)
                 ):
-                    child = right
-                if heap[child] > score or (heap[child] == score and ids[child] < n):
-                    break
-                heap[at], ids[at] = heap[child], ids[child]
-                at = child
-        heap[at], ids[at] = score, n
+                    heap[at], ids[at] = heap[(at - 1) // 2], ids[(at - 1) // 2]
+                    at = (at - 1) // 2
+            else:
+                at = 0
+                while 2 * at + 1 < depth:
+                    child = 2 * at + 1
+                    right = child + 1
+                    if right < depth and (
+                        heap[right] < heap[child] or (heap[right] == heap[child] and ids[right] > ids[child])
+                    ):
+                        child = right
+                    if heap[child] > score or (heap[child] == score and ids[child] < n):
+                        break
+                    heap[at], ids[at] = heap[child], ids[child]
+                    at = child
+            heap[at], ids[at] = score, n
+            if size == depth:
+                low = heap[0]
     return ids[:size], heap[:size]

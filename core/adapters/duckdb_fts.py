@@ -24,11 +24,13 @@ import pyarrow as pa
 from core.errors import Unavailable
 from core.types import Chunk, Document
 
+HEADING = "\x1f"  # between the headings of a path, which hold no control characters
+
 _SCHEMA = """
 CREATE TABLE documents (doc VARCHAR, path VARCHAR, blob VARCHAR, version INTEGER, title VARCHAR, doc_type VARCHAR,
     status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER, text VARCHAR);
-CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, heading VARCHAR[], context VARCHAR,
-    parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
+CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, first_byte INTEGER, last_byte INTEGER,
+    heading VARCHAR, context VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
 CREATE TABLE lexical (id VARCHAR, terms VARCHAR);
 """
 
@@ -150,7 +152,7 @@ def _forget(connection: duckdb.DuckDBPyConnection, gone: Sequence[str]) -> None:
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, documents: Sequence[Document], chunks: Sequence[Chunk]) -> None:
-    for table, rows in (("documents", document_table(documents)), ("chunks", chunk_table(chunks))):
+    for table, rows in (("documents", document_table(documents)), ("chunks", chunk_table(documents, chunks))):
         connection.register("new_rows", rows)
         connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM new_rows")
         connection.unregister("new_rows")
@@ -181,14 +183,24 @@ def document_table(documents: Sequence[Document]) -> pa.Table:
     return pa.table({name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()})
 
 
-def chunk_table(chunks: Sequence[Chunk]) -> pa.Table:
-    """Chunks as columns; a chunk without a parent has -1 as the parent's place."""
+def chunk_table(documents: Sequence[Document], chunks: Sequence[Chunk]) -> pa.Table:
+    """Chunks as columns; a chunk without a parent has -1 as the parent's place.
+
+    Places are kept in characters, as everybody counts, and in bytes, as the image is read.
+    """
+    texts = {document.id: document.text for document in documents}
+    bytes_before = [_bytes(texts[chunk.doc], chunk.start) for chunk in chunks]
     columns: dict[str, tuple[pa.DataType, list[Any]]] = {
         "id": (pa.string(), [c.id for c in chunks]),
         "doc": (pa.string(), [c.doc for c in chunks]),
         "start": (pa.int32(), [c.start for c in chunks]),
         "end": (pa.int32(), [c.end for c in chunks]),
-        "heading": (pa.list_(pa.string()), [list(c.heading) for c in chunks]),
+        "first_byte": (pa.int32(), bytes_before),
+        "last_byte": (
+            pa.int32(),
+            [at + _bytes(c.text, len(c.text)) for at, c in zip(bytes_before, chunks, strict=True)],
+        ),
+        "heading": (pa.string(), [HEADING.join(c.heading) for c in chunks]),
         "context": (pa.string(), [c.context for c in chunks]),
         "parent_start": (pa.int32(), [c.parent[0] if c.parent else -1 for c in chunks]),
         "parent_end": (pa.int32(), [c.parent[1] if c.parent else -1 for c in chunks]),
@@ -197,11 +209,16 @@ def chunk_table(chunks: Sequence[Chunk]) -> pa.Table:
     return pa.table({name: pa.array(values, kind) for name, (kind, values) in columns.items()})
 
 
+def _bytes(text: str, end: int) -> int:
+    """How many bytes the first `end` characters take."""
+    return end if text.isascii() else len(text[:end].encode("utf-8", "replace"))
+
+
 def tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
     """Documents by id, and chunks by id with the number of their document."""
     documents = connection.execute("SELECT * FROM documents ORDER BY doc").to_arrow_table()
     chunks = connection.execute(
-        'SELECT c.id, d.n AS doc, c."start", c."end", c.heading, c.context, c.parent_start, c.parent_end, c.tokens FROM chunks c '
+        "SELECT c.* EXCLUDE (doc), d.n AS doc FROM chunks c "
         "JOIN (SELECT doc, (row_number() OVER (ORDER BY doc) - 1)::INTEGER AS n FROM documents) d USING (doc) ORDER BY c.id"
     ).to_arrow_table()
     return documents, chunks

@@ -106,6 +106,15 @@ def numbers(table: pa.Table, name: str) -> np.ndarray:
     return np.frombuffer(found.buffers()[1], dtype=np.int32)[found.offset : found.offset + len(found)]
 
 
+def texts(table: pa.Table, name: str) -> tuple[np.ndarray, memoryview]:
+    """A column of long texts as one run of bytes, and where each text starts in it."""
+    found = column(table, name)
+    if not len(found):
+        return np.zeros(1, np.int64), memoryview(b"")
+    starts = np.frombuffer(found.buffers()[1], dtype=np.int64)[found.offset :]
+    return starts, memoryview(found.buffers()[2])
+
+
 def map_array(path: Path) -> np.ndarray:
     """An array mapped into memory, read-only."""
     return np.asarray(np.load(path, mmap_mode="r"))

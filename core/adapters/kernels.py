@@ -8,7 +8,7 @@ negative indices, which halves the time.
 
 from __future__ import annotations
 
-from functools import cache
+import sys
 from typing import Any
 
 import numpy as np
@@ -51,11 +51,10 @@ def top(
     depth: int,
 ) -> dict[int, float]:
     """The `depth` best chunks that hold a term, best first, ties by number."""
-    if size >= COMPILED_FROM:
-        accumulate, best = _compiled()
+    if fast := _compiled(size):
         scores = np.zeros(size, np.float64)
-        accumulate(start, where, gains, terms, scores)
-        ids, found = best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
+        fast.accumulate(start, where, gains, terms, scores)
+        ids, found = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
     else:
         scores = accumulated(start, where, gains, terms, size)
         if allowed is not None:
@@ -82,10 +81,13 @@ def lookup(
 ) -> list[float]:
     """The exact score of a few chunks, by binary search in each term's postings."""
     scores = np.zeros(len(wanted), np.float64)
-    for term in terms:
-        chunks, added = where[start[term] : start[term + 1]], gains[start[term] : start[term + 1]]
-        at = np.minimum(np.searchsorted(chunks, wanted), len(chunks) - 1)
-        scores += np.where(chunks[at] == wanted, added[at], 0.0)
+    if fast := _compiled(0):
+        fast.lookup(start, where, gains, terms, wanted, scores)
+    else:
+        for term in terms:
+            chunks, added = where[start[term] : start[term + 1]], gains[start[term] : start[term + 1]]
+            at = np.minimum(np.searchsorted(chunks, wanted), len(chunks) - 1)
+            scores += np.where(chunks[at] == wanted, added[at], 0.0)
     found: list[float] = scores.tolist()
     return found
 
@@ -98,9 +100,21 @@ def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
     return np.flatnonzero(scores >= edge - slack)
 
 
-@cache
-def _compiled() -> tuple[Any, Any]:
-    """The two loops, compiled once per machine and kept on disk."""
+def warm() -> None:
+    """Load the compiled loops now; a process that lives long calls this once, and every search gets faster."""
     from core.adapters import compiled
 
-    return compiled.accumulate, compiled.best
+    none, one = np.empty(0, np.float32), np.zeros(1, np.int64)
+    nobody, scores = np.empty(0, np.uint32), np.zeros(1, np.float64)
+    compiled.accumulate(one, nobody, none, one[:0], scores)
+    compiled.lookup(one, nobody, none, one[:0], nobody, scores)
+    compiled.best(scores, np.empty(0, np.bool_), 1)
+
+
+def _compiled(size: int) -> Any:
+    """The compiled loops: where they are loaded already, or where the index is so large that loading them pays."""
+    if size >= COMPILED_FROM:
+        from core.adapters import compiled
+
+        return compiled
+    return sys.modules.get("core.adapters.compiled")

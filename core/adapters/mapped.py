@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from core.adapters import image, kernels, lance_vectors
+from core.adapters.duckdb_fts import HEADING
 from core.adapters.kernels import near_top
 from core.ports import Ranking
 from core.retrieval.filters import admits
@@ -45,6 +46,8 @@ class Index:
             image.column(chunks, name) for name in ("id", "heading", "context")
         )
         self._doc_of, self._starts, self._ends = (image.numbers(chunks, name) for name in ("doc", "start", "end"))
+        self._first_byte, self._last_byte = (image.numbers(chunks, name) for name in ("first_byte", "last_byte"))
+        self._text_starts, self._text_bytes = image.texts(self._documents, "text")
         self._parents = np.stack([image.numbers(chunks, "parent_start"), image.numbers(chunks, "parent_end")], axis=1)
         self._terms = image.column(image.read_table(served / "terms.arrow"), "term")
         self._start, self._where, self._impacts = (
@@ -54,6 +57,7 @@ class Index:
         self._masks = lru_cache(maxsize=64)(self._mask)
         self._text = lru_cache(maxsize=256)(self._read_text)
         image.warm(self._vectors)
+        _one_thread_per_search()
 
     # ------------------------------------------------------------ what is in it
 
@@ -94,7 +98,7 @@ class Index:
             document=int(self._doc_of[chunk]),
             start=int(self._starts[chunk]),
             end=int(self._ends[chunk]),
-            heading=tuple(self._headings[chunk].as_py()),
+            heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk].as_py()) else (),
             context=self._contexts[chunk].as_py(),
             parent=(int(above[0]), int(above[1])) if above[0] >= 0 else None,
         )
@@ -102,6 +106,11 @@ class Index:
     def number(self, chunk: str) -> int | None:
         """The number of a chunk id, if this generation has it."""
         return self._by_id.get(chunk)
+
+    def excerpt(self, chunk: int) -> str:
+        """The text of a chunk, read without touching the rest of its document."""
+        at = int(self._text_starts[self._doc_of[chunk]])
+        return bytes(self._text_bytes[at + self._first_byte[chunk] : at + self._last_byte[chunk]]).decode()
 
     def text(self, document: int) -> str:
         """The whole text of a document."""
@@ -137,6 +146,14 @@ class Index:
     def dense(self, vector: np.ndarray) -> DenseLeg:
         """The vector leg for one query vector."""
         return DenseLeg(self, vector)
+
+
+@cache
+def _one_thread_per_search() -> None:
+    """Threads that wait busily for each other cost more CPU than they save; searches run beside each other instead."""
+    import threadpoolctl
+
+    threadpoolctl.threadpool_limits(1, user_api="blas")
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,9 +193,8 @@ def _why(config: SearchConfig, fused: Fused) -> str:
 
 def _text(index: Index, chunk: int) -> str:
     """What the cross-encoder reads: where the passage stands, then the passage."""
-    passage = index.passage(chunk)
-    text = index.text(passage.document)[passage.start : passage.end]
-    return f"{passage.context}\n\n{text}" if passage.context else text
+    context, text = index.passage(chunk).context, index.excerpt(chunk)
+    return f"{context}\n\n{text}" if context else text
 
 
 class Explainer:
@@ -220,7 +219,7 @@ class Explainer:
             chunk=passage.id,
             start=passage.start,
             end=passage.end,
-            text=self.index.text(passage.document)[passage.start : passage.end],
+            text=self.index.excerpt(chunk),
             score=self.fused.ranking[chunk] if again is None else again,
             legs={name: self._leg(name, chunk) for name, scores in self.candidates.scores.items() if chunk in scores},
             status=facts.status,
