@@ -1,6 +1,35 @@
-"""Concord's frame: navigation, then the page."""
+"""Concord's frame: who am I, navigation by role, run the page. Nothing else."""
 
 import streamlit as st
 
-st.set_page_config(page_title="Concord", page_icon="pages/ui/assets/concord.png", layout="wide")
-st.navigation([st.Page("pages/search.py", title="Search", icon=":material/search:", default=True)]).run()
+from core.access import allowed
+from pages.ui import flash, identity, style
+from pages.ui.components import shortcuts
+
+st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
+style.page_style()
+st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
+
+PAGES = {
+    "Knowledge": (
+        ("home", "Home", ":material/home:", "read documents"),
+        ("search", "Search", ":material/search:", "search"),
+        ("documents", "Documents", ":material/description:", "read documents"),
+    ),
+    "Administration": (("index", "Index", ":material/database:", "see the index"),),
+}
+
+me = identity.me()
+menu = {
+    section: [
+        st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == "home")
+        for name, title, icon, action in pages
+        if allowed(me, action)
+    ]
+    for section, pages in PAGES.items()
+}
+page = st.navigation({section: pages for section, pages in menu.items() if pages})
+identity.persona_switch()
+shortcuts.mount()
+page.run()
+flash.show()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters import weights
+from core.adapters import kernels, weights
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
 from core.adapters.database import Database
@@ -18,9 +18,13 @@ from core.adapters.processes import Processes
 from core.ports import Clock, Models, Progress
 from core.retrieval.analysis import analyser
 from core.services import indexing
+from core.services.administration import Administration
 from core.services.documents import Documents
+from core.services.finding import Finding
+from core.services.gaps import Gaps
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
+from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.searching import Searching
 from core.services.verifying import Verifying
@@ -40,6 +44,10 @@ class App:
     searching: Searching
     jobs: Jobs
     verifying: Verifying
+    finding: Finding
+    overviews: Overviews
+    administration: Administration
+    gaps: Gaps
     shelf: Generations
 
     def create(self) -> None:
@@ -56,9 +64,20 @@ class App:
             return self.jobs.start("reindex", {"profile": profile.name, "full": False})
         return None
 
+    def warm(self) -> None:
+        """Load what the first search would wait for: compiled loops, the production index and its model."""
+        kernels.warm()
+        profile = self.preferences.production().profile
+        if self.shelf.current(profile) is not None:
+            self.searching.search("warm up")
+
     def kinds(self) -> Mapping[str, Work]:
         """What a worker can do."""
-        return {"reindex": self._reindex}
+        return {"reindex": self._reindex, "verify": self._verify}
+
+    def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        problems = self.verifying.problems(progress)
+        return {"ok": not problems, "problems": list(problems)}
 
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         profile = self.preferences.profile(arguments["profile"])
@@ -79,6 +98,8 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     )
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
+    searching = Searching(shelf, models, preferences, clock)
+    jobs = Jobs(database, Processes(settings.home), clock)
     return App(
         settings=settings,
         store=store,
@@ -86,9 +107,13 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         documents=documents,
         preferences=preferences,
         indexing=Indexing(store, documents, shelf, models, cache, clock),
-        searching=Searching(shelf, models, preferences, clock),
-        jobs=Jobs(database, Processes(settings.home), clock),
+        searching=searching,
+        jobs=jobs,
         verifying=Verifying(store, database, shelf, preferences),
+        finding=Finding(searching, preferences, clock),
+        overviews=Overviews(documents, store, shelf, preferences, clock),
+        administration=Administration(documents, shelf, preferences, jobs, models, cache),
+        gaps=Gaps(database, clock),
         shelf=shelf,
     )
 

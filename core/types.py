@@ -231,6 +231,7 @@ class Filters:
     owners: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     docs: tuple[str, ...] = ()
+    freshness: tuple[str, ...] = ()
     history: bool = False
 
 

@@ -17,6 +17,12 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX jobs_state ON jobs (state);
     """,
+    """
+    CREATE TABLE gaps (
+        id INTEGER PRIMARY KEY, query TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', who TEXT NOT NULL, hits INTEGER NOT NULL,
+        commit_id TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, closed TEXT NOT NULL DEFAULT ''
+    );
+    """,
 )
 
 

@@ -55,6 +55,7 @@ class Index:
         )
         self._vectors = image.map_array(served / "vectors.npy")
         self._masks = lru_cache(maxsize=64)(self._mask)
+        self.rarity = lru_cache(maxsize=50_000)(self._rarity)
         self._text = lru_cache(maxsize=256)(self._read_text)
         image.warm(self._vectors)
         _one_thread_per_search()
@@ -107,6 +108,13 @@ class Index:
         """The number of a chunk id, if this generation has it."""
         return self._by_id.get(chunk)
 
+    def _rarity(self, term: str) -> float:
+        """The inverse document frequency of a term; 0 when no chunk holds it."""
+        number = self.vocabulary.get(term)
+        if number is None:
+            return 0.0
+        return float(image.inverse_frequencies(self._start[number + 1] - self._start[number], self.size))
+
     def excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""
         at = int(self._text_starts[self._doc_of[chunk]])
@@ -118,6 +126,10 @@ class Index:
 
     def _read_text(self, document: int) -> str:
         return str(self._texts[document].as_py())
+
+    def document_of(self, chunk: int) -> int:
+        """The number of the document that a chunk belongs to."""
+        return int(self._doc_of[chunk])
 
     def chunks_of(self, document: int) -> list[int]:
         """The chunks of a document, in the order of the text."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from core.chunking.sentences import sentences, trim
+from core.curation.markup import plain_heading
 from core.types import Document
 
 Span = tuple[int, int]
@@ -115,18 +115,6 @@ def _loose(text: str, start: int, end: int) -> list[Block]:
     """Text that belongs to no block, such as link definitions."""
     start, end = trim(text, start, end)
     return [Block("other", start, end)] if start < end else []
-
-
-def plain_heading(raw: str) -> str:
-    """A heading without its markup.
-
-    >>> plain_heading("**Steps** for [CTR](ctr.md) `v2` {#steps}")
-    'Steps for CTR v2'
-    """
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", raw)
-    text = re.sub(r"\s*\{#[^}]*\}\s*$", "", text)
-    text = re.sub(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])", r"\2", text)
-    return " ".join(text.replace("`", "").split())
 
 
 def parts(text: str, block: Block) -> list[Span]:

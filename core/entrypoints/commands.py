@@ -19,6 +19,8 @@ from core.services import evaluating, indexing, searching
 from core.settings import PROJECT, Settings
 from core.types import Document, Filters, Generation, Hit, Person
 
+STARTER = Person("Concord", "concord@localhost")
+
 
 def _app(settings: Settings) -> App:
     """The App on a workspace that exists."""
@@ -48,7 +50,8 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     source = options.source or PROJECT / "kb"
     imported = None
     if not app.store.head():
-        imported = app.documents.import_folder(source, _me(), f"Start with {source.name}", progress=terminal.progress)
+        first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
+        imported = app.documents.import_folder(source, STARTER, first, progress=terminal.progress)
     value = {"home": str(settings.home), "commit": app.store.head(), "documents": len(app.documents.all())}
     lines = [f"Workspace: {settings.home}", f"Documents: {value['documents']}"]
     return _imported(terminal, {**value, **(_import_json(imported) if imported else {})}, lines, imported)

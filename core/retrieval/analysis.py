@@ -144,7 +144,7 @@ _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _SILENT = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])|(?<=\d),(?=\d{3})")
 
 
-def analyser(options: LexicalOptions) -> Callable[[str], list[str]]:
+def analyser(options: LexicalOptions) -> Analyser:
     """The function from a text to its terms, in order, for one set of options.
 
     >>> analyser(LexicalOptions())("Filing CTRs under 31 CFR 1020.320(d)")
@@ -159,18 +159,26 @@ def analyser(options: LexicalOptions) -> Callable[[str], list[str]]:
     return _analyser(options.stemmer, options.stopwords)
 
 
+class Analyser:
+    """Texts to terms; each surface form is worked out once and remembered."""
+
+    def __init__(self, stemmer: str, stopwords: str) -> None:
+        stem, stops = _stem(stemmer), STOPWORDS[stopwords]
+        self._terms = lru_cache(maxsize=500_000)(lambda surface: tuple(_terms(surface, stem, stops)))
+        self.words = lru_cache(maxsize=20_000)(self._words)
+
+    def __call__(self, text: str) -> list[str]:
+        """The terms of a text, in order."""
+        return [term for surface in _SURFACE.findall(text) for term in self._terms(surface)]
+
+    def _words(self, text: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+        """Where each word of a text stands, and its terms. Texts are remembered: screens show the same ones again."""
+        return tuple((*match.span(), self._terms(match.group())) for match in _SURFACE.finditer(text))
+
+
 @cache
-def _analyser(stemmer: str, stopwords: str) -> Callable[[str], list[str]]:
-    stem, stops = _stem(stemmer), STOPWORDS[stopwords]
-
-    @lru_cache(maxsize=500_000)
-    def terms(surface: str) -> tuple[str, ...]:
-        return tuple(_terms(surface, stem, stops))
-
-    def analyse(text: str) -> list[str]:
-        return [term for surface in _SURFACE.findall(text) for term in terms(surface)]
-
-    return analyse
+def _analyser(stemmer: str, stopwords: str) -> Analyser:
+    return Analyser(stemmer, stopwords)
 
 
 def _stem(name: str) -> Callable[[str], str]:
@@ -226,4 +234,4 @@ def highlight(text: str, query: str, options: LexicalOptions) -> list[tuple[int,
     """
     analyse = analyser(options)
     wanted = set(analyse(query))
-    return [match.span() for match in _SURFACE.finditer(text) if wanted.intersection(analyse(match.group()))]
+    return [(start, end) for start, end, terms in analyse.words(text) if not wanted.isdisjoint(terms)]

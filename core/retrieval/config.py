@@ -17,6 +17,7 @@ MISSING = ("exact", "floor", "absent")
 RERANK = ("off", "always", "conditional")
 NAMES = ("bm25", "dense", "convex-<alpha>", "tm2c2-<alpha>", "rrf-<k>", "rsf", "dbsn", "combsum", "combmnz")
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
+PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
 
 _PLAIN = {
     "bm25": SearchConfig(legs=("bm25",), fusion="single", normalisation="none"),

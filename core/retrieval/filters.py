@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from core.curation.freshness import freshness, parse_date
 from core.types import DocumentFacts, Filters
 
 
@@ -20,9 +21,15 @@ def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
         and _any(filters.types, facts.doc_type)
         and _any(filters.owners, facts.owner)
         and _any(filters.docs, facts.doc)
+        and (not filters.freshness or state(facts, today) in filters.freshness)
         and (not filters.tags or bool(set(filters.tags) & set(facts.tags)))
         and (not filters.folders or any(facts.path.startswith(f"{folder.strip('/')}/") for folder in filters.folders))
     )
+
+
+def state(facts: DocumentFacts, today: date) -> str:
+    """How current a document is on a day."""
+    return freshness(parse_date(facts.effective_date), parse_date(facts.review_due), today).state
 
 
 def _any(wanted: Sequence[str], value: str) -> bool:

@@ -72,6 +72,7 @@ class Documents:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
 
     def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -112,6 +113,17 @@ class Documents:
             if name in (document.id, document.path):
                 return document
         raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+
+    def touched(self) -> Mapping[str, Commit]:
+        """The last change of every document, by path."""
+        head = self.store.head()
+        if self._touched[0] != head:
+            last: dict[str, Commit] = {}
+            for commit, edits in self.store.log(head):
+                for edit in edits:
+                    last.setdefault(edit.path, commit)
+            self._touched = (head, last)
+        return self._touched[1]
 
     def at(self, commit: str, path: str) -> Document:
         """A document as a commit holds it, at whatever path it had then."""

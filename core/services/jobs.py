@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from core.errors import Cancelled, ConcordError, NotFound
@@ -40,6 +41,19 @@ class Job:
     def open(self) -> bool:
         """Whether it is still to be finished."""
         return self.state in _OPEN
+
+
+def seconds_left(job: Job, now: datetime) -> float | None:
+    """How long the present part of a job will take, at the speed it had so far; None while nobody can know.
+
+    >>> job = Job(1, "reindex", {}, "running", 25, 100, "", "", None, 1, "", "2026-01-01T00:00:00+00:00", "")
+    >>> seconds_left(job, datetime.fromisoformat("2026-01-01T00:00:10+00:00"))
+    30.0
+    """
+    if job.state != "running" or not job.started or job.done <= 0 or job.total <= job.done:
+        return None
+    spent = (now - datetime.fromisoformat(job.started)).total_seconds()
+    return max(0.0, spent * (job.total - job.done) / job.done)
 
 
 class Jobs:

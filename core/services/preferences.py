@@ -89,7 +89,7 @@ class Preferences:
         profile = next((known for known in self.profiles() if known.name == named), None)
         if profile is None:
             raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
-        return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.DEFAULT)
+        return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
 
     def make_default(self, name: str, author: Person) -> Production:
         """Search with another profile from now on."""

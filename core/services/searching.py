@@ -60,6 +60,13 @@ class Searching:
             today=self.clock.today(),
         )
 
+    def documents_near(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> list[int]:
+        """The numbers of the documents that any leg retrieves, without ranking them."""
+        allowed = index.allowed(filters, self.clock.today())
+        embed = lambda text: self._vector(index.profile.embedder, text)
+        found = pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, pipeline.Trace())
+        return list(dict.fromkeys(index.document_of(chunk) for leg in found.retrieved.values() for chunk in leg))
+
     def _embed(self, embedder: str, text: str) -> np.ndarray:
         return self.models.embedder(embedder).query(text)
 

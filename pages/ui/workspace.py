@@ -1,8 +1,12 @@
-"""The App behind the pages, built once per process."""
+"""The App behind the pages and every cache. What is cached here every user may see, keyed by commit or generation."""
+
+from __future__ import annotations
 
 import streamlit as st
 
 from core.bootstrap import App, build
+from core.curation.links import backlinks
+from core.services.overview import Overview
 from core.settings import load
 
 
@@ -13,3 +17,25 @@ def app() -> App:
     made.create()
     made.catch_up()
     return made
+
+
+def overview() -> Overview:
+    """The state of the knowledge base; looked at anew when documents, index or day change."""
+    current = app()
+    serving = current.shelf.current(current.preferences.production().profile)
+    return _overview(current.store.head(), serving.folder if serving else "", str(current.finding.clock.today()))
+
+
+@st.cache_data(max_entries=4, show_spinner=False)
+def _overview(head: str, generation: str, day: str) -> Overview:
+    return app().overviews.overview()
+
+
+def links_to(path: str) -> tuple[tuple[str, str], ...]:
+    """Documents that link to a path."""
+    return _backlinks(app().store.head()).get(path, ())
+
+
+@st.cache_data(max_entries=2, show_spinner=False)
+def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
+    return dict(backlinks(app().documents.all()))

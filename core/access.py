@@ -1,0 +1,70 @@
+"""Who may do what: one table, asked by services, so that pages, command line and API obey the same rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.errors import BadInput, Refused
+from core.types import Person
+
+ROLES = ("reader", "author", "reviewer", "admin")  # each may do what the ones before it may
+
+NEEDS: Mapping[str, str] = {
+    "search": "reader",
+    "read documents": "reader",
+    "report a gap": "reader",
+    "see the index": "admin",
+    "rebuild the index": "admin",
+    "roll back the index": "admin",
+    "cancel a job": "admin",
+    "add a profile": "admin",
+    "change what is in production": "admin",
+    "see reported gaps": "author",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody who acts, and in which role."""
+
+    id: str
+    name: str
+    email: str
+    role: str
+
+    @property
+    def person(self) -> Person:
+        """The same as the author of a commit."""
+        return Person(self.name, self.email)
+
+
+def allowed(actor: Actor, action: str) -> bool:
+    """Whether the actor's role reaches as far as the action needs.
+
+    >>> ann = Actor("ann", "Ann", "ann@example.org", "author")
+    >>> allowed(ann, "search"), allowed(ann, "rebuild the index")
+    (True, False)
+    """
+    if action not in NEEDS:
+        raise BadInput(f"There is no action {action!r}.")
+    return actor.role in ROLES and ROLES.index(actor.role) >= ROLES.index(NEEDS[action])
+
+
+def require(actor: Actor, action: str) -> None:
+    """Refuse with the rule's own sentence.
+
+    >>> require(Actor("ann", "Ann", "ann@example.org", "reader"), "rebuild the index")
+    Traceback (most recent call last):
+        ...
+    core.errors.Refused: Only admins may rebuild the index; Ann is a reader.
+    """
+    if not allowed(actor, action):
+        first = ROLES.index(NEEDS[action])
+        who = (
+            " and ".join(f"{role}s" for role in ROLES[first:][:2])
+            if len(ROLES[first:]) <= 2
+            else f"{ROLES[first]}s and above"
+        )
+        article = "an" if actor.role[:1] in "aeiou" else "a"
+        raise Refused(f"Only {who} may {action}; {actor.name} is {article} {actor.role}.")

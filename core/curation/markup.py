@@ -1,0 +1,37 @@
+"""Markdown markup: the one parser for inline text, plain headings and their anchors."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+from markdown_it import MarkdownIt
+
+
+@cache
+def parser() -> MarkdownIt:
+    """Markdown as people write it; raw HTML is text, never markup."""
+    return MarkdownIt("commonmark", {"html": False, "maxNesting": 60}).enable(["table", "strikethrough"])
+
+
+def plain_heading(raw: str) -> str:
+    """A heading without its markup.
+
+    >>> plain_heading("**Steps** for [CTR](ctr.md) `v2` {#steps}")
+    'Steps for CTR v2'
+    """
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", raw)
+    text = re.sub(r"\s*\{#[^}]*\}\s*$", "", text)
+    text = re.sub(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])", r"\2", text)
+    return " ".join(text.replace("`", "").split())
+
+
+def slugify(title: str) -> str:
+    """The anchor of a heading, as most Markdown tools make it.
+
+    >>> slugify("Step 1: Refer on form BSA-5")
+    'step-1-refer-on-form-bsa-5'
+    """
+    text = unicodedata.normalize("NFC", title).lower()
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", text)).strip("-") or "section"

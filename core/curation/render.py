@@ -1,0 +1,194 @@
+"""Markdown to a tree of harmless nodes, and to plain text. Nothing here is HTML: whoever draws it makes elements.
+
+A node is a text, or a list `[tag, attributes, children]` with a tag from `TAGS`. Links keep their target only if
+it is a web or mail address or another document; images are never loaded; raw HTML stays text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markdown_it.token import Token
+
+from core.curation.links import is_external, resolve
+from core.curation.markup import parser, plain_heading, slugify
+from core.types import Document
+
+Node = Any  # str | [tag, {attribute: value}, [Node, ...]]
+
+TAGS = {
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "table", "thead", "tbody", "tr", "th", "td",
+    "em", "strong", "s", "a", "br", "hr", "span",
+}  # fmt: skip
+MAX_BLOCKS = 1500  # top-level blocks drawn at once
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line of the outline."""
+
+    level: int
+    title: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A document ready to draw: nodes with their places in the text, the outline, and how many blocks were left out."""
+
+    nodes: tuple[Node, ...]
+    outline: tuple[Heading, ...]
+    hidden: int = 0
+
+
+def render(document: Document, first: int = 0) -> Rendered:
+    """The body as nodes. Blocks know where they stand in the text, so that a passage can be marked."""
+    body = document.text[document.body :]
+    tokens = parser().parse(body)
+    places = _Places(body, document.body)
+    slugs: Counter[str] = Counter()
+    blocks: list[Node] = []
+    outline: list[Heading] = []
+    for group in _top_level(tokens):
+        node = _Builder(document.path, places).build(group)
+        if group[0].type == "heading_open":
+            title = plain_heading(group[1].content)
+            slug = _unique(slugify(title), slugs)
+            node[0][1]["id"] = slug
+            outline.append(Heading(int(group[0].tag[1]), title, slug))
+            if not outline[1:] and not blocks and title.casefold() == document.title.casefold():
+                continue  # whoever draws the document shows its title already
+        blocks += node
+    shown = blocks[first : first + MAX_BLOCKS]
+    return Rendered(tuple(shown), tuple(outline[:MAX_BLOCKS]), max(0, len(blocks) - first - len(shown)))
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Runs of tokens that make one block each."""
+    group: list[Token] = []
+    for token in tokens:
+        group.append(token)
+        if token.level == 0 and token.nesting <= 0 and (token.nesting == -1 or len(group) == 1):
+            yield group
+            group = []
+
+
+class _Places:
+    """From line numbers of the body to offsets of the whole text."""
+
+    def __init__(self, body: str, start: int) -> None:
+        self.lines = [start]
+        for line in body.split("\n"):
+            self.lines.append(self.lines[-1] + len(line) + 1)
+
+    def of(self, token: Token) -> dict[str, int]:
+        if not token.map:
+            return {}
+        last = len(self.lines) - 1
+        return {"start": self.lines[min(token.map[0], last)], "end": self.lines[min(token.map[1], last)]}
+
+
+class _Builder:
+    """Tokens to nodes."""
+
+    def __init__(self, path: str, places: _Places) -> None:
+        self.path, self.places = path, places
+
+    def build(self, tokens: Sequence[Token]) -> list[Node]:
+        root: list[Node] = []
+        stack = [root]
+        for token in tokens:
+            if token.nesting == 1:
+                node = self._open(token)
+                stack[-1].append(node)
+                stack.append(node[2])
+            elif token.nesting == -1:
+                if len(stack) > 1:
+                    stack.pop()
+            else:
+                stack[-1].extend(self._leaf(token))
+        return root
+
+    def _open(self, token: Token) -> Node:
+        tag = token.tag if token.tag in TAGS else "span"
+        attributes: dict[str, Any] = self.places.of(token)
+        if tag == "a":
+            return self._anchor(str(token.attrGet("href") or ""))
+        if tag == "ol" and token.attrGet("start"):
+            attributes["first"] = str(token.attrGet("start"))
+        if tag in ("td", "th") and "text-align:" in str(token.attrGet("style") or ""):
+            attributes["align"] = str(token.attrGet("style")).split(":")[1].strip()
+        if token.hidden:
+            tag = "span"
+        return [tag, attributes, []]
+
+    def _anchor(self, target: str) -> Node:
+        if is_external(target):
+            return ["a", {"href": target}, []]
+        name, _, anchor = target.partition("#")
+        if re.match(r"[a-z][a-z0-9+.-]*:|//", target, re.IGNORECASE):
+            return ["span", {"refused": target[:200]}, []]
+        path = resolve(self.path, name) if name else self.path
+        return ["a", {"doc": path, "anchor": anchor}, []] if path.endswith(".md") else ["span", {}, []]
+
+    def _leaf(self, token: Token) -> list[Node]:
+        if token.type == "inline":
+            return self.build(token.children or [])
+        if token.type in ("text", "html_inline"):
+            return [token.content] if token.content else []
+        if token.type in ("softbreak", "hardbreak"):
+            return ["\n"] if token.type == "softbreak" else [["br", {}, []]]
+        if token.type == "code_inline":
+            return [["code", {}, [token.content]]]
+        if token.type in ("fence", "code_block"):
+            language = token.info.split()[0] if token.info.split() else ""
+            return [["pre", {**self.places.of(token), "language": language[:30]}, [["code", {}, [token.content]]]]]
+        if token.type == "image":
+            return [["span", {"image": token.content or "image"}, [token.content or "image"]]]
+        if token.type == "hr":
+            return [["hr", self.places.of(token), []]]
+        return [token.content] if token.content else []
+
+
+def _unique(slug: str, seen: Counter[str]) -> str:
+    seen[slug] += 1
+    return slug if seen[slug] == 1 else f"{slug}-{seen[slug] - 1}"
+
+
+def plain(markdown: str) -> str:
+    """The words of a passage without its markup; headings are left out, since the breadcrumb shows them.
+
+    >>> plain("## Records\\n\\nKept for **5 years** ([schedule](x.md)).\\n\\n- one\\n- two\\n\\n|a|b|\\n|-|-|\\n|1|2|\\n")
+    'Kept for 5 years (schedule).\\none\\ntwo\\na · b\\n1 · 2'
+    """
+    lines: list[str] = []
+    row: list[str] | None = None
+    heading = False
+    for token in parser().parse(markdown):
+        if token.type in ("heading_open", "heading_close"):
+            heading = token.type == "heading_open"
+        elif token.type == "tr_open":
+            row = []
+        elif token.type == "tr_close":
+            lines.append(" · ".join(cell for cell in row or [] if cell))
+            row = None
+        elif token.type in ("fence", "code_block"):
+            lines.append(token.content.rstrip())
+        elif token.type == "inline" and not heading:
+            (lines if row is None else row).append(_words(token))
+    text = "\n".join(line for line in lines if line.strip())
+    return text or "\n".join(_words(token) for token in parser().parse(markdown) if token.type == "inline")
+
+
+def _words(token: Token) -> str:
+    parts = []
+    for child in token.children or []:
+        if child.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif child.type in ("text", "code_inline", "html_inline", "image"):
+            parts.append(child.content)
+    return "".join(parts).strip()

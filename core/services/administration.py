@@ -1,0 +1,91 @@
+"""What admins do to the index. Every act is checked here, whatever door it came through."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from core import profiles
+from core.access import Actor, require
+from core.chunking import chunker, embedded_text
+from core.chunking.tools import Tools
+from core.errors import BadInput
+from core.ports import Cache, Models, Shelf
+from core.services.documents import Documents
+from core.services.jobs import Job, Jobs
+from core.services.preferences import Preferences, Production
+from core.types import Generation, Profile
+
+_SAMPLE = 12  # documents that an estimate chunks
+_TIMED = 3  # texts that an estimate embeds
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a build would take, measured on a sample."""
+
+    documents: int
+    chunks: int
+    to_embed: int
+    seconds: float
+    dollars: float = 0.0
+
+
+class Administration:
+    """Builds, rollbacks, profiles."""
+
+    def __init__(
+        self, documents: Documents, shelf: Shelf, preferences: Preferences, jobs: Jobs, models: Models, cache: Cache
+    ) -> None:
+        self.documents, self.shelf, self.preferences = documents, shelf, preferences
+        self.jobs, self.models, self.cache = jobs, models, cache
+
+    def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
+        """Start to make the newest commit searchable, in the background."""
+        require(actor, "rebuild the index")
+        return self.jobs.start("reindex", {"profile": self.preferences.profile(profile).name, "full": full})
+
+    def verify(self, actor: Actor) -> Job:
+        """Check in the background that repository, database and index agree."""
+        require(actor, "rebuild the index")
+        return self.jobs.start("verify", {})
+
+    def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
+        """Serve an older generation until the next rebuild."""
+        require(actor, "roll back the index")
+        return self.shelf.rollback(self.preferences.profile(profile), number)
+
+    def cancel(self, actor: Actor, job: int) -> Job:
+        """Ask a job to stop."""
+        require(actor, "cancel a job")
+        return self.jobs.cancel(job)
+
+    def add_profile(self, actor: Actor, profile: Profile) -> Profile:
+        """Keep a new profile."""
+        require(actor, "add a profile")
+        return self.preferences.add_profile(profile, actor.person)
+
+    def make_default(self, actor: Actor, name: str) -> Production:
+        """Search with another profile from now on; it must have an index."""
+        require(actor, "change what is in production")
+        if self.shelf.current(self.preferences.profile(name)) is None:
+            raise BadInput(f"The profile {name!r} has no index yet. Build it first, so that nobody searches nothing.")
+        return self.preferences.make_default(name, actor.person)
+
+    def estimate(self, profile: Profile) -> Estimate:
+        """Chunk and embed a sample, and scale it up to the whole knowledge base."""
+        profile = profiles.check(profile)
+        everything = self.documents.all()
+        sample = everything[:: max(1, len(everything) // _SAMPLE)]
+        embedder = self.models.embedder(profile.embedder)
+        split = chunker(profile.chunker, Tools(embedder.tokens, embedder.documents), profile.context)
+        started = time.perf_counter()
+        texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
+        chunking = time.perf_counter() - started
+        fresh = [text for text in texts if text not in self.cache.get(embedder.name, texts)]
+        started = time.perf_counter()
+        embedder.documents(fresh[:: max(1, len(fresh) // _TIMED)][:_TIMED])
+        each = (time.perf_counter() - started) / max(1, min(_TIMED, len(fresh)))
+        scale = len(everything) / max(1, len(sample))
+        to_embed = round(len(fresh) * scale)
+        return Estimate(len(everything), round(len(texts) * scale), to_embed, chunking * scale + to_embed * each + 2.0)

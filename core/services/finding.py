@@ -1,0 +1,165 @@
+"""Search for people: hits grouped by document, with snippets, facets, and help when nothing fits."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+
+from core.chunking.sentences import trim
+from core.curation.freshness import STATES, Freshness, freshness, parse_date
+from core.curation.render import plain
+from core.ports import Clock, Index
+from core.retrieval.snippets import Snippet, snippet
+from core.services.preferences import Preferences
+from core.services.searching import Searching
+from core.types import DocumentFacts, Filters, Hit, Result
+
+WIDE = 60  # candidates per leg behind the facet counts
+MAX_TAGS = 40
+PASSAGES = 30
+DOCUMENTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One passage, as people read it."""
+
+    hit: Hit
+    snippet: Snippet
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One document with its passages, best first."""
+
+    facts: DocumentFacts
+    freshness: Freshness
+    passages: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything the Search page shows."""
+
+    result: Result
+    groups: tuple[Group, ...]
+    facets: dict[str, tuple[tuple[str, int], ...]]
+    literal: bool
+    nearest: tuple[str, ...]
+
+
+class Finding:
+    """The everyday search, with the production configuration."""
+
+    def __init__(self, searching: Searching, preferences: Preferences, clock: Clock) -> None:
+        self.searching, self.preferences, self.clock = searching, preferences, clock
+        self._names = lru_cache(maxsize=4)(_names)
+
+    def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> Findings:
+        """Search, group, count, and say so when no document uses the words."""
+        production = self.preferences.production()
+        index = self.searching.index(production.profile.name)
+        config = replace(production.config, k=k, depth=max(k, production.config.depth))
+        deep = replace(config, depth=max(config.depth, WIDE), missing="absent")
+        result = self.searching.search_in(index, query, config, filters)
+        near = self.searching.documents_near(index, query, deep, _without_facets(filters))
+        literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
+        return Findings(
+            result=result,
+            groups=self._groups(result, index),
+            facets=self._facets([index.documents[number] for number in near]),
+            literal=literal,
+            nearest=() if literal else self._nearest(query, index),
+        )
+
+    def _groups(self, result: Result, index: Index) -> tuple[Group, ...]:
+        today = self.clock.today()
+        facts = _by_id(index)  # type: ignore[arg-type]
+        grouped: dict[str, list[Hit]] = {}
+        for hit in result.hits:
+            grouped.setdefault(hit.doc, []).append(hit)
+        return tuple(
+            Group(
+                facts[doc],
+                freshness_of(facts[doc], today),
+                tuple(Found(hit, self._snippet(hit, result.query, index)) for hit in hits),
+            )
+            for doc, hits in list(grouped.items())[:DOCUMENTS]
+        )
+
+    def _snippet(self, hit: Hit, query: str, index: Index) -> Snippet:
+        return snippet(readable(hit.text), query, index.profile.lexical, index.rarity)
+
+    def _facets(self, found: Sequence[DocumentFacts]) -> dict[str, tuple[tuple[str, int], ...]]:
+        today = self.clock.today()
+        return {
+            "types": _count(facts.doc_type for facts in found),
+            "statuses": _count(facts.status for facts in found),
+            "freshness": _count((freshness_of(facts, today).state for facts in found), STATES),
+            "folders": _count(folder_of(facts.path) for facts in found),
+            "owners": _count(facts.owner for facts in found),
+            "tags": _count(tag for facts in found for tag in facts.tags)[:MAX_TAGS],
+        }
+
+    def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
+        """Words of titles, headings and tags that look like the words of the query."""
+        from rapidfuzz import process
+
+        known = self._names(index)  # type: ignore[arg-type]
+        asked = [word for word in re.findall(r"\w[\w*+#/.-]*", query.lower()) if len(word) > 2]
+        close = [match for word in asked for match in process.extract(word, known, limit=2, score_cutoff=70)]
+        return tuple(dict.fromkeys(name for name, _, _ in sorted(close, key=lambda match: -match[1])))[:4]
+
+
+@lru_cache(maxsize=20_000)
+def readable(markdown: str) -> str:
+    """A passage without its markup. Remembered: the same passages are shown again and again."""
+    text = plain(markdown)
+    start, end = trim(text, 0, len(text))
+    return text[start:end]
+
+
+@lru_cache(maxsize=8)
+def _by_id(index: Index) -> dict[str, DocumentFacts]:
+    return {document.doc: document for document in index.documents}
+
+
+def _without_facets(filters: Filters) -> Filters:
+    """Counts stay visible for what was not chosen."""
+    return Filters(docs=filters.docs, history=filters.history or bool(filters.statuses))
+
+
+def _names(index: Index) -> tuple[str, ...]:
+    words: set[str] = set()
+    for document in index.documents:
+        words.update(
+            re.findall(r"\w[\w*+#/.-]*", document.title.lower()),
+            (tag.lower() for tag in document.tags),
+            [document.doc.lower()],
+        )
+    for chunk in range(index.size):
+        for heading in index.passage(chunk).heading:
+            words.update(re.findall(r"\w[\w*+#/.-]*", heading.lower()))
+    return tuple(sorted(word for word in words if len(word) > 2))
+
+
+def freshness_of(facts: DocumentFacts, today: date) -> Freshness:
+    """The freshness of a document in an index."""
+    return freshness(parse_date(facts.effective_date), parse_date(facts.review_due), today)
+
+
+def folder_of(path: str) -> str:
+    """The folder at the top of a path; "" for documents that lie in none."""
+    return path.split("/")[0] if "/" in path else ""
+
+
+def _count(values: Iterable[str], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
+    """Values with their counts, most frequent first, or in a given order."""
+    counts = Counter(value for value in values if value)
+    if order:
+        return tuple((value, counts[value]) for value in order if counts[value])
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,133 @@
+"""Home: what the knowledge base holds, what needs attention, what changed."""
+
+import streamlit as st
+
+from core.services.overview import IndexState, Overview, Step
+from pages.ui import identity, keys, style
+from pages.ui.components.listing import bars, listing
+from pages.ui.workspace import app, overview
+
+me = identity.require("read documents")
+
+
+def search_box() -> None:
+    """Leads to Search."""
+    query = st.text_input(
+        "Search the knowledge base",
+        key="home_q",
+        type="search",
+        placeholder="Search what the team knows",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
+    if query:
+        st.switch_page("pages/search.py", query_params={keys.QUERY: query})
+
+
+def index_words(state: IndexState) -> tuple[str, str]:
+    """The state of the index in two words and a sentence."""
+    if state.serving is None:
+        return "Not built", "Nothing can be found yet."
+    if state.pinned:
+        return "Rolled back", f"Generation {state.serving.number} was chosen by hand."
+    if state.behind:
+        return "Catching up", f"{style.count(state.behind, 'change')} cannot be found yet."
+    return "Up to date", f"Generation {state.serving.number}, built {style.moment(state.serving.built)}"
+
+
+def numbers(view: Overview) -> None:
+    """Four figures."""
+    serving = view.index.serving
+    state, sentence = index_words(view.index)
+    last = view.recent[0].commit if view.recent else None
+    cells = st.columns(4)
+    cells[0].metric("Documents", f"{view.documents:,}", border=True, height="stretch")
+    cells[1].metric("Passages to find", f"{serving.chunks:,}" if serving else "0", border=True, height="stretch")
+    cells[2].metric(
+        "Last change",
+        style.day(last.when[:10]) if last else "–",
+        border=True,
+        height="stretch",
+        help=last.author.name if last else None,
+    )
+    cells[3].metric("Index", state, border=True, height="stretch", help=sentence)
+
+
+def attention(view: Overview) -> list[dict[str, object]]:
+    """What somebody should look at, most pressing first."""
+    items: list[dict[str, object]] = []
+    if view.index.behind and not view.index.pinned:
+        items.append(
+            {
+                "title": "The index is catching up",
+                "sub": index_words(view.index)[1],
+                "badges": [{"text": "Index", "tone": "note"}],
+            }
+        )
+    items += [
+        {"title": path, "sub": why, "badges": [{"text": "Unreadable", "tone": "bad"}]} for path, why in view.unreadable
+    ]
+    items += [
+        {
+            "doc": d.id,
+            "title": d.title,
+            "sub": d.meta.owner or "no owner",
+            "badges": [{"text": "Overdue", "tone": "warn"}],
+            "right": f"{style.count(-f.days, 'day')} ago",
+        }
+        for d, f in view.overdue
+    ]
+    items += [
+        {"doc": d.id, "title": d.title, "sub": d.path, "badges": [{"text": "No owner", "tone": "warn"}]}
+        for d in view.without_owner
+    ]
+    items += [
+        {
+            "doc": d.id,
+            "title": d.title,
+            "sub": d.meta.owner or "no owner",
+            "badges": [{"text": "Due soon", "tone": "note"}],
+            "right": f"in {style.count(f.days, 'day')}",
+        }
+        for d, f in view.due_soon
+    ]
+    return items[:12]
+
+
+def change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:
+    """One line of the recent changes."""
+    known = [titles[edit.path] for edit in step.edits if edit.path in titles]
+    what = ", ".join(title for _, title in known[:2]) + (
+        f" and {style.count(len(step.edits) - 2, 'other')}" if len(step.edits) > 2 else ""
+    )
+    subject = step.commit.message.splitlines()[0] if step.commit.message else "Change"
+    return {
+        "doc": known[0][0] if len(step.edits) == 1 and known else "",
+        "title": subject,
+        "sub": f"{step.commit.author.name} · {what or style.count(len(step.edits), 'document')}",
+        "right": style.moment(step.commit.when),
+    }
+
+
+st.title("What the team knows")
+search_box()
+view = overview()
+if not view.documents:
+    st.info(
+        "There are no documents yet. Bring a folder in with: `python -m core import DIR`", icon=":material/library_add:"
+    )
+    st.stop()
+numbers(view)
+left, right = st.columns(2, gap="large")
+with left:
+    st.subheader("Needs attention")
+    listing(attention(view), "Nothing needs attention.", key="attention")
+with right:
+    st.subheader("Recent changes")
+    titles = {document.path: (document.id, document.title) for document in app().documents.all()}
+    listing([change(step, titles) for step in view.recent], "Nothing changed yet.", key="recent")
+with right:
+    st.subheader("By folder")
+    bars(view.folders, key="by_folder")
+    st.subheader("By type")
+    bars({style.type_name(name): count for name, count in view.types.items()}, key="by_type")

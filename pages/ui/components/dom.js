@@ -1,0 +1,42 @@
+// Shared helpers. el() is the only way to make an element: text goes through text nodes, attributes through an allowlist.
+const ATTRIBUTES = new Set(["class", "title", "href", "target", "rel", "type", "placeholder", "aria-label", "aria-expanded",
+  "aria-pressed", "aria-current", "role", "tabindex", "id", "colspan", "start", "for", "value", "checked", "data-key"]);
+
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "style") Object.assign(node.style, value);
+    else if (ATTRIBUTES.has(name)) node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : document.createTextNode(String(child)))));
+  return node;
+}
+
+const badge = ({ text, tone }) => el("span", { class: `badge ${tone || ""}` }, text);
+
+function button(text, onclick, { kind = "plain", title, pressed } = {}) {
+  return el("button", { type: "button", class: `button ${kind}`, title, "aria-pressed": pressed, onclick }, text);
+}
+
+async function copy(text, source) {
+  const label = source.textContent;
+  try { await navigator.clipboard.writeText(text); } catch {
+    const area = el("textarea", { class: "offscreen" }); area.value = text; source.parentNode.append(area); area.select(); document.execCommand("copy"); area.remove();
+  }
+  source.textContent = "Copied";
+  setTimeout(() => { source.textContent = label; }, 1400);
+}
+
+// What a component remembers between two drawings of the same place.
+const memories = new WeakMap();
+function memory(root, fresh) {
+  if (!memories.has(root)) memories.set(root, fresh());
+  return memories.get(root);
+}
+
+// A link inside the app: a real address for new tabs, a message to Python for a plain click.
+function inside(attributes, href, go, ...children) {
+  return el("a", { ...attributes, href, onclick: (event) => { if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; event.preventDefault(); go(); } }, ...children);
+}

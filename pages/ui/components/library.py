@@ -1,0 +1,44 @@
+"""The library: folders and a table of documents that sorts and filters in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from core.curation.freshness import freshness
+from core.types import Commit, Document
+from pages.ui import style
+from pages.ui.components import component
+
+
+def library(documents: Sequence[Document], touched: Mapping[str, Commit], today: date, key: str) -> Any:
+    """Draw the library. Returns what was clicked: `open` (a document's id)."""
+    rows = [_row(document, touched.get(document.path), today) for document in documents]
+    return component("library")(key=key, data={"rows": rows, "folder": ""}, on_open_change=lambda: None)
+
+
+def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:
+    meta, folder = document.meta, "/".join(document.path.split("/")[:-1])
+    state = freshness(meta.effective_date, meta.review_due, today)
+    own_id = document.id if document.id != document.path.removesuffix(".md") else ""
+    return {
+        "doc": document.id,
+        "title": document.title,
+        "sub": " · ".join(part for part in (own_id, folder.replace("/", " / ")) if part),
+        "folder": folder,
+        "type": meta.doc_type or "document",
+        "typeName": style.type_name(meta.doc_type),
+        "status": meta.status,
+        "statusName": style.STATUSES.get(meta.status, meta.status),
+        "owner": meta.owner,
+        "fresh": state.state,
+        "freshName": style.FRESHNESS[state.state],
+        "badges": style.badges(meta.status, state, str(meta.effective_date or "")),
+        "version": document.version,
+        "updated": last.when if last else "",
+        "updatedText": style.day(last.when[:10]) if last else "",
+        "review": str(meta.review_due or ""),
+        "reviewText": style.day(meta.review_due) if meta.review_due else "–",
+        "search": " ".join((document.title, document.id, document.path, meta.owner, *meta.tags)).lower(),
+    }

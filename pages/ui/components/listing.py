@@ -1,0 +1,23 @@
+"""Quiet lists and bars: a few lines that lead somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import keys
+from pages.ui.components import component
+
+
+def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
+    """Lines with a title, a note, badges and something on the right; a line with a `doc` opens that document."""
+    clicked = component("listing")(key=key, data={"items": list(items), "empty": empty}, on_open_change=lambda: None)
+    if clicked.open:
+        st.switch_page("pages/documents.py", query_params={keys.DOC: clicked.open})
+
+
+def bars(counts: Mapping[str, int], key: str) -> None:
+    """Names with their counts."""
+    component("listing")(key=key, data={"bars": [[name, count] for name, count in counts.items()]})

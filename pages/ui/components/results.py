@@ -1,0 +1,153 @@
+"""Search results: facets, documents with their passages, and why each stands where it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from core.retrieval.config import name as config_name
+from core.services.finding import Findings, Found, Group
+from core.types import Filters
+from pages.ui import keys, style
+from pages.ui.components import component
+
+LABELS = {
+    "bm25": "Words (BM25)",
+    "dense": "Meaning (vectors)",
+    "graph": "Graph",
+    "rerank": "Rerank",
+    "embed": "Embed the question",
+    "fuse": "Fuse",
+    "cut": "Collect",
+}
+TITLES = {
+    "types": "Type",
+    "statuses": "Status",
+    "freshness": "Freshness",
+    "folders": "Folder",
+    "owners": "Owner",
+    "tags": "Tag",
+}
+MAX_OPTIONS = 8
+
+
+def results(found: Findings, filters: Filters, key: str) -> Any:
+    """Draw them. Returns what was clicked: `open`, `report`, `ask`, and the chosen `filters`."""
+    return component("results")(
+        key=key,
+        data=view(found, filters),
+        default={"filters": None},
+        on_filters_change=lambda: None,
+        on_open_change=lambda: None,
+        on_report_change=lambda: None,
+        on_ask_change=lambda: None,
+    )
+
+
+def view(found: Findings, filters: Filters) -> dict[str, Any]:
+    """Everything the component draws, as plain values."""
+    result = found.result
+    passages = sum(len(group.passages) for group in found.groups)
+    took = sum(stage.ms for stage in result.stages)
+    return {
+        "query": result.query,
+        "summary": f"{style.count(passages, 'passage')} in {style.count(len(found.groups), 'document')}"
+        if passages
+        else "",
+        "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}",
+        "warnings": list(result.warnings),
+        "notice": "" if found.literal else "No document uses these words. These passages are nearest in meaning.",
+        "nearest": list(found.nearest),
+        "advice": _advice(filters),
+        "facets": [
+            {"key": name, "title": TITLES[name], "options": _options(name, found, filters)} for name in keys.FACETS
+        ],
+        "groups": [_group(group) for group in found.groups],
+        "stages": [
+            {
+                "label": LABELS.get(stage.name, stage.name),
+                "ms": stage.ms,
+                "color": style.LEGS.get(stage.name, "#7A8794"),
+                "note": stage.note,
+            }
+            for stage in result.stages
+        ],
+    }
+
+
+def _advice(filters: Filters) -> str:
+    narrowed = any(getattr(filters, name) for name in keys.FACETS)
+    first = "Try without the filters, " if narrowed else "Try other or fewer words, "
+    return first + "a form number, or a name as it is written in the document."
+
+
+def _options(name: str, found: Findings, filters: Filters) -> list[dict[str, Any]]:
+    """The most frequent values, and every chosen one."""
+    counts, chosen = dict(found.facets.get(name, ())), getattr(filters, name)
+    names = list(dict.fromkeys([*list(counts)[:MAX_OPTIONS], *chosen]))
+    if len(names) == 1 and not chosen:
+        return []
+    return [
+        {"value": value, "label": _label(name, value), "count": counts.get(value, 0), "on": value in chosen}
+        for value in names
+    ]
+
+
+def _label(facet: str, value: str) -> str:
+    named = {"types": style.TYPES, "statuses": style.STATUSES, "freshness": style.FRESHNESS}.get(facet, {})
+    return named.get(value, value)
+
+
+def _group(group: Group) -> dict[str, Any]:
+    facts = group.facts
+    about = [
+        facts.doc if facts.doc != facts.path.removesuffix(".md") else "",
+        f"version {facts.version}",
+        facts.owner or "no owner",
+        " / ".join(facts.path.split("/")[:-1]),
+    ]
+    return {
+        "doc": facts.doc,
+        "title": facts.title,
+        "type": style.type_name(facts.doc_type),
+        "badges": style.badges(facts.status, group.freshness, facts.effective_date),
+        "about": " · ".join(part for part in about if part),
+        "passages": [_passage(group, found) for found in group.passages],
+    }
+
+
+def _passage(group: Group, found: Found) -> dict[str, Any]:
+    hit = found.hit
+    place = {keys.DOC: hit.doc, keys.START: hit.start, keys.END: hit.end}
+    where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
+    return {
+        "chunk": hit.chunk,
+        "heading": list(hit.heading),
+        "segments": [[segment.text, segment.matched, segment.best] for segment in found.snippet.segments],
+        "cut": [found.snippet.cut_before, found.snippet.cut_after],
+        "place": place,
+        "link": f"/documents?{urlencode(place)}",
+        "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
+        "why": _why(found),
+    }
+
+
+def _why(found: Found) -> dict[str, Any]:
+    hit = found.hit
+    total = sum(leg.weight for leg in hit.legs.values()) or 1.0
+    legs = [
+        {
+            "label": LABELS.get(name, name),
+            "color": style.LEGS.get(name, "#7A8794"),
+            "rank": leg.rank or "–",
+            "score": f"{leg.score:.3f}",
+            "scaled": f"{leg.normalised:.2f}",
+            "weight": f"{leg.weight / total:.2f}",
+            "share": min(1.0, max(0.0, leg.normalised * leg.weight / total)),
+        }
+        for name, leg in hit.legs.items()
+    ]
+    sentence = f"Fused score {hit.score:.3f}, rank {hit.rank}."
+    if hit.rerank_score is not None:
+        sentence = f"Fused rank {hit.fused_rank}; the cross-encoder gave {hit.rerank_score:.2f}, which makes it rank {hit.rank}."
+    return {"legs": legs, "sentence": sentence}

@@ -1,0 +1,84 @@
+"""Jobs: what runs, how far it is, and what ran."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor
+from core.services.jobs import Job, seconds_left
+from pages.ui import acts, flash, style
+from pages.ui.workspace import app
+
+NAMES = {"reindex": "Rebuild", "verify": "Verify"}
+
+
+@st.fragment(run_every="1s")
+def draw() -> None:
+    """Looks again every second; nothing else is redrawn."""
+    app().jobs.sweep()
+    found = app().jobs.recent()
+    if not found:
+        st.caption("No job ran yet.")
+    for job in found[:10]:
+        _running(job) if job.open else _past(job)
+
+
+def _running(job: Job) -> None:
+    with st.container(border=True, key=f"job_{job.id}"):
+        left = seconds_left(job, datetime.now().astimezone())
+        words = (
+            f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
+        )
+        st.markdown(f"**{title(job)}** · job {job.id}")
+        st.progress(
+            job.done / job.total if job.total else 0.0,
+            flash.plain(words + (f" · about {left:.0f} s left" if left else "")),
+        )
+        if st.button("Cancel", key=f"cancel_{job.id}", icon=":material/cancel:"):
+            acts.do(partial(cancel, job=job.id))
+            st.rerun()
+
+
+def _past(job: Job) -> None:
+    tone = {"done": ":green-badge[done]", "failed": ":red-badge[failed]", "cancelled": ":gray-badge[cancelled]"}[
+        job.state
+    ]
+    with st.expander(f"{title(job)} · {style.moment(job.ended)} · {tone}", key=f"job_{job.id}"):
+        st.markdown(flash.plain(outcome(job)))
+        log = app().jobs.processes.log(job.id)
+        if log.strip():
+            st.code(log[-4000:], language=None)
+
+
+def title(job: Job) -> str:
+    """A job as people call it."""
+    name = NAMES.get(job.kind, job.kind)
+    if job.kind != "reindex":
+        return name
+    return f"{name}{' everything' if job.arguments.get('full') else ''} ({flash.plain(str(job.arguments.get('profile', '')))})"
+
+
+def outcome(job: Job) -> str:
+    """What came of it, in one sentence."""
+    if job.error:
+        return job.error
+    if job.kind == "verify" and job.result:
+        return "Repository, database and index agree." if job.result["ok"] else " ".join(job.result["problems"])
+    if job.kind == "reindex" and job.result:
+        made = job.result
+        if not made["built"]:
+            return "The index was already up to date."
+        return (
+            f"Generation {made['generation']['number']}: {style.count(made['changed_documents'], 'document')} read, {style.count(made['new_chunks'], 'passage')} made, "
+            f"{style.count(made['embedded'], 'text')} embedded in {made['seconds']:.1f} s."
+        )
+    return "Stopped; what was finished stays." if job.state == "cancelled" else "Done."
+
+
+def cancel(actor: Actor, job: int) -> str:
+    """Ask a job to stop."""
+    app().administration.cancel(actor, job)
+    return f"Job {job} was asked to stop."

@@ -1,0 +1,87 @@
+"""Starts the app: `streamlit run pages/ui/launcher.py`. One process; slow things are loaded before the first visitor."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import anyio  # noqa: E402
+import streamlit as st  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import JSONResponse  # noqa: E402
+from starlette.routing import Route  # noqa: E402
+
+from core.errors import ConcordError  # noqa: E402
+from core.services.accounts import may_demo  # noqa: E402
+from pages.ui.identity import refusal  # noqa: E402
+from pages.ui.security import SecurityHeaders  # noqa: E402
+from pages.ui.workspace import app as workspace  # noqa: E402
+
+LOG = logging.getLogger("concord")
+
+
+def check_address() -> None:
+    """Refuse to start the demo where others could reach it."""
+    address = str(st.get_option("server.address") or "")
+    if not may_demo(address):
+        raise SystemExit(refusal(address))
+
+
+async def health(request: Request) -> JSONResponse:
+    """Whether the app is up, and what it serves."""
+    current = await anyio.to_thread.run_sync(workspace)
+    serving = current.shelf.current(current.preferences.production().profile)
+    return JSONResponse(
+        {
+            "status": "ok",
+            "generation": serving.number if serving else None,
+            "commit": serving.commit if serving else None,
+        }
+    )
+
+
+def on_script_error(error: Exception) -> bool:
+    """The typed error's own words; anything else is logged under a number that a person can quote."""
+    if isinstance(error, ConcordError):
+        st.error(str(error))
+        return True
+    number = uuid.uuid4().hex[:8]
+    LOG.error("error %s", number, exc_info=error)
+    st.error(f"Something went wrong here. It was logged under the number {number}; the knowledge base is unharmed.")
+    return True
+
+
+def warm_up() -> None:
+    """Imports, index, model and compiled loops; then the start-up heap is frozen, which makes every rerun cheaper."""
+    import pandas  # noqa: F401
+
+    workspace().warm()
+    gc.collect()
+    gc.freeze()
+
+
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[None]:
+    """Warm up before the first session."""
+    await anyio.to_thread.run_sync(warm_up)
+    yield
+
+
+check_address()
+st.navigation([lambda: None])  # switches the discovery of pages/ off before the first session exists
+app = st.App(
+    ROOT / "streamlit_app.py",
+    routes=[Route("/api/health", health)],
+    middleware=[Middleware(SecurityHeaders)],
+    lifespan=lifespan,
+    on_script_error=on_script_error,
+)

@@ -1,0 +1,96 @@
+"""One visual language: a colour per retrieval leg, a badge per state, words for dates and counts."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+
+import streamlit as st
+
+from core.curation.freshness import Freshness
+
+ASSETS = Path(__file__).parent / "assets"
+
+# Okabe and Ito's palette: told apart by everybody, in light and dark.
+LEGS = {
+    "bm25": "#E69F00",
+    "dense": "#0072B2",
+    "graph": "#009E73",
+    "rerank": "#CC79A7",
+    "embed": "#56B4E9",
+    "fuse": "#7A8794",
+    "cut": "#B8C0C8",
+}
+CONFIGURATIONS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+
+TYPES = {
+    "sop": "SOP",
+    "faq": "FAQ",
+    "policy": "Policy",
+    "runbook": "Runbook",
+    "glossary": "Glossary",
+    "reference": "Reference",
+}
+STATUSES = {"approved": "Approved", "superseded": "Superseded", "retired": "Retired", "draft": "Draft"}
+FRESHNESS = {
+    "current": "Current",
+    "due soon": "Review due soon",
+    "overdue": "Overdue for review",
+    "upcoming": "Not yet effective",
+    "undated": "No review date",
+}
+
+
+def type_name(doc_type: str) -> str:
+    """A document type as people say it."""
+    return TYPES.get(doc_type, doc_type.capitalize() or "Document")
+
+
+def badges(status: str, freshness: Freshness, effective: str) -> list[dict[str, str]]:
+    """What a reader must know before trusting a document; nothing when all is well."""
+    found = []
+    if status != "approved":
+        found.append({"text": STATUSES.get(status, status.capitalize()), "tone": "bad"})
+    if freshness.state == "upcoming":
+        found.append({"text": f"Effective from {day(effective)}", "tone": "note"})
+    elif freshness.state == "overdue":
+        found.append({"text": "Overdue for review", "tone": "warn"})
+    elif freshness.state == "due soon":
+        found.append({"text": f"Review due in {count(freshness.days, 'day')}", "tone": "note"})
+    return found
+
+
+def day(value: date | str) -> str:
+    """A date as people write it.
+
+    >>> day("2026-11-05")
+    '5 Nov 2026'
+    """
+    found = date.fromisoformat(value) if isinstance(value, str) else value
+    return f"{found.day} {found:%b %Y}"
+
+
+def moment(stamp: str) -> str:
+    """A time with its zone.
+
+    >>> moment("2026-11-05T14:03:00+00:00")
+    '5 Nov 2026, 14:03 UTC'
+    """
+    found = datetime.fromisoformat(stamp)
+    zone = found.strftime("%Z").replace("UTC+00:00", "UTC") or "UTC"
+    return f"{found.day} {found:%b %Y, %H:%M} {zone}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "document"), count(1200, "day"), count(2, "query")
+    ('1 document', '1,200 days', '2 queries')
+    """
+    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith(("ry", "ty", "ly")) else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
+def page_style() -> None:
+    """The app's own rules on top of the theme. Static text from this project, nothing from users."""
+    st.html(f"<style>{(ASSETS / 'app.css').read_text()}</style>")
