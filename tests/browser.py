@@ -37,7 +37,7 @@ def server(home: Path, log: Path, **environment: str) -> Iterator[str]:
         "-m",
         "streamlit",
         "run",
-        "streamlit_app.py",
+        "pages/ui/launcher.py",
         "--server.port",
         str(port),
         "--server.headless",
@@ -52,7 +52,7 @@ def server(home: Path, log: Path, **environment: str) -> Iterator[str]:
     with log.open("w") as file:
         process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, env=variables)
     try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        wait_for(f"http://127.0.0.1:{port}/api/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

@@ -1,25 +1,192 @@
-"""Journeys in a real browser."""
+"""Journeys in a real browser. Each asserts that no request left the machine and no traceback is in the log."""
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.bootstrap import App, build
 from tests import browser
+from tests.conftest import kb_settings, put
+
+pytestmark = pytest.mark.browser
 
 
-@pytest.mark.browser
-def test_first_start_to_first_search(kb_home: Path, tmp_path: Path) -> None:
-    with (
-        browser.chromium() as chromium,
-        browser.server(kb_home, tmp_path / "server.log") as url,
-        browser.screen(chromium, url) as screen,
-    ):
-        screen.open()
-        box = screen.page.get_by_label("Search the knowledge base")
-        box.fill("how long do we keep SAR records")
-        box.press("Enter")
-        screen.page.get_by_text("Suspicious activity reports").first.wait_for()
-        screen.settle().shot("search")
-        assert "5 years" in screen.key("hit_1").inner_text()
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.chromium() as made:
+        yield made
+
+
+@pytest.fixture
+def own_kb(kb_home: Path, tmp_path: Path) -> App:
+    shutil.copytree(kb_home, tmp_path / "kb")
+    return build(kb_settings(tmp_path / "kb"))
+
+
+def act_as(screen: browser.Screen, name: str) -> None:
+    """Choose a persona in the sidebar."""
+    screen.key("persona").locator("input").click()
+    screen.page.get_by_role("option", name=re.compile(name)).click()
+    screen.settle()
+
+
+def both_ways(chromium: Any, url: str, name: str, path: str) -> None:
+    """Leave a screenshot in light and one in dark."""
+    for scheme in ("light", "dark"):
+        with browser.screen(chromium, url, scheme=scheme) as screen:
+            screen.open(path)
+            screen.page.wait_for_timeout(900)
+            screen.shot(name if scheme == "light" else f"{name}-dark")
+
+
+def test_first_start_to_first_search(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(kb_home, tmp_path / "server.log") as url:
+        with browser.screen(chromium, url) as screen:
+            screen.open("/")
+            expect(screen.page.get_by_text("Needs attention")).to_be_visible()
+            box = screen.page.get_by_label("Search the knowledge base")
+            box.fill("how long do we keep SAR records")
+            box.press("Enter")
+            first = screen.page.locator("article").first
+            expect(first).to_contain_text("Suspicious activity reports")
+            expect(first).to_contain_text("5 years")
+            screen.page.keyboard.press("Escape")
+            screen.page.mouse.click(900, 700)
+            screen.page.keyboard.press("/")
+            expect(screen.key("q").locator("input")).to_be_focused()
+            screen.page.keyboard.type("carrier labels do not print")
+            expect(screen.page.locator("article").first).to_contain_text("carrier labels", ignore_case=True)
+            expect(screen.page).to_have_url(re.compile(r"q=carrier"))
+        for name, path in (
+            ("home", "/"),
+            ("search", "/search?q=how+long+do+we+keep+SAR+records"),
+            ("documents", "/documents"),
+        ):
+            both_ways(chromium, url, name, path)
+        with browser.screen(chromium, url, width=390, height=844) as phone:
+            phone.open("/search?q=vendor+bank+change")
+            expect(phone.page.locator("article").first).to_be_visible()
+            phone.page.wait_for_timeout(600)
+            phone.shot("search-phone")
+            wide = phone.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
+            assert not wide, "nothing sticks out on a phone"
+
+
+def test_filter_open_read_compare_and_take_apart(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    path = "finance/compliance/ctr-filing.md"
+    text = own_kb.store.read("main", path).decode()
+    put(own_kb, {path: text.replace("15 calendar days", "fifteen calendar days")}, "Write the deadline out")
+    own_kb.indexing.build(own_kb.preferences.profile())
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        screen.open("/search?q=currency+transaction+report+deadline")
+        screen.page.get_by_label("finance").check()
+        screen.settle()
+        expect(screen.page).to_have_url(re.compile(r"folders=finance"))
+        screen.page.get_by_role("button", name="Why this rank").first.click()
+        expect(screen.page.get_by_text("Words (BM25)").first).to_be_visible()
+        screen.shot("search-why")
+        with browser.screen(chromium, url) as other:
+            other.open(screen.page.url.removeprefix(url))
+            expect(other.page.get_by_label("finance")).to_be_checked()
+        screen.page.get_by_role("link", name="Currency transaction reports").first.click()
+        screen.settle()
+        expect(screen.page).to_have_url(re.compile(r"doc=BSA-SOP-001&start=\d+&end=\d+"))
+        expect(screen.page.locator(".marked").first).to_be_in_viewport()
+        screen.shot("document-passage")
+        screen.page.get_by_text("History", exact=True).click()
+        screen.settle()
+        expect(screen.page.locator("td.plus b").first).to_have_text("fifteen")
+        screen.shot("document-history")
+        screen.page.get_by_text("Chunks", exact=True).click()
+        screen.settle()
+        screen.page.get_by_text("Compare with another chunker").click()
+        screen.settle()
+        expect(screen.page.locator(".sheet")).to_have_count(2)
+        screen.page.wait_for_timeout(400)
+        screen.shot("document-chunks")
+        screen.page.get_by_text("Read", exact=True).click()
+        screen.settle()
+        screen.page.locator(".body a").first.click()
+        screen.settle()
+        assert "BSA-SOP-001" not in screen.page.url, "a link leads to the other document"
+        both_ways(chromium, url, "document", "/documents?doc=BSA-SOP-001")
+
+
+def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        put(
+            own_kb,
+            {
+                "it/penguins.md": "# Penguins\n\n"
+                + "\n\n".join(f"Penguin number {n} waddles over the dock of door {n}." for n in range(120))
+            },
+            "Add penguins",
+        )
+        screen.open("/index")
+        expect(screen.page.get_by_text("1 change cannot be found yet")).to_be_visible()
+        screen.key("rebuild").get_by_role("button").click()
+        dialog = screen.page.get_by_role("dialog")
+        expect(dialog).to_contain_text("nothing is embedded twice")
+        screen.shot("index-confirm")
+        screen.key("confirm_yes").get_by_role("button").click()
+        screen.page.get_by_role("tab", name="Jobs").click()
+        expect(screen.page.get_by_text("Rebuild (local)").first).to_be_visible()
+        screen.shot("index-jobs")
+        expect(screen.page.get_by_text("done", exact=True).first).to_be_visible(timeout=90_000)
+        screen.open("/search?q=penguin+waddles")
+        expect(screen.page.locator("article").first).to_contain_text("Penguins")
+        screen.open("/index")
+        expect(screen.page.get_by_text("Generation 2 serves the newest state")).to_be_visible()
+        screen.key("rollback").get_by_role("button").click()
+        expect(screen.page.get_by_role("dialog")).to_contain_text("It stays so until the next rebuild")
+        screen.key("confirm_yes").get_by_role("button").click()
+        expect(screen.page.get_by_text("rolled back to by hand")).to_be_visible()
+        screen.open("/search?q=penguin+waddles")
+        expect(screen.page.get_by_text("No document uses these words")).to_be_visible()
+        screen.open("/index")
+        screen.key("verify").get_by_role("button").click()
+        screen.page.get_by_role("tab", name="Jobs").click()
+        expect(screen.page.get_by_text("Repository, database and index agree.").first).to_be_visible(timeout=60_000)
+        both_ways(chromium, url, "index", "/index")
+
+
+def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback(
+    chromium: Any, own_kb: App, tmp_path: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+        with browser.screen(chromium, url) as screen:
+            screen.open("/")
+            expect(screen.page.get_by_test_id("stSidebarNavLink").filter(has_text="Index")).to_be_visible()
+            screen.open("/index")
+            screen.key("rebuild").get_by_role("button").click()
+            expect(screen.page.get_by_role("dialog")).to_be_visible()
+            screen.page.evaluate("window.__stale = true")
+            screen.page.keyboard.press("Escape")
+            act_as(screen, "Robin Falk")
+            expect(screen.page.get_by_test_id("stSidebarNavLink").filter(has_text="Index")).to_have_count(0)
+            assert screen.key("rebuild").count() == 0
+        assert not [job for job in own_kb.jobs.recent() if job.kind == "reindex"]
+
+
+def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) -> None:
+    build(kb_settings(tmp_path / "empty")).create()
+    with browser.server(tmp_path / "empty", tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        for path in ("/", "/search?q=anything", "/documents", "/index"):
+            screen.open(path)
+            assert screen.page.locator("[data-testid=stException]").count() == 0
+        screen.open("/")
+        screen.shot("home-empty")

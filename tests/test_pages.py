@@ -1,37 +1,358 @@
-"""Every page under AppTest: it renders, it answers, it says what is wrong."""
+"""Every page under AppTest: it renders, it answers, it is empty, it is refused, it says what is wrong."""
 
 from __future__ import annotations
 
+import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import ROOT
+from core.bootstrap import App, build
+from core.errors import Unavailable
+from tests.conftest import ROOT, kb_settings, put
+
+Open = Callable[..., AppTest]
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> AppTest:
+def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Open:
+    """Open a page of a workspace as a persona."""
+
+    def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> AppTest:
+        import streamlit as st
+
+        st.cache_resource.clear()
+        st.cache_data.clear()
+        monkeypatch.setenv("CONCORD_HOME", str(home))
+        monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
+        app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+        app.session_state["persona"] = persona
+        app.run()
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception, app.exception
+        return app
+
+    return go
+
+
+@pytest.fixture
+def own_kb(kb_home: Path, tmp_path: Path) -> App:
+    """A copy of the starter workspace that a test may change."""
+    shutil.copytree(kb_home, tmp_path / "kb")
+    return build(kb_settings(tmp_path / "kb"))
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    build(kb_settings(tmp_path / "empty")).create()
+    return tmp_path / "empty"
+
+
+def drawn(app: AppTest, name: str) -> Any:
+    """What a component was given to draw."""
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == f"concord_{name}":
+            return json.loads(element.proto.json)
+    raise AssertionError(f"{name} was not drawn")
+
+
+def words(app: AppTest) -> str:
+    """Everything that stands in plain elements of the page."""
+    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error", "success", "text")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+
+
+# ---------------------------------------------------------------- home
+
+
+def test_home_shows_figures_attention_and_changes(visit: Open) -> None:
+    app = visit("home")
+    assert {metric.label: metric.value for metric in app.metric}["Documents"] == "59"
+    lists = [
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "concord_listing"
+    ]
+    attention, changes = lists[0]["items"], lists[1]["items"]
+    assert [item["badges"][0]["text"] for item in attention].count("Overdue") >= 3
+    assert [item["badges"][0]["text"] for item in attention].count("No owner") == 2
+    assert changes[0]["title"]
+
+
+def test_home_of_an_empty_workspace_says_how_to_begin(visit: Open, empty: Path) -> None:
+    assert "python -m core import" in words(visit("home", home=empty))
+
+
+def test_the_box_on_home_leads_to_search(visit: Open) -> None:
+    app = visit("home")
+    app.text_input(key="home_q").set_value("hazmat training").run()
+    assert not app.exception
+    assert app.text_input(key="q").value == "hazmat training"
+
+
+def test_home_names_documents_that_cannot_be_read_and_an_index_that_is_behind(visit: Open, own_kb: App) -> None:
+    put(own_kb, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
+    app = visit("home", home=own_kb.settings.home)
+    lists = [
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "concord_listing"
+    ]
+    titles = [item["title"] for item in lists[0]["items"]]
+    assert "it/broken.md" in titles
+    assert "The index is catching up" in titles
+
+
+# ---------------------------------------------------------------- search
+
+
+def test_search_groups_passages_by_document_with_marks_badges_and_reasons(visit: Open) -> None:
+    data = drawn(visit("search", q="how long do we keep SAR records"), "results")
+    first = data["groups"][0]
+    assert first["title"] == "Suspicious activity reports"
+    passage = first["passages"][0]
+    assert any(matched for _, matched, _ in passage["segments"])
+    assert any(best for _, _, best in passage["segments"])
+    assert passage["link"].startswith("/documents?doc=BSA-SOP-002&start=")
+    assert [leg["label"] for leg in passage["why"]["legs"]] == ["Words (BM25)", "Meaning (vectors)"]
+    assert "Suspicious activity reports" in passage["citation"]
+    assert len({group["doc"] for group in data["groups"]}) == len(data["groups"]) > 2
+    assert {facet["key"] for facet in data["facets"]} == {"types", "statuses", "freshness", "folders", "owners", "tags"}
+
+
+def test_facets_filter_and_stay_countable(visit: Open) -> None:
+    app = visit("search", q="cash over 10,000", types="policy")
+    data = drawn(app, "results")
+    assert {group["type"] for group in data["groups"]} == {"Policy"}
+    types = next(facet for facet in data["facets"] if facet["key"] == "types")["options"]
+    assert {option["value"]: option["on"] for option in types}["policy"] is True
+    assert sum(option["count"] for option in types if not option["on"]) > 0
+
+
+def test_history_is_shown_only_when_asked_for_and_then_marked(visit: Open) -> None:
+    plain = drawn(visit("search", q="suspicious activity reports 2022 fax"), "results")
+    assert "BSA-SOP-009" not in {group["doc"] for group in plain["groups"]}
+    app = visit("search", q="suspicious activity reports 2022 fax")
+    app.toggle(key="history").set_value(True).run()
+    asked = drawn(app, "results")
+    old = next(group for group in asked["groups"] if group["doc"] == "BSA-SOP-009")
+    assert old["badges"][0]["text"] == "Superseded"
+
+
+def test_an_empty_box_suggests_what_to_ask(visit: Open) -> None:
+    assert "For example" in words(visit("search"))
+
+
+def test_no_hits_says_what_to_try(visit: Open) -> None:
+    data = drawn(visit("search", q="payroll", owners="Nobody At All"), "results")
+    assert data["groups"] == []
+    assert "without the filters" in data["advice"]
+
+
+def test_words_that_nobody_uses_lead_to_words_that_look_like_them(visit: Open) -> None:
+    data = drawn(visit("search", q="suspisious activty reprots"), "results")
+    assert "No document uses these words" in data["notice"]
+    assert "suspicious" in data["nearest"]
+
+
+def test_a_failed_leg_is_named(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.adapters.models import ModelShelf
+
+    def broken(self: object, name: str) -> None:
+        raise Unavailable("The model is not on this machine.")
+
+    monkeypatch.setattr(ModelShelf, "embedder", broken)
+    data = drawn(visit("search", q="vendor bank change"), "results")
+    assert data["warnings"] == ["The dense leg failed: The model is not on this machine."]
+    assert data["groups"], "the other leg still answers"
+
+
+def test_search_without_an_index_says_how_to_build_it(visit: Open, empty: Path) -> None:
+    assert "has no index yet" in words(visit("search", home=empty, q="anything"))
+
+
+@pytest.mark.parametrize("query", ["'; DROP TABLE", "<script>alert(1)</script>", "[x](javascript:y)", "🙂", "x" * 5000])
+def test_odd_queries_are_just_words(visit: Open, query: str) -> None:
+    assert drawn(visit("search", q=query), "results")["query"] == query
+
+
+def test_a_gap_is_kept_for_the_owners(own_kb: App) -> None:
+    from core.services.accounts import demo
+
+    for _ in range(2):
+        own_kb.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
+    assert [(gap.query, gap.note, gap.who) for gap in own_kb.gaps.open()] == [
+        ("how do I book the boat", "there was a boat once", "Robin Falk")
+    ]
+
+
+# ---------------------------------------------------------------- documents
+
+
+def test_the_library_lists_every_document_with_what_to_know(visit: Open) -> None:
+    rows = drawn(visit("documents"), "library")["rows"]
+    assert len(rows) == 59
+    retired = next(row for row in rows if row["doc"] == "IT-SOP-006")
+    assert retired["badges"][0]["text"] == "Retired"
+    assert {"title", "owner", "updatedText", "reviewText", "version", "folder", "search"} <= set(retired)
+
+
+def test_a_document_is_read_with_outline_and_marked_passage(visit: Open) -> None:
+    app = visit("documents", doc="BSA-SOP-002", start="7000", end="7445")
+    data = drawn(app, "reader")
+    assert data["mark"] == {"start": 7000, "end": 7445}
+    assert "Records" in [line["title"] for line in data["outline"]]
+    header = drawn(app, "header")
+    assert header["title"] == "Suspicious activity reports"
+    assert ["Owner", "Mei-Lin Chao"] in header["facts"]
+
+
+@pytest.mark.parametrize(("start", "end"), [("x", "y"), ("9", "3"), ("-1", "5"), ("1e9", "2e9"), ("99999999999", "2")])
+def test_a_passage_that_is_none_is_not_marked(visit: Open, start: str, end: str) -> None:
+    assert drawn(visit("documents", doc="BSA-SOP-002", start=start, end=end), "reader")["mark"] is None
+
+
+def test_an_unknown_document_is_named(visit: Open) -> None:
+    assert "There is no document" in words(visit("documents", doc="NOPE-1"))
+
+
+def test_history_compares_any_two_versions(visit: Open, own_kb: App) -> None:
+    path = "finance/compliance/ctr-filing.md"
+    text = own_kb.store.read("main", path).decode()
+    put(
+        own_kb,
+        {
+            path: text.replace("owner: Mei-Lin Chao", "owner: Grant Sorensen").replace(
+                "15 calendar days", "12 calendar days"
+            )
+        },
+        "Shorter deadline",
+    )
+    app = visit("documents", home=own_kb.settings.home, doc="BSA-SOP-001", tab="History")
+    data = drawn(app, "diff")
+    assert {field["name"]: (field["before"], field["after"]) for field in data["fields"]} == {
+        "owner": ("Mei-Lin Chao", "Grant Sorensen")
+    }
+    changed = [row for row in data["rows"] if row["kind"] == "changed"]
+    assert changed
+    assert [True, "12"] in changed[0]["after"]
+
+
+def test_the_first_version_has_nothing_to_compare(visit: Open) -> None:
+    assert "first version" in words(visit("documents", doc="BSA-SOP-001", tab="History"))
+
+
+def test_links_show_both_directions(visit: Open) -> None:
+    app = visit("documents", doc="BSA-SOP-002", tab="Links")
+    lists = [
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "concord_listing"
+    ]
+    assert all(block["items"] for block in lists)
+
+
+def test_chunks_are_drawn_and_two_chunkers_compared(visit: Open) -> None:
+    app = visit("documents", doc="BSA-SOP-002", tab="Chunks")
+    assert len(drawn(app, "chunks")["sides"]) == 1
+    app.toggle(key="compare").set_value(True).run()
+    app.selectbox(key="chunker").set_value("hierarchical").run()
+    data = drawn(app, "chunks")
+    assert [side["name"].split()[0] for side in data["sides"]] == ["markdown", "hierarchical"]
+    text = data["text"]
+    for side in data["sides"]:
+        assert all(text[chunk["start"] : chunk["end"]].strip() for chunk in side["chunks"])
+    app.number_input(key="chunker_hierarchical_overlap").set_value(900).run()
+    assert "contradict" in words(app)
+
+
+def test_an_empty_library_says_how_to_begin(visit: Open, empty: Path) -> None:
+    assert "python -m core import" in words(visit("documents", home=empty))
+
+
+def test_a_broken_document_is_named_and_the_rest_is_shown(visit: Open, own_kb: App) -> None:
+    put(own_kb, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
+    app = visit("documents", home=own_kb.settings.home)
+    assert "it/broken.md cannot be read" in words(app)
+    assert len(drawn(app, "library")["rows"]) == 59
+
+
+# ---------------------------------------------------------------- index
+
+
+def test_the_index_page_shows_what_serves(visit: Open) -> None:
+    app = visit("index")
+    assert "serves the newest state" in words(app)
+    assert app.dataframe[0].value["State"].tolist() == ["serving"]
+    assert "local" in app.dataframe[1].value["Profile"].tolist()
+
+
+def test_the_index_page_of_an_empty_workspace(visit: Open, empty: Path) -> None:
+    assert "There is no index yet" in words(visit("index", home=empty))
+
+
+def test_a_rolled_back_index_says_so(visit: Open, own_kb: App) -> None:
+    put(own_kb, {"it/new.md": "# New\n\nSomething new.\n"})
+    own_kb.indexing.build(own_kb.preferences.profile())
+    own_kb.shelf.rollback(own_kb.preferences.profile(), 1)
+    assert "rolled back to by hand" in words(visit("index", home=own_kb.settings.home))
+
+
+def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own_kb: App) -> None:
+    app = visit("index", home=own_kb.settings.home)
+    app.text_input(key="new_name").set_value("small")
+    app.selectbox(key="new_chunker").set_value("fixed").run()
+    app.number_input(key="new_fixed_max_tokens").set_value(120)
+    app.button(key="new_add").click().run()
+    assert not app.exception
+    assert own_kb.preferences.profile("small").chunker.params["max_tokens"] == 120
+    from core.errors import BadInput
+    from core.services.accounts import demo
+
+    with pytest.raises(BadInput, match="has no index yet"):
+        own_kb.administration.make_default(demo("admin"), "small")
+
+
+@pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
+def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> None:
     import streamlit as st
 
     st.cache_resource.clear()
     monkeypatch.setenv("CONCORD_HOME", str(kb_home))
-    return AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "pages" / "index.py"), default_timeout=60)  # a deep link runs the page alone
+    app.session_state["persona"] = persona
+    app.run()
+    assert "Not for this role" in words(app)
+    assert not app.button
+    assert not app.dataframe
 
 
-def test_search_shows_hits_with_their_place(page: AppTest) -> None:
-    page.run()
-    assert not page.exception
-    page.text_input(key="q").set_value("how long do we keep SAR records").run()
-    assert not page.exception
-    assert "Suspicious activity reports" in page.markdown[0].value
+@pytest.mark.parametrize("act", ["rebuild", "rollback", "cancel", "add_profile", "make_default", "verify"])
+@pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
+def test_services_refuse_whatever_door_was_used(own_kb: App, act: str, persona: str) -> None:
+    from core.errors import Refused
+    from core.services.accounts import demo
+    from core.types import Profile
+
+    arguments = {"rollback": (1,), "cancel": (1,), "add_profile": (Profile("x"),), "make_default": ("local",)}.get(
+        act, ()
+    )
+    with pytest.raises(Refused, match="Only admins may"):
+        getattr(own_kb.administration, act)(demo(persona), *arguments)
 
 
-def test_without_an_index_the_page_says_how_to_build_it(
-    page: AppTest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "empty"))
-    page.run()
-    page.text_input(key="q").set_value("anything").run()
-    assert not page.exception
-    assert "has no index yet" in page.error[0].value
+def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> None:
+    import streamlit as st
+
+    monkeypatch.setenv("CONCORD_HOME", str(kb_home))
+    real = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda key: "0.0.0.0" if key == "server.address" else real(key))
+    app = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=60).run()
+    assert "only runs on this machine's own address" in app.error[0].value
+    assert not app.text_input

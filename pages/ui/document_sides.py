@@ -21,18 +21,7 @@ def history_side(document: Document) -> None:
     """Versions, and what changed between any two."""
     versions = app().documents.history(document.id)
     by_number = {version.number: version for version in versions}
-    rows = [
-        {
-            "Version": v.number,
-            "When": style.moment(v.commit.when),
-            "Who": v.commit.author.name,
-            "Why": v.commit.message.splitlines()[0] if v.commit.message else "",
-        }
-        for v in versions
-    ]
-    st.dataframe(
-        rows, hide_index=True, key="versions", column_config={"Version": st.column_config.NumberColumn(width="small")}
-    )
+    listing([_version(version) for version in versions], "", key="versions")
     if len(versions) < 2:
         st.caption("This is the first version; there is nothing to compare yet.")
         return
@@ -44,6 +33,12 @@ def history_side(document: Document) -> None:
         diff_view(_at(by_number[before]), _at(by_number[after]), f"Version {before}", f"Version {after}", key="diff")
     except ConcordError as error:
         st.warning(f"One of these versions cannot be read: {flash.plain(str(error))}")
+
+
+def _version(version: Version) -> dict[str, object]:
+    commit = version.commit
+    why = commit.message.splitlines()[0] if commit.message else "Change"
+    return {"title": f"Version {version.number}: {why}", "sub": commit.author.name, "right": style.moment(commit.when)}
 
 
 def _at(version: Version) -> Document:

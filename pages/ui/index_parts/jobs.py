@@ -15,10 +15,23 @@ from pages.ui.workspace import app
 NAMES = {"reindex": "Rebuild", "verify": "Verify"}
 
 
-@st.fragment(run_every="1s")
 def draw() -> None:
-    """Looks again every second; nothing else is redrawn."""
+    """While something runs, this part looks again every second; when it ends, the page is drawn anew."""
+    if any(job.open for job in app().jobs.recent()):
+        _live()
+    else:
+        _list()
+
+
+@st.fragment(run_every="1s")
+def _live() -> None:
     app().jobs.sweep()
+    _list()
+    if not any(job.open for job in app().jobs.recent()):
+        st.rerun()
+
+
+def _list() -> None:
     found = app().jobs.recent()
     if not found:
         st.caption("No job ran yet.")
@@ -46,11 +59,14 @@ def _past(job: Job) -> None:
     tone = {"done": ":green-badge[done]", "failed": ":red-badge[failed]", "cancelled": ":gray-badge[cancelled]"}[
         job.state
     ]
-    with st.expander(f"{title(job)} · {style.moment(job.ended)} · {tone}", key=f"job_{job.id}"):
-        st.markdown(flash.plain(outcome(job)))
-        log = app().jobs.processes.log(job.id)
-        if log.strip():
-            st.code(log[-4000:], language=None)
+    with st.container(border=True, key=f"job_{job.id}", gap="xxsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{title(job)}** · {style.moment(job.ended)} {tone}", width="stretch")
+            log = app().jobs.processes.log(job.id)
+            if log.strip():
+                with st.popover("Log", type="tertiary"):
+                    st.code(log[-4000:], language=None)
+        st.caption(flash.plain(outcome(job)))
 
 
 def title(job: Job) -> str:

@@ -1,0 +1,135 @@
+"""Hostile documents are text, on every screen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import App, build
+from core.curation.frontmatter import read_document
+from core.curation.render import TAGS, plain, render
+from core.types import Document
+from tests import browser
+from tests.conftest import kb_settings, put
+from tests.hostile import PAYLOADS, document
+
+ATTRIBUTES = {"start", "end", "id", "href", "doc", "anchor", "refused", "first", "align", "language", "image"}
+
+
+def check(node: Any) -> None:
+    if isinstance(node, str):
+        return
+    tag, attributes, children = node
+    assert tag in TAGS
+    assert set(attributes) <= ATTRIBUTES
+    assert str(attributes.get("href", "https:")).lower().startswith(("http:", "https:", "mailto:"))
+    for child in children:
+        check(child)
+
+
+def test_there_are_at_least_fifty_payloads() -> None:
+    assert len(set(PAYLOADS)) >= 50
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
+def test_a_payload_becomes_harmless_nodes(payload: str) -> None:
+    made = render(Document("d", "it/d.md", "D", payload))
+    for node in made.nodes:
+        check(node)
+    json.dumps(made.nodes)
+    assert isinstance(plain(payload), str)
+    assert read_document("it/h.md", document(1, payload)).id == "HOSTILE-1"
+
+
+def test_huge_documents_are_drawn_in_part_and_say_so() -> None:
+    made = render(Document("d", "d.md", "D", "".join(f"# h{n}\n\n" for n in range(10_000))))
+    assert len(made.nodes) == 1500
+    assert made.hidden == 8500
+    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 5000
+    assert len(render(Document("d", "d.md", "D", table)).nodes) == 1
+    assert render(Document("d", "d.md", "D", ">" * 10_000 + " x")).nodes
+    assert render(Document("d", "d.md", "D", "[" * 20_000)).nodes
+
+
+@pytest.fixture
+def hostile(kb_home: Path, tmp_path: Path) -> App:
+    shutil.copytree(kb_home, tmp_path / "kb")
+    app = build(kb_settings(tmp_path / "kb"))
+    files = {f"it/hostile-{n}.md": document(n, payload) for n, payload in enumerate(PAYLOADS)}
+    files["it/hostile-all.md"] = (
+        "---\nid: HOSTILE-ALL\ntitle: Hostile all\n---\n# Hostile all\n\n" + "\n\n".join(PAYLOADS) + "\n"
+    )
+    files["it/hostile-huge.md"] = (
+        "---\nid: HOSTILE-HUGE\n---\n# Huge\n\n"
+        + "| a | b |\n|---|---|\n"
+        + "| 1 | 2 |\n" * 2000
+        + "".join(f"\n## h{n}\n" for n in range(3000))
+    )
+    put(app, files, "<script>window.__pwned=1</script>")
+    put(app, {"it/hostile-all.md": files["it/hostile-all.md"] + "\n<img src=x onerror=window.__pwned=1>\n"}, "again")
+    app.indexing.build(app.preferences.profile())
+    return app
+
+
+SCREENS = [
+    "/",
+    "/search?q=hostileword",
+    "/search?q=%3Cscript%3Ewindow.__pwned%3D1%3C%2Fscript%3E",
+    "/search?q=hostileword&types=%3Cscript%3E&owners=%22%3E%3Cimg%20src%3Dx%20onerror%3Dwindow.__pwned%3D1%3E",
+    "/documents",
+    "/documents?doc=HOSTILE-ALL",
+    "/documents?doc=HOSTILE-ALL&tab=History",
+    "/documents?doc=HOSTILE-ALL&tab=Links",
+    "/documents?doc=HOSTILE-ALL&tab=Chunks",
+    "/documents?doc=HOSTILE-3",
+    "/documents?doc=HOSTILE-HUGE",
+    "/documents?doc=%3Cscript%3Ewindow.__pwned%3D1%3C%2Fscript%3E",
+    "/index",
+]
+
+
+@pytest.mark.browser
+def test_no_screen_runs_or_loads_what_a_document_says(hostile: App, tmp_path: Path) -> None:
+    with (
+        browser.chromium() as chromium,
+        browser.server(hostile.settings.home, tmp_path / "server.log") as url,
+        browser.screen(chromium, url) as screen,
+    ):
+        dialogs: list[str] = []
+        screen.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        for path in SCREENS:
+            screen.open(path)
+            screen.page.wait_for_timeout(500)
+            assert screen.page.evaluate("window.__pwned") is None, path
+            assert screen.page.locator("[data-testid=stException]").count() == 0, path
+            found = screen.page.evaluate(INSPECT)
+            assert found == [], (path, found)
+        screen.open("/search?q=hostileword")
+        screen.page.get_by_role("button", name="Why this rank").first.click()
+        for link in screen.page.locator("article a").all()[:5]:
+            link.hover()
+        assert screen.page.evaluate("window.__pwned") is None
+        assert dialogs == []
+
+
+# Every element of the page, through shadow roots: scripts, frames, handlers and addresses that documents could have brought.
+INSPECT = """() => {
+  const bad = [];
+  const walk = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) walk(node.shadowRoot);
+      const inComponent = root instanceof ShadowRoot;
+      if (inComponent && ["SCRIPT", "IFRAME", "OBJECT", "EMBED", "IMG", "FORM", "LINK", "META", "BASE", "VIDEO", "SVG", "MATH"].includes(node.tagName.toUpperCase())) bad.push(node.outerHTML.slice(0, 120));
+      for (const attribute of node.attributes) {
+        if (/^on/i.test(attribute.name)) bad.push(node.outerHTML.slice(0, 120));
+        if (["href", "src", "action", "xlink:href"].includes(attribute.name) && /^\\s*(javascript|vbscript|data:text)/i.test(attribute.value)) bad.push(node.outerHTML.slice(0, 120));
+      }
+    }
+  };
+  walk(document);
+  return bad;
+}"""
