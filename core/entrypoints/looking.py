@@ -1,0 +1,154 @@
+"""Commands that look closer: history, differences, links, chunks, gaps, estimates."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from core import strict
+from core.chunking import chunker
+from core.chunking.tools import Tools
+from core.curation.diffs import body_diff, field_changes
+from core.curation.links import backlinks, links
+from core.entrypoints.commands import me, open_app, params_of
+from core.entrypoints.terminal import Terminal, table
+from core.errors import NotFound
+from core.settings import Settings
+from core.types import ChunkerSpec
+
+
+def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Versions, newest first."""
+    versions = open_app(settings).documents.history(options.document)
+    value: list[dict[str, Any]] = [
+        {
+            "version": v.number,
+            "commit": v.commit.id,
+            "when": v.commit.when,
+            "author": v.commit.author.name,
+            "message": v.commit.message,
+            "path": v.commit.path,
+            "blob": v.commit.blob,
+        }
+        for v in versions
+    ]
+    rows = [
+        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].splitlines()[0])
+        for row in value
+    ]
+    terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))
+    return 0
+
+
+def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Two versions of a document, line by line."""
+    app = open_app(settings)
+    versions = {version.number: version.commit for version in app.documents.history(options.document)}
+    new = options.new or max(versions)
+    old = options.old or max(1, new - 1)
+    for number in (new, old):
+        if number not in versions:
+            raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
+    before, after = (app.documents.at(versions[n].id, versions[n].path) for n in (old, new))
+    made, fields = body_diff(before, after), field_changes(before.meta, after.meta)
+    lines = [f"{field.name}: {field.before or '-'} -> {field.after or '-'}" for field in fields]
+    for row in made.rows:
+        if row.kind in ("removed", "changed"):
+            lines.append(f"- {row.left:>5}  {''.join(text for _, text in row.before)}")
+        if row.kind in ("added", "changed"):
+            lines.append(f"+ {row.right:>5}  {''.join(text for _, text in row.after)}")
+    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": made.added, "removed": made.removed}
+    terminal.show({**value, "rows": strict.plain(made.rows)}, lines or ["The two versions are the same."])
+    return 0
+
+
+def documents_links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Links in both directions."""
+    app = open_app(settings)
+    document = app.documents.show(options.document)
+    known = {other.path for other in app.documents.all()}
+    out = [{**strict.plain(link), "found": link.path in known} for link in links(document)]
+    into = [{"path": path, "text": text} for path, text in backlinks(app.documents.all()).get(document.path, ())]
+    rows = [("->", one["path"] or one["target"], one["text"]) for one in out] + [
+        ("<-", one["path"], one["text"]) for one in into
+    ]
+    terminal.show({"links": out, "linked_from": into}, table(rows, ("", "document", "text")))
+    return 0
+
+
+def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The chunks a document becomes."""
+    app = open_app(settings)
+    profile = app.preferences.production().profile
+    spec = ChunkerSpec(options.chunker, params_of(options.param)) if options.chunker else profile.chunker
+    embedder = app.models.embedder(profile.embedder)
+    made = chunker(spec, Tools(embedder.tokens, embedder.documents), profile.context)(
+        app.documents.show(options.document)
+    )
+    rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(made, 1)]
+    terminal.show([strict.plain(chunk) for chunk in made], table(rows, ("n", "start", "end", "tokens", "heading")))
+    return 0
+
+
+def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What the Home page shows."""
+    view = open_app(settings).overviews.overview()
+    value: dict[str, Any] = {
+        "documents": view.documents,
+        "types": dict(view.types),
+        "folders": dict(view.folders),
+        "overdue": [{"doc": d.id, "title": d.title, "owner": d.meta.owner, "days": -f.days} for d, f in view.overdue],
+        "due_soon": [{"doc": d.id, "title": d.title, "owner": d.meta.owner, "days": f.days} for d, f in view.due_soon],
+        "without_owner": [{"doc": d.id, "title": d.title} for d in view.without_owner],
+        "unreadable": [{"path": path, "why": why} for path, why in view.unreadable],
+        "index": strict.plain(view.index),
+    }
+    lines = [f"{view.documents} documents: " + ", ".join(f"{n} {name}" for name, n in view.types.items())]
+    lines += [f"overdue by {one['days']} days  {one['doc']}  {one['title']}" for one in value["overdue"]]
+    lines += [f"no owner  {one['doc']}  {one['title']}" for one in value["without_owner"]]
+    lines += [f"unreadable  {one['path']}: {one['why']}" for one in value["unreadable"]]
+    lines.append(f"index: {view.index.behind} changes behind" if view.index.serving else "index: not built")
+    terminal.show(value, lines)
+    return 0
+
+
+def gaps_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Questions without an answer."""
+    found = open_app(settings).gaps.open()
+    rows = [(gap.id, gap.query, gap.note, gap.who, gap.created) for gap in found]
+    terminal.show([strict.plain(gap) for gap in found], table(rows, ("n", "question", "note", "who", "when")))
+    return 0
+
+
+def gaps_report(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Keep a question for the owners."""
+    gap = open_app(settings).gaps.report(me(), options.query, options.note)
+    terminal.show(strict.plain(gap), [f"Kept as gap {gap.id}."])
+    return 0
+
+
+def gaps_close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Mark a question as answered."""
+    open_app(settings).gaps.close(me(), options.gap)
+    terminal.show({"closed": options.gap}, [f"Gap {options.gap} is closed."])
+    return 0
+
+
+def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Search with another profile from now on."""
+    made = open_app(settings).administration.make_default(me(), options.name)
+    terminal.show(strict.plain(made), [f"The profile {made.profile.name} is in production now."])
+    return 0
+
+
+def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What building a profile would take."""
+    app = open_app(settings)
+    made = app.administration.estimate(app.preferences.profile(options.name))
+    terminal.show(
+        strict.plain(made),
+        [
+            f"{made.documents} documents, about {made.chunks} chunks, {made.to_embed} to embed, about {made.seconds:.0f} s, ${made.dollars:.2f}."
+        ],
+    )
+    return 0
