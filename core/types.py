@@ -288,3 +288,4 @@ class Result:
     hits: tuple[Hit, ...]
     stages: tuple[Stage, ...]
     warnings: tuple[str, ...] = ()
+    near: tuple[int, ...] = ()  # numbers of all documents that any leg retrieved

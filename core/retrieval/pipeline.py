@@ -87,10 +87,14 @@ def search(
         explain = Explainer(index, candidates, fused, reranked)
         hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
         out.append(hits)
-    made = index.generation
-    return Result(
-        query, made.profile, made.number, made.commit, config, hits, tuple(trace.stages), tuple(trace.warnings)
-    )
+    made, near = index.generation, documents_near(index, candidates)
+    stages, warnings = tuple(trace.stages), tuple(trace.warnings)
+    return Result(query, made.profile, made.number, made.commit, config, hits, stages, warnings, near)
+
+
+def documents_near(index: Index, candidates: Candidates) -> tuple[int, ...]:
+    """Every document that any leg retrieved."""
+    return tuple(dict.fromkeys(index.document_of(chunk) for leg in candidates.retrieved.values() for chunk in leg))
 
 
 def check_query(query: str) -> str:

@@ -96,13 +96,24 @@ def _word_end(text: str, at: int) -> int:
 
 
 def _segments(text: str, start: int, end: int, found: Sequence[Span], best: Span | None) -> tuple[Segment, ...]:
-    """Cut the window wherever a mark begins or ends."""
-    edges = {start, end}
-    for a, b in (*found, *((best,) if best else ())):
-        edges |= {min(max(a, start), end), min(max(b, start), end)}
-    ordered = sorted(edges)
-    made = []
-    for a, b in pairwise(ordered):
-        matched = any(x <= a < y for x, y in found)
-        made.append(Segment(text[a:b], matched, bool(best and best[0] <= a < best[1])))
-    return tuple(made)
+    """The window cut at every mark: plain and matched runs take turns, and the best sentence cuts them once more."""
+    runs: list[tuple[int, int, bool]] = []
+    at = start
+    for a, b in found:
+        if b <= at or a >= end:
+            continue
+        if a > at:
+            runs.append((at, a, False))
+        runs.append((max(a, at), min(b, end), True))
+        at = min(b, end)
+    if at < end:
+        runs.append((at, end, False))
+    first, last = best or (end, end)
+    return tuple(
+        Segment(text[x:y], matched, first <= x < last) for a, b, matched in runs for x, y in _cut(a, b, first, last)
+    )
+
+
+def _cut(a: int, b: int, first: int, last: int) -> list[Span]:
+    edges = [a, *(edge for edge in (first, last) if a < edge < b), b]
+    return list(pairwise(edges))

@@ -13,15 +13,16 @@ from core.chunking.sentences import trim
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.render import plain
 from core.ports import Clock, Index
+from core.retrieval.analysis import analyser
 from core.retrieval.snippets import Snippet, snippet
 from core.services.preferences import Preferences
 from core.services.searching import Searching
 from core.types import DocumentFacts, Filters, Hit, Result
 
-WIDE = 60  # candidates per leg behind the facet counts
 MAX_TAGS = 40
-PASSAGES = 30
+PASSAGES = 20
 DOCUMENTS = 10
+OF_ONE = 3  # passages of one document that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,13 @@ class Finding:
         production = self.preferences.production()
         index = self.searching.index(production.profile.name)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
-        deep = replace(config, depth=max(config.depth, WIDE), missing="absent")
         result = self.searching.search_in(index, query, config, filters)
-        near = self.searching.documents_near(index, query, deep, _without_facets(filters))
+        open_filters = _without_facets(filters)
+        near = (
+            result.near
+            if filters == open_filters
+            else self.searching.documents_near(index, query, config, open_filters)
+        )
         literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
         return Findings(
             result=result,
@@ -86,7 +91,7 @@ class Finding:
             Group(
                 facts[doc],
                 freshness_of(facts[doc], today),
-                tuple(Found(hit, self._snippet(hit, result.query, index)) for hit in hits),
+                tuple(Found(hit, self._snippet(hit, result.query, index)) for hit in hits[:OF_ONE]),
             )
             for doc, hits in list(grouped.items())[:DOCUMENTS]
         )
@@ -106,13 +111,20 @@ class Finding:
         }
 
     def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
-        """Words of titles, headings and tags that look like the words of the query."""
-        from rapidfuzz import process
+        """The question with each unknown word replaced by the one that looks most like it, then those words alone."""
+        from rapidfuzz import fuzz, process
 
         known = self._names(index)  # type: ignore[arg-type]
-        asked = [word for word in re.findall(r"\w[\w*+#/.-]*", query.lower()) if len(word) > 2]
-        close = [match for word in asked for match in process.extract(word, known, limit=2, score_cutoff=70)]
-        return tuple(dict.fromkeys(name for name, _, _ in sorted(close, key=lambda match: -match[1])))[:4]
+        analyse = analyser(index.profile.lexical)
+        better: list[str] = []
+        words = []
+        for word in query.lower().split():
+            fits = len(word) < 4 or any(term in index.vocabulary for term in analyse(word))
+            match = None if fits else process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=70)
+            words.append(match[0] if match else word)
+            better += [match[0]] if match else []
+        whole = (" ".join(words),) if better and len(words) > 1 else ()
+        return tuple(dict.fromkeys((*whole, *better)))[:4]
 
 
 @lru_cache(maxsize=20_000)

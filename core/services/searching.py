@@ -60,12 +60,15 @@ class Searching:
             today=self.clock.today(),
         )
 
-    def documents_near(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> list[int]:
-        """The numbers of the documents that any leg retrieves, without ranking them."""
+    def documents_near(
+        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
+    ) -> tuple[int, ...]:
+        """The documents that any leg retrieves, without ranking them."""
         allowed = index.allowed(filters, self.clock.today())
         embed = lambda text: self._vector(index.profile.embedder, text)
-        found = pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, pipeline.Trace())
-        return list(dict.fromkeys(index.document_of(chunk) for leg in found.retrieved.values() for chunk in leg))
+        bare = replace(config, missing="absent")
+        found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, pipeline.Trace())
+        return pipeline.documents_near(index, found)
 
     def _embed(self, embedder: str, text: str) -> np.ndarray:
         return self.models.embedder(embedder).query(text)
