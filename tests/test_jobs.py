@@ -25,16 +25,20 @@ def quick(tmp_path: Path) -> App:
     return app
 
 
+def command(process: Path) -> bytes:
+    """What a process was started with; nothing once it is gone, which may happen at any time."""
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def kill_worker(home: Path) -> None:
     """kill -9 to the process that works in this workspace."""
-    for process in Path("/proc").iterdir():
-        if (
-            process.name.isdigit()
-            and str(home).encode() in (process / "cmdline").read_bytes()
-            and b"work" in (process / "cmdline").read_bytes()
-        ):
+    for process in Path("/proc").glob("[0-9]*"):
+        if str(home).encode() in command(process) and b"work" in command(process):
             os.kill(int(process.name), signal.SIGKILL)
-            while process.exists() and b"core" in (process / "cmdline").read_bytes():
+            while b"core" in command(process):
                 time.sleep(0.02)
 
 
