@@ -1,75 +1,48 @@
 """Search: the everyday screen, with the production configuration."""
 
+from typing import Any
+
 import streamlit as st
 
-from core.errors import ConcordError
-from core.types import Filters
 from pages.ui import flash, identity, keys
-from pages.ui.components.results import results
+from pages.ui.components.search_view import answer, filters_from, search_view
+from pages.ui.direct import token
 from pages.ui.workspace import app
 
 me = identity.require("search")
 
 
-def chosen_filters() -> Filters:
-    """What the address says; unknown values simply match nothing."""
-    lists = {name: tuple(st.query_params.get_all(name)) for name in keys.FACETS}
-    return Filters(**lists, history=bool(st.session_state.get(keys.HISTORY)))
-
-
-def keep_filters(picked: dict[str, list[str]] | None) -> None:
-    """Put the chosen facets into the address, so that a link carries them."""
-    if picked is None or picked.get("for") != st.session_state.get(keys.QUERY):
-        return
-    for name in keys.FACETS:
-        if list(picked.get(name, [])) != st.query_params.get_all(name):
-            st.query_params[name] = list(picked.get(name, []))
-
-
-def ask(word: str) -> None:
-    """Search for another word."""
-    st.session_state[keys.QUERY] = word
+def from_address() -> dict[str, Any]:
+    """What a link asks for."""
+    return {
+        "q": st.query_params.get(keys.QUERY, ""),
+        "history": st.query_params.get(keys.HISTORY, "") == "true",
+        "filters": {name: st.query_params.get_all(name) for name in keys.FACETS if name in st.query_params},
+    }
 
 
 @st.fragment
 def search() -> None:
-    """The box and what it finds; typing redraws this part alone."""
-    box, more = st.columns([5, 1], vertical_alignment="center")
-    query = box.text_input(
-        "Search the knowledge base",
-        key=keys.QUERY,
-        bind="query-params",
-        type="search",
-        live="200ms",
-        placeholder="Ask in your own words, or paste a form number, a section or an error code",
-        label_visibility="collapsed",
-        icon=":material/search:",
-    )
-    more.toggle(
-        "History",
-        key=keys.HISTORY,
-        bind="query-params",
-        help="Also retired, superseded and not yet effective documents. They are marked.",
-    )
-    if not (query or "").strip():
-        st.caption(
-            "For example: how long do we keep SAR records · FN-22 · CU\\*BASE · labels do not print · who signs for $200,000"
-        )
-        return
-    try:
-        keep_filters((st.session_state.get("results") or {}).get("filters"))
-        filters = chosen_filters()
-        found = app().finding.find(query, filters)
-    except ConcordError as error:
-        st.error(flash.plain(str(error)))
-        return
-    picked = results(found, filters, key="results")
-    if picked.open:
-        st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in picked.open.items()})
-    if picked.report:
+    """The box and what it finds. Typing goes straight to the server's own route; without one it comes through here."""
+    waiting = (st.session_state.get("search_view") or {}).get("asked")
+    asked = waiting or from_address()
+    chosen = asked.get("filters") or {}
+    filters = filters_from(lambda name: [str(value) for value in chosen.get(name, [])], bool(asked.get("history")))
+    query = str(asked.get("q") or "")
+    found = answer(app(), query, filters) if query.strip() else None
+    clicked = search_view(asked, found, token(me), key="search_view")
+    if clicked.open:
+        st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})
+    if clicked.report:
+        said = clicked.report
         app().gaps.report(
-            identity.me(), query, str(picked.report.get("note", "")), len(found.groups), found.result.commit
+            identity.me(),
+            str(said.get("query", "")),
+            str(said.get("note", "")),
+            int(said.get("hits", 0)),
+            app().store.head(),
         )
+        flash.say("Thank you. The owners will see this question.")
 
 
 search()

@@ -27,7 +27,7 @@ LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
 
 @contextmanager
-def server(home: Path, log: Path, **environment: str) -> Iterator[str]:
+def server(home: Path, log: Path, script: str = "pages/ui/launcher.py", **environment: str) -> Iterator[str]:
     """The app on a free port. A traceback in its log fails whoever used it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -37,7 +37,7 @@ def server(home: Path, log: Path, **environment: str) -> Iterator[str]:
         "-m",
         "streamlit",
         "run",
-        "pages/ui/launcher.py",
+        script,
         "--server.port",
         str(port),
         "--server.headless",
@@ -52,7 +52,7 @@ def server(home: Path, log: Path, **environment: str) -> Iterator[str]:
     with log.open("w") as file:
         process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, env=variables)
     try:
-        wait_for(f"http://127.0.0.1:{port}/api/health", process, log)
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()

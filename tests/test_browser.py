@@ -61,8 +61,9 @@ def test_first_start_to_first_search(chromium: Any, kb_home: Path, tmp_path: Pat
             screen.page.keyboard.press("Escape")
             screen.page.mouse.click(900, 700)
             screen.page.keyboard.press("/")
-            expect(screen.key("q").locator("input")).to_be_focused()
-            screen.page.keyboard.type("carrier labels do not print")
+            again = screen.page.get_by_label("Search the knowledge base")
+            expect(again).to_be_focused()
+            screen.page.keyboard.type("carrier labels do not print", delay=20)
             expect(screen.page.locator("article").first).to_contain_text("carrier labels", ignore_case=True)
             expect(screen.page).to_have_url(re.compile(r"q=carrier"))
         for name, path in (
@@ -190,3 +191,17 @@ def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) ->
             assert screen.page.locator("[data-testid=stException]").count() == 0
         screen.open("/")
         screen.shot("home-empty")
+
+
+def test_plain_streamlit_run_searches_too(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with (
+        browser.server(kb_home, tmp_path / "server.log", script="streamlit_app.py") as url,
+        browser.screen(chromium, url) as screen,
+    ):
+        screen.open("/search")
+        screen.page.get_by_label("Search the knowledge base").fill("hazmat training every three years")
+        expect(screen.page.locator("article").first).to_contain_text("hazardous", ignore_case=True)
+        screen.page.get_by_label("people").check()
+        expect(screen.page.locator("article").first).to_contain_text("people /")

@@ -20,8 +20,11 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
+from core.access import allowed  # noqa: E402
 from core.errors import ConcordError  # noqa: E402
 from core.services.accounts import may_demo  # noqa: E402
+from pages.ui import direct  # noqa: E402
+from pages.ui.components.search_view import answer, filters_from  # noqa: E402
 from pages.ui.identity import refusal  # noqa: E402
 from pages.ui.security import SecurityHeaders  # noqa: E402
 from pages.ui.workspace import app as workspace  # noqa: E402
@@ -49,6 +52,16 @@ async def health(request: Request) -> JSONResponse:
     )
 
 
+async def find(request: Request) -> JSONResponse:
+    """What the search box asks while somebody types: the same search as everywhere, drawn as the page draws it."""
+    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    if actor is None or not allowed(actor, "search"):
+        return JSONResponse({"error": "This page is too old to search. Load it again."}, status_code=401)
+    asked = request.query_params
+    filters = filters_from(asked.getlist, asked.get("history") == "true")
+    return JSONResponse(await anyio.to_thread.run_sync(answer, workspace(), asked.get("q", ""), filters))
+
+
 def on_script_error(error: Exception) -> bool:
     """The typed error's own words; anything else is logged under a number that a person can quote."""
     if isinstance(error, ConcordError):
@@ -64,6 +77,8 @@ def warm_up() -> None:
     """Imports, index, model and compiled loops; then the start-up heap is frozen, which makes every rerun cheaper."""
     import pandas  # noqa: F401
 
+    for name in ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state"):
+        logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)  # there is no session yet, and that is fine
     workspace().warm()
     gc.collect()
     gc.freeze()
@@ -77,10 +92,11 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 check_address()
+direct.routes_exist = True
 st.navigation([lambda: None])  # switches the discovery of pages/ off before the first session exists
 app = st.App(
     ROOT / "streamlit_app.py",
-    routes=[Route("/api/health", health)],
+    routes=[Route("/api/health", health), Route("/api/find", find)],
     middleware=[Middleware(SecurityHeaders)],
     lifespan=lifespan,
     on_script_error=on_script_error,

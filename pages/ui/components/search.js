@@ -1,12 +1,69 @@
+const EXAMPLES = ["how long do we keep SAR records", "FN-22", "CU*BASE", "labels do not print", "who signs for $200,000"];
+
+// The search box and what it finds. Questions go straight to the server and answers are drawn in place;
+// where the app runs without its own routes, the same question goes through Python instead.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const open = memory(root, () => ({ why: new Set(), more: new Set(), filters: false }));
-  const address = (passage) => new URL(passage.link, window.location.origin).href;
+  const state = memory(root, () => ({ asked: data.asked, found: data.found, direct: data.direct, open: { why: new Set(), more: new Set(), filters: false }, flight: null, timer: 0, box: null, serial: -1 }));
+  state.send = { ask: (asked) => setStateValue("asked", asked), trigger: setTriggerValue };
+  if (data.serial !== state.serial) { state.serial = data.serial; state.asked = data.asked; state.found = data.found; state.direct = data.direct; }
+  if (!state.box) build(root, state, data);
+  if (document.activeElement?.shadowRoot?.activeElement !== state.box && state.box.value !== state.asked.q) state.box.value = state.asked.q;
+  draw(root, state);
+}
+
+function build(root, state, data) {
+  state.box = el("input", { type: "search", class: "box", placeholder: data.placeholder, "aria-label": "Search the knowledge base", "data-key": "search", oninput: () => { clearTimeout(state.timer); state.timer = setTimeout(() => ask(root, state, { q: state.box.value }), 120); },
+    onkeydown: (event) => { if (event.key === "Enter") { clearTimeout(state.timer); ask(root, state, { q: state.box.value }); } if (event.key === "ArrowDown") { event.preventDefault(); root.querySelector("article a")?.focus(); } } });
+  state.box.value = state.asked.q;
+  const history = el("input", { type: "checkbox", checked: state.asked.history, onchange: (event) => ask(root, state, { history: event.target.checked }) });
+  state.out = el("div", {});
+  state.line = el("div", { class: "line" });
+  root.replaceChildren(el("div", { class: "top" }, el("div", { class: "field" }, el("span", { class: "glass" }, "⌕"), state.box, el("kbd", { title: "Press / or Ctrl+K to come back here" }, "/")), el("label", { class: "history", title: "Also retired, superseded and not yet effective documents. They are marked." }, history, "Include history"), state.line), state.out);
+  if (!state.asked.q) setTimeout(() => state.box.focus(), 50);
+}
+
+async function ask(root, state, change) {
+  const asked = { ...state.asked, ...change };
+  if (change.q !== undefined && change.q.trim() !== state.asked.q.trim()) asked.filters = {};
+  state.asked = asked;
+  remember(asked);
+  if (!asked.q.trim()) { state.found = null; draw(root, state); return; }
+  state.line.classList.add("busy");
+  if (!state.direct) { state.send.ask(asked); return; }
+  state.flight?.abort();
+  const flight = (state.flight = new AbortController());
+  try {
+    const answer = await fetch(`/api/find?${address(asked)}`, { signal: flight.signal, headers: { Authorization: `Bearer ${state.direct}` } });
+    if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) { state.direct = null; state.send.ask(asked); return; }
+    state.found = await answer.json();
+    draw(root, state);
+  } catch (error) { if (error.name !== "AbortError") { state.direct = null; state.send.ask(asked); } }
+}
+
+const address = (asked) => {
+  const parts = new URLSearchParams();
+  parts.set("q", asked.q);
+  if (asked.history) parts.set("history", "true");
+  for (const [facet, values] of Object.entries(asked.filters || {})) for (const value of values) parts.append(facet, value);
+  return parts.toString();
+};
+const remember = (asked) => window.history.replaceState(window.history.state, "", asked.q ? `?${address(asked)}` : window.location.pathname);
+
+function draw(root, state) {
+  state.line.classList.remove("busy");
+  const data = state.found;
+  const open = state.open;
+  if (!data) { state.out.replaceChildren(el("p", { class: "muted" }, "For example: ", EXAMPLES.map((text, n) => [n ? " · " : "", el("a", { href: "#", onclick: (event) => { event.preventDefault(); state.box.value = text; ask(root, state, { q: text }); } }, text)]))); return; }
+  if (data.error) { state.out.replaceChildren(el("div", { class: "notice bad", role: "alert" }, el("p", {}, data.error))); return; }
+  const setTriggerValue = state.send.trigger;
+  const path = (passage) => `/documents?${new URLSearchParams(passage.place)}`;
+  const link = (passage) => new URL(path(passage), window.location.origin).href;
 
   const choose = (facet, value, on) => {
-    const filters = Object.fromEntries(data.facets.map((one) => [one.key, one.options.filter((o) => o.on).map((o) => o.value)]));
-    filters[facet] = on ? [...filters[facet], value] : filters[facet].filter((v) => v !== value);
-    setStateValue("filters", { ...filters, for: data.query });
+    const filters = { ...(state.asked.filters || {}) };
+    filters[facet] = on ? [...(filters[facet] || []), value] : (filters[facet] || []).filter((v) => v !== value);
+    ask(root, state, { filters });
   };
 
   const facets = el("nav", { class: `facets${open.filters ? " open" : ""}`, "aria-label": "Filters" }, data.facets.filter((facet) => facet.options.length).map((facet) =>
@@ -38,10 +95,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const toggle = button("Why this rank", () => { open.why.has(one.chunk) ? open.why.delete(one.chunk) : open.why.add(one.chunk); toggle.setAttribute("aria-expanded", open.why.has(one.chunk)); draw(); });
     toggle.setAttribute("aria-expanded", open.why.has(one.chunk));
     box.append(el("div", { class: "row actions" },
-      inside({ class: "button" }, one.link, () => setTriggerValue("open", one.place), "Open here"),
+      inside({ class: "button" }, path(one), () => setTriggerValue("open", one.place), "Open here"),
       toggle,
-      button("Copy link", (event) => copy(address(one), event.target)),
-      button("Copy citation", (event) => copy(`${one.citation} ${address(one)}`, event.target))), drawer);
+      button("Copy link", (event) => copy(link(one), event.target)),
+      button("Copy citation", (event) => copy(`${one.citation} ${link(one)}`, event.target))), drawer);
     return box;
   };
 
@@ -53,7 +110,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const hide = button("Show the best passage only", () => { open.more.delete(group.doc); draw(); });
     draw();
     return el("article", { class: "card" },
-      el("h3", {}, inside({}, first.link, () => setTriggerValue("open", first.place), group.title)),
+      el("h3", {}, inside({}, path(first), () => setTriggerValue("open", first.place), group.title)),
       el("div", { class: "row meta" }, badge({ text: group.type }), group.badges.map(badge), el("span", {}, group.about)),
       passage(first), more);
   };
@@ -61,7 +118,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const reported = el("div", {});
   const report = () => {
     const note = el("input", { type: "text", placeholder: "What did you expect to find? (optional)", "aria-label": "What did you expect to find?" });
-    const send = () => { setTriggerValue("report", { note: note.value }); reported.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question.")); };
+    const send = () => { setTriggerValue("report", { note: note.value, query: data.query, hits: data.groups.length }); reported.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question.")); };
     note.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); });
     reported.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", send, { kind: "outline" })));
   };
@@ -77,15 +134,15 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
   const main = el("main", {},
     el("div", { class: "bar" }, el("span", { class: "muted" }, data.summary), el("span", { class: "spring" }), filterButton,
-      data.facets.some((facet) => facet.options.some((option) => option.on)) ? button("Clear filters", () => setStateValue("filters", { for: data.query })) : null),
+      data.facets.some((facet) => facet.options.some((option) => option.on)) ? button("Clear filters", () => ask(root, state, { filters: {} })) : null),
     data.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
     data.groups.length && data.notice ? el("div", { class: "notice" }, el("p", {}, data.notice),
-      data.nearest.length ? el("p", { class: "small" }, "Words that look like yours: ", data.nearest.map((word, n) => [n ? ", " : "", el("a", { href: "#", onclick: (event) => { event.preventDefault(); setTriggerValue("ask", word); } }, word)])) : null) : null,
+      data.nearest.length ? el("p", { class: "small" }, "Words that look like yours: ", data.nearest.map((word, n) => [n ? ", " : "", el("a", { href: "#", onclick: (event) => { event.preventDefault(); (state.box.value = word, ask(root, state, { q: word })); } }, word)])) : null) : null,
     data.groups.length ? null : el("div", { class: "empty" }, el("div", { class: "glyph" }, "∅"), el("h3", {}, "Nothing found"),
       el("p", { class: "muted" }, data.advice),
-      data.nearest.length ? el("p", {}, "Did you mean ", data.nearest.map((word, n) => [n ? " or " : "", el("a", { href: "#", onclick: (event) => { event.preventDefault(); setTriggerValue("ask", word); } }, word)]), "?") : null),
+      data.nearest.length ? el("p", {}, "Did you mean ", data.nearest.map((word, n) => [n ? " or " : "", el("a", { href: "#", onclick: (event) => { event.preventDefault(); (state.box.value = word, ask(root, state, { q: word })); } }, word)]), "?") : null),
     data.groups.map(card),
     el("div", { class: "foot" }, reported, data.groups.length ? timing : null));
 
-  root.replaceChildren(el("div", { class: "layout" }, facets, main));
+  state.out.replaceChildren(el("div", { class: "layout" }, facets, main));
 }

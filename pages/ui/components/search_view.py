@@ -1,10 +1,13 @@
-"""Search results: facets, documents with their passages, and why each stands where it stands."""
+"""Search: the box, facets, documents with their passages, and why each stands where it stands."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
+from core import strict
+from core.bootstrap import App
+from core.errors import ConcordError
 from core.retrieval.config import name as config_name
 from core.services.finding import Findings, Found, Group
 from core.types import Filters
@@ -29,19 +32,38 @@ TITLES = {
     "tags": "Tag",
 }
 MAX_OPTIONS = 8
+PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an error code"
 
 
-def results(found: Findings, filters: Filters, key: str) -> Any:
-    """Draw them. Returns what was clicked: `open`, `report`, `ask`, and the chosen `filters`."""
-    return component("results")(
+def search_view(asked: Mapping[str, Any], found: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
+    """Draw box and results. Returns what was asked (where Python must answer), and clicks: `open` and `report`."""
+    return component("search")(
         key=key,
-        data=view(found, filters),
-        default={"filters": None},
-        on_filters_change=lambda: None,
+        data={
+            "asked": asked,
+            "found": found,
+            "direct": direct,
+            "serial": strict.digest(asked),
+            "placeholder": PLACEHOLDER,
+        },
+        default={"asked": None},
+        on_asked_change=lambda: None,
         on_open_change=lambda: None,
         on_report_change=lambda: None,
-        on_ask_change=lambda: None,
     )
+
+
+def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:
+    """Search, and everything the component draws of it; a refusal is its own sentence."""
+    try:
+        return view(app.finding.find(query, filters), filters)
+    except ConcordError as error:
+        return {"error": str(error)}
+
+
+def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filters:
+    """Filters from an address; values that nobody has simply match nothing."""
+    return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
 
 
 def view(found: Findings, filters: Filters) -> dict[str, Any]:
@@ -126,7 +148,6 @@ def _passage(group: Group, found: Found) -> dict[str, Any]:
         "segments": [[segment.text, segment.matched, segment.best] for segment in found.snippet.segments],
         "cut": [found.snippet.cut_before, found.snippet.cut_after],
         "place": place,
-        "link": f"/documents?{urlencode(place)}",
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
         "why": _why(found),
     }

@@ -5,7 +5,7 @@ export default function ({ setTriggerValue }) {
     const wanted = (event.key === "/" && !typing) || (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey));
     if (!wanted) return;
     event.preventDefault();
-    const box = document.querySelector(".st-key-q input");
+    const box = [...document.querySelectorAll("*")].map((node) => node.shadowRoot?.querySelector('[data-key="search"]')).find(Boolean) || document.querySelector(".st-key-home_q input");
     if (box) { box.focus(); box.select(); } else setTriggerValue("search", Date.now());
   };
   document.addEventListener("keydown", onkey);

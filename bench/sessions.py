@@ -1,0 +1,231 @@
+"""The app under load: many browsers' worth of websockets, each typing questions, against a real server.
+
+A session opens the page as a browser does, over Streamlit's websocket. A step is one search interaction: the
+question changes, the box asks the server, the results arrive, ready to draw.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from bench.corpus import ROOT
+from core.bootstrap import build
+from core.settings import load
+
+WORDS = [
+    "retention", "vendor", "bank", "change", "forklift", "hazmat", "label", "queue", "invoice", "month", "close", "leave", "injury",
+    "vpn", "password", "restore", "claim", "carrier", "cash", "report", "audit", "shift", "overtime", "customs", "recall",
+]  # fmt: skip
+
+
+class Session:
+    """One browser tab on the Search page."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.token, self.bytes = url, "", 0
+        self.line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=120)
+
+    async def __aenter__(self) -> Session:
+        import websockets
+
+        self.socket = await websockets.connect(
+            self.url.replace("http", "ws") + "/_stcore/stream",
+            origin=self.url,
+            subprotocols=["streamlit"],
+            max_size=None,
+            open_timeout=60,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.socket.close()
+
+    async def start(self) -> float:
+        """Open the page."""
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+
+        message = BackMsg()
+        message.rerun_script.page_name = "search"
+        return await self._send(message)
+
+    async def ask(self, text: str) -> float:
+        """Type a question and wait for the results, the way the search box does."""
+        started = time.perf_counter()
+        self.bytes += await asyncio.to_thread(self._fetch, text)
+        return time.perf_counter() - started
+
+    def _fetch(self, text: str) -> int:
+        for last in (False, True):
+            try:
+                self.line.request(
+                    "GET", f"/api/find?{urlencode({'q': text})}", headers={"Authorization": f"Bearer {self.token}"}
+                )
+                answer = self.line.getresponse()
+                break
+            except (http.client.RemoteDisconnected, BrokenPipeError):  # idle lines are closed, as browsers know
+                self.line.close()
+                if last:
+                    raise
+        body = answer.read()
+        if answer.status != 200 or not json.loads(body)["groups"]:
+            raise RuntimeError(body[:200])
+        return len(body)
+
+    async def _send(self, message: Any) -> float:
+        started = time.perf_counter()
+        await self.socket.send(message.SerializeToString())
+        await self._finished()
+        return time.perf_counter() - started
+
+    async def _finished(self) -> None:
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        while True:
+            raw = await asyncio.wait_for(self.socket.recv(), 120)
+            self.bytes += len(raw)
+            message = ForwardMsg()
+            message.ParseFromString(raw)
+            kind = message.WhichOneof("type")
+            if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+                element = message.delta.new_element
+                if (
+                    element.WhichOneof("type") == "bidi_component"
+                    and element.bidi_component.component_name == "concord_search"
+                ):
+                    self.token = json.loads(element.bidi_component.json)["direct"]
+            elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                return
+
+
+async def _user(
+    url: str, steps: int, think: float, seed: int, out: dict[str, list[Any]], ready: asyncio.Barrier
+) -> None:
+    rng = random.Random(seed)
+    try:
+        async with Session(url) as session:
+            out["first"].append(await session.start())
+            await ready.wait()
+            for _ in range(steps):
+                await asyncio.sleep(rng.expovariate(1 / think) if think else 0)
+                before = session.bytes
+                out["steps"].append(await session.ask(" ".join(rng.sample(WORDS, 3))))
+                out["bytes"].append(session.bytes - before)
+    except Exception as error:
+        out["errors"].append(repr(error))
+        await ready.abort()
+
+
+def cpu_of(process: int) -> float:
+    """CPU seconds that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(home: Path) -> dict[str, Any]:
+    """Start the app on the starter knowledge base and load it with 1, 10 and 50 sessions."""
+    app = build(load(home=home / "app"))
+    app.create()
+    if not app.store.head():
+        from core.types import Person
+
+        app.documents.import_folder(ROOT / "kb", Person("bench", "bench@localhost"))
+    app.indexing.build(app.preferences.profile())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "pages/ui/launcher.py",
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "true",
+    ]
+    started = time.perf_counter()
+    server = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "CONCORD_HOME": str(home / "app")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait(url)
+        _load(url, server.pid, 1, steps=3)
+        interactive = time.perf_counter() - started
+        rows = [_load(url, server.pid, sessions) for sessions in (1, 10, 50)]
+        return {"interactive_s": interactive, "rows": rows, "bare": _bare(app)}
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def _wait(url: str) -> None:
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"{url}/api/health", timeout=1)
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError("the app did not start")
+
+
+def _load(url: str, server: int, sessions: int, steps: int = 30) -> dict[str, Any]:
+    out: dict[str, list[Any]] = {"first": [], "steps": [], "bytes": [], "errors": [], "cpu": []}
+    think = 0.2 if sessions == 1 else 2.0
+
+    async def everybody() -> None:
+        ready = asyncio.Barrier(sessions + 1)
+        users = [asyncio.create_task(_user(url, steps, think, n, out, ready)) for n in range(sessions)]
+        await ready.wait()
+        before = cpu_of(server)
+        await asyncio.gather(*users)
+        out["cpu"].append(cpu_of(server) - before)
+
+    asyncio.run(everybody())
+    ordered = sorted(out["steps"])
+    return {
+        "sessions": sessions,
+        "interactions": len(ordered),
+        "errors": len(out["errors"]),
+        "open_ms": 1000 * statistics.median(out["first"]),
+        "p50_ms": 1000 * statistics.median(ordered),
+        "p95_ms": 1000 * ordered[int(0.95 * len(ordered))],
+        "cpu_ms": 1000 * out["cpu"][0] / max(1, len(ordered)),
+        "kb": statistics.mean(out["bytes"]) / 1000,
+        "why": out["errors"][:1],
+    }
+
+
+def _bare(app: Any) -> float:
+    """CPU milliseconds of `search()` on fresh questions of the same kind, in this process."""
+    app.warm()
+    rng = random.Random(9)
+    asked = [" ".join(rng.sample(WORDS, 3)) for _ in range(60)]
+    for text in asked[:10]:
+        app.searching.search(text)
+    before = time.process_time()
+    for text in asked[10:]:
+        app.searching.search(text)
+    return (time.process_time() - before) / 50 * 1000
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(ROOT / "bench" / "out"), indent=2))
