@@ -8,6 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.types import (
+    Answer,
     Chunk,
     Commit,
     Document,
@@ -93,6 +94,16 @@ class Reranker(Protocol):
     def scores(self, query: str, texts: Sequence[str]) -> list[float]: ...
 
 
+class Llm(Protocol):
+    """A language model. `purpose` says in the ledger what a call was for."""
+
+    name: str
+
+    def complete(
+        self, prompt: str, *, purpose: str, system: str = ..., max_tokens: int = ..., temperature: float = ...
+    ) -> Answer: ...
+
+
 class Leg(Protocol):
     """One way to find candidates in one generation."""
 
@@ -171,6 +182,7 @@ class Models(Protocol):
 
     def embedder(self, name: str) -> Embedder: ...
     def reranker(self, name: str) -> Reranker: ...
+    def llm(self, name: str = ...) -> Llm: ...
 
 
 class Database(Protocol):
@@ -180,6 +192,7 @@ class Database(Protocol):
     def query(self, sql: str, values: Sequence[Any] = ...) -> list[dict[str, Any]]: ...
     def execute(self, sql: str, values: Sequence[Any] = ...) -> int: ...
     def insert(self, sql: str, values: Sequence[Any] = ...) -> int: ...
+    def transaction(self) -> AbstractContextManager[Callable[..., list[dict[str, Any]]]]: ...
     def check(self) -> tuple[str, ...]: ...
 
 

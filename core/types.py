@@ -289,3 +289,19 @@ class Result:
     stages: tuple[Stage, ...]
     warnings: tuple[str, ...] = ()
     near: tuple[int, ...] = ()  # numbers of all documents that any leg retrieved
+
+
+# ---------------------------------------------------------------- language models
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a language model wrote, and what it cost. Never trusted: whoever asked checks it."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    dollars: float = 0.0
+    cached: bool = False

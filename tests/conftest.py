@@ -20,8 +20,9 @@ from hypothesis import settings as hypothesis_settings
 
 from core.bootstrap import App, build
 from core.chunking.ruler import words
+from core.errors import Unavailable
 from core.settings import Settings, load
-from core.types import Person
+from core.types import Answer, Person
 
 hypothesis_settings.register_profile(
     "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -68,17 +69,38 @@ class WordReranker:
         return [float(len(asked.intersection(text.lower().split()))) for text in texts]
 
 
-class SmallModels:
-    """The `Models` port on the two above."""
+class ScriptedLlm:
+    """A language model that says what a test wrote, and remembers what it was asked."""
 
-    def __init__(self) -> None:
-        self.embedder_used = HashEmbedder()
+    name = "scripted"
+
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.asked = list(answers), []  # type: tuple[list[str], list[str]]
+
+    def complete(
+        self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
+    ) -> Answer:
+        self.asked.append(prompt)
+        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return Answer(text, self.name, len(prompt) // 4, len(text) // 4)
+
+
+class SmallModels:
+    """The `Models` port on those above."""
+
+    def __init__(self, llm: ScriptedLlm | None = None) -> None:
+        self.embedder_used, self.llm_used = HashEmbedder(), llm
 
     def embedder(self, name: str) -> HashEmbedder:
         return self.embedder_used
 
     def reranker(self, name: str) -> WordReranker:
         return WordReranker()
+
+    def llm(self, name: str = "") -> ScriptedLlm:
+        if self.llm_used is None:
+            raise Unavailable("No language model is configured.")
+        return self.llm_used
 
 
 class FixedClock:

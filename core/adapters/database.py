@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,18 @@ class Database:
         """One insert; the id of the new row."""
         with self._connection() as connection:
             return int(connection.execute(sql, values).lastrowid or 0)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Callable[..., list[dict[str, Any]]]]:
+        """Several statements that happen together or not at all; the block gets `run(sql, values) -> rows`."""
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield lambda sql, values=(): [dict(row) for row in connection.execute(sql, values)]
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
 
     def check(self) -> tuple[str, ...]:
         """What SQLite finds wrong with its file; nothing when all is well."""

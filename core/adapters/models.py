@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.adapters.weights import BUNDLED, Weights
-from core.errors import BadInput
-from core.ports import Embedder, Reranker
+from core.errors import BadInput, Unavailable
+from core.ports import Embedder, Llm, Reranker
 
 T = TypeVar("T")
 
@@ -30,6 +30,10 @@ class ModelShelf:
     def reranker(self, name: str) -> Reranker:
         """A reranker, ready to use."""
         return self._once(self._rerankers, name, self._load_reranker)
+
+    def llm(self, name: str = "") -> Llm:
+        """A language model; none is bundled."""
+        raise Unavailable("No language model is configured.")
 
     def _once(self, held: dict[str, T], name: str, load: Callable[[str], T]) -> T:
         if name not in held:
