@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -104,17 +106,26 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
 
 
 def test_a_killed_worker_is_replaced_and_the_work_is_finished(quick: App) -> None:
-    put(quick, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} with words. " * 60 for n in range(40)})
+    new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
+    put(quick, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(40)})
     job = quick.jobs.start("reindex", {"profile": "local", "full": False})
-    for _ in range(400):
-        if quick.jobs.get(job.id).state == "running":
-            break
-        time.sleep(0.02)
+    until(lambda: quick.jobs.get(job.id).state == "running")
     kill_worker(quick.settings.home)
+    until(lambda: not quick.jobs.processes.alive(job.id))
+    assert quick.jobs.get(job.id).state == "running"
     assert quick.jobs.sweep() == (job.id,)
     done = wait(quick, job.id, 120)
     assert done.state == "done"
+    assert done.attempts == 2
     assert quick.searching.search("Sentence 7 with words").hits
+
+
+def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait for something that must happen."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
