@@ -29,7 +29,7 @@ menu = {
     for section, pages in PAGES.items()
 }
 page = st.navigation({section: pages for section, pages in menu.items() if pages})
-identity.persona_switch()
+identity.foot()
 shortcuts.mount()
 page.run()
 flash.show()

@@ -21,6 +21,14 @@ NEEDS: Mapping[str, str] = {
     "add a profile": "admin",
     "change what is in production": "admin",
     "see reported gaps": "author",
+    "propose a change": "author",
+    "review a change": "reviewer",
+    "merge a change": "author",
+    "bypass the review rules": "admin",
+    "confirm a document": "reviewer",
+    "see the audit": "admin",
+    "manage accounts": "admin",
+    "import documents": "admin",
 }
 
 
@@ -32,6 +40,7 @@ class Actor:
     name: str
     email: str
     role: str
+    door: str = "app"  # through which they came: app, command line
 
     @property
     def person(self) -> Person:

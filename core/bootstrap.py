@@ -14,18 +14,26 @@ from core.adapters.database import Database
 from core.adapters.generations import Generations
 from core.adapters.gitstore import GitStore
 from core.adapters.models import ModelShelf
+from core.adapters.passwords import Argon2
 from core.adapters.processes import Processes
 from core.ports import Clock, Models, Progress
+from core.ports import Processes as ProcessPort
 from core.retrieval.analysis import analyser
-from core.services import indexing
+from core.services import indexing as building
+from core.services.accounts import Accounts
 from core.services.administration import Administration
+from core.services.auditing import Auditing
+from core.services.changes import Changes
 from core.services.documents import Documents
+from core.services.drafts import Drafts
 from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
+from core.services.merging import Merging
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
+from core.services.reviewing import Reviewing
 from core.services.searching import Searching
 from core.services.verifying import Verifying
 from core.settings import Settings
@@ -49,20 +57,26 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    accounts: Accounts
+    auditing: Auditing
+    changes: Changes
+    reviewing: Reviewing
+    merging: Merging
+    drafts: Drafts
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         self.store.create()
         self.jobs.database.create()
+        self.merging.repair()
+        if self.settings.sign_in == "demo":
+            self.accounts.seed()
 
     def catch_up(self) -> Job | None:
         """Resume interrupted work; if the index does not serve the newest commit, start to build it."""
         self.jobs.sweep()
-        profile = self.preferences.production().profile
-        if self.indexing.behind(profile) and not self.shelf.pinned(profile):
-            return self.jobs.start("reindex", {"profile": profile.name, "full": False})
-        return None
+        return catch_up(self.jobs, self.preferences, self.indexing, self.shelf)
 
     def warm(self) -> None:
         """Load what the first search would wait for: compiled loops, the production index and its model."""
@@ -81,11 +95,17 @@ class App:
 
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         profile = self.preferences.profile(arguments["profile"])
-        return indexing.as_json(self.indexing.build(profile, full=arguments.get("full", False), progress=progress))
+        return building.as_json(self.indexing.build(profile, full=arguments.get("full", False), progress=progress))
 
 
-def build(settings: Settings, *, clock: Clock | None = None, models: Models | None = None) -> App:
-    """Wire the parts. Tests pass a clock and models of their own."""
+def build(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    models: Models | None = None,
+    processes: ProcessPort | None = None,
+) -> App:
+    """Wire the parts. Tests pass a clock, models and processes of their own."""
     clock = clock or SystemClock()
     models = models or ModelShelf(settings.models, settings.threads, settings.offline)
     store = GitStore(settings.home / "kb.git")
@@ -99,23 +119,41 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
     searching = Searching(shelf, models, preferences, clock)
-    jobs = Jobs(database, Processes(settings.home), clock)
+    jobs = Jobs(database, processes or Processes(settings.home), clock)
+    indexing = Indexing(store, documents, shelf, models, cache, clock)
+    auditing = Auditing(database, store, clock)
+    accounts = Accounts(database, Argon2(), auditing, clock)
+    changes = Changes(store, database, accounts, auditing, clock)
     return App(
         settings=settings,
         store=store,
         models=models,
         documents=documents,
         preferences=preferences,
-        indexing=Indexing(store, documents, shelf, models, cache, clock),
+        indexing=indexing,
         searching=searching,
         jobs=jobs,
-        verifying=Verifying(store, database, shelf, preferences),
+        verifying=Verifying(store, database, shelf, preferences, auditing),
         finding=Finding(searching, preferences, clock),
         overviews=Overviews(documents, store, shelf, preferences, clock),
-        administration=Administration(documents, shelf, preferences, jobs, models, cache),
+        administration=Administration(documents, shelf, preferences, jobs, models, cache, auditing),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        accounts=accounts,
+        auditing=auditing,
+        changes=changes,
+        reviewing=Reviewing(changes),
+        merging=Merging(changes, lambda: catch_up(jobs, preferences, indexing, shelf)),
+        drafts=Drafts(database, clock),
     )
+
+
+def catch_up(jobs: Jobs, preferences: Preferences, indexing: Indexing, shelf: Generations) -> Job | None:
+    """If the index does not serve the newest commit, start to build it."""
+    profile = preferences.production().profile
+    if indexing.behind(profile) and not shelf.pinned(profile):
+        return jobs.start("reindex", {"profile": profile.name, "full": False})
+    return None
 
 
 def beside(app: App, name: str) -> App:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.errors import BadInput
 
+SIGN_IN = ("demo", "local", "oidc")
 PROJECT = Path(__file__).resolve().parent.parent
 
 
@@ -27,6 +28,7 @@ class Settings:
     threads: int = 0  # embedding threads; 0 is one per core
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
     offline: bool = True  # never ask a model hub
+    sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
 
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
@@ -42,13 +44,18 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
         if environment.get(variable):
             values[field.name] = _read(variable, environment[variable], getattr(Settings(), field.name))
     values |= {name: value for name, value in overrides.items() if value is not None}
-    return Settings(**values)  # type: ignore[arg-type]
+    settings = Settings(**values)  # type: ignore[arg-type]
+    if settings.sign_in not in SIGN_IN:
+        raise BadInput(f"CONCORD_SIGN_IN must be one of {', '.join(SIGN_IN)}, got {settings.sign_in!r}.")
+    return settings
 
 
 def _read(variable: str, raw: str, default: object) -> object:
     """The text of a variable as the type of its default."""
     if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE"):
         return Path(raw).expanduser().resolve()
+    if isinstance(default, str):
+        return raw
     if isinstance(default, bool):
         if raw.lower() not in ("0", "1", "true", "false", "yes", "no"):
             raise BadInput(f"{variable} must be yes or no, got {raw!r}.")

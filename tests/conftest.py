@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from hypothesis import settings as hypothesis_settings
 from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
+from core.ports import Processes
 from core.settings import Settings, load
 from core.types import Answer, Person
 
@@ -116,6 +118,25 @@ class FixedClock:
         return f"{self.day}T12:00:00+00:00"
 
 
+class NoProcesses:
+    """The `Processes` port for tests that do the work themselves."""
+
+    def __init__(self) -> None:
+        self.spawned: list[int] = []
+
+    def spawn(self, job: int) -> None:
+        self.spawned.append(job)
+
+    def holding(self, job: int) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def alive(self, job: int) -> bool:
+        return True
+
+    def log(self, job: int) -> str:
+        return ""
+
+
 def write(folder: Path, files: dict[str, str]) -> Path:
     """Files on disk, for imports."""
     for name, text in files.items():
@@ -132,9 +153,9 @@ def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
     )
 
 
-def small_app(home: Path, **settings: object) -> App:
+def small_app(home: Path, processes: Processes | None = None, **settings: object) -> App:
     """A workspace with the miniature models."""
-    app = build(load({}, home=home, **settings), clock=FixedClock(), models=SmallModels())
+    app = build(load({}, home=home, **settings), clock=FixedClock(), models=SmallModels(), processes=processes)
     app.create()
     return app
 

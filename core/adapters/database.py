@@ -23,6 +23,37 @@ MIGRATIONS: tuple[str, ...] = (
         commit_id TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, closed TEXT NOT NULL DEFAULT ''
     );
     """,
+    """
+    CREATE TABLE accounts (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE, role TEXT NOT NULL, hash TEXT NOT NULL DEFAULT '',
+        active INTEGER NOT NULL DEFAULT 1, created TEXT NOT NULL
+    );
+    CREATE TABLE attempts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, at REAL NOT NULL);
+    CREATE TABLE changes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, description TEXT NOT NULL DEFAULT '', author TEXT NOT NULL, author_name TEXT NOT NULL,
+        stage TEXT NOT NULL, start TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', merged TEXT NOT NULL DEFAULT '', reverts INTEGER NOT NULL DEFAULT 0,
+        bypass TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, updated TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', ended_by TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE verdicts (
+        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes (id), who TEXT NOT NULL, name TEXT NOT NULL, head TEXT NOT NULL,
+        verdict TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', at TEXT NOT NULL
+    );
+    CREATE TABLE comments (
+        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes (id), thread INTEGER NOT NULL DEFAULT 0, path TEXT NOT NULL DEFAULT '',
+        line INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0, quote TEXT NOT NULL DEFAULT '', who TEXT NOT NULL, name TEXT NOT NULL,
+        body TEXT NOT NULL, at TEXT NOT NULL, resolved TEXT NOT NULL DEFAULT '', applied TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE drafts (who TEXT NOT NULL, place TEXT NOT NULL, text TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (who, place));
+    CREATE TABLE audit (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, who TEXT NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL, door TEXT NOT NULL,
+        action TEXT NOT NULL, what TEXT NOT NULL, change INTEGER NOT NULL DEFAULT 0, commit_id TEXT NOT NULL DEFAULT '', detail TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX audit_commit ON audit (commit_id);
+    CREATE INDEX verdicts_change ON verdicts (change);
+    CREATE INDEX comments_change ON comments (change);
+    CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+    CREATE TRIGGER audit_grows BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+    """,
 )
 
 
@@ -40,7 +71,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             done = connection.execute("PRAGMA user_version").fetchone()[0]
             for number, script in enumerate(MIGRATIONS[done:], done + 1):
-                for statement in filter(str.strip, script.split(";")):
+                for statement in _statements(script):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("COMMIT")
@@ -87,3 +118,13 @@ class Database:
         """What SQLite finds wrong with its file; nothing when all is well."""
         rows = self.query("PRAGMA integrity_check")
         return tuple(str(row["integrity_check"]) for row in rows if row["integrity_check"] != "ok")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; a trigger holds semicolons of its own."""
+    statement = ""
+    for part in script.split(";"):
+        statement += part + ";"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

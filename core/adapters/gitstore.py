@@ -16,6 +16,7 @@ from git.cmd import Git
 
 from core.adapters.files import flock, fsync_folder
 from core.curation.names import collision_key, safe_path, safe_revision
+from core.curation.policy import FILE as RULES
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.types import Commit, Edit, Entry, Person
 
@@ -124,8 +125,30 @@ class GitStore:
             return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
         out = self._git("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new))
         return tuple(
-            edit for edit in _edits(iter(out.split(b"\0"))) if _is_document(edit.path) or _is_document(edit.old_path)
+            edit for edit in _edits(iter(out.split(b"\0"))) if _is_reviewed(edit.path) or _is_reviewed(edit.old_path)
         )
+
+    def fork(self, one: str, other: str) -> str:
+        """The newest commit that two lines share; "" when they share none."""
+        code, out = self._run("merge-base", safe_revision(one), safe_revision(other))
+        return "" if code else out.decode().strip()
+
+    def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
+        """Paths that a merge could not decide, without merging."""
+        return self._merged_tree(self.head(into), head)[1]
+
+    def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
+        """Every line of a document with the commit that wrote it."""
+        out = self._git("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path))
+        found: list[tuple[str, str]] = []
+        step = ""
+        for line in out.decode("utf-8", "replace").split("\n"):
+            if line.startswith("\t"):
+                found.append((step, line[1:]))
+                step = ""
+            elif not step:
+                step = line.split(" ", 1)[0]
+        return tuple(found)
 
     def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         """Steps of the main line, newest first, each with the files it changed."""
@@ -201,22 +224,45 @@ class GitStore:
         """Merge exactly this commit into a branch, without a working tree. Conflicts are reported, not guessed."""
         with self._writing():
             base = self.head(into)
-            code, out = self._run(
-                "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, safe_revision(head)
-            )
-            tree, *paths = [part.decode() for part in out.split(b"\0") if part]
-            if code == 1:
+            tree, paths = self._merged_tree(base, head)
+            if paths:
                 raise Conflict(
-                    f"Both sides changed {', '.join(sorted(set(paths)))}. Solve it in the change, then merge again.",
-                    tuple(sorted(set(paths))),
+                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", paths
                 )
-            if code:
-                raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
             commit = self._commit_tree(tree, (base, head), author, message)
             self._swap(into, commit, base)
             return commit
 
+    def weave(
+        self,
+        branch: str,
+        onto: str,
+        files: Mapping[str, bytes | None],
+        author: Person,
+        message: str,
+        *,
+        expected: str,
+    ) -> str:
+        """Bring a branch up to date: the files of `onto` with `files` on top, as one commit that follows both."""
+        with self._writing():
+            if self.head(branch) != expected:
+                raise Conflict("The change moved on while you were solving. Nothing was saved; look again and retry.")
+            paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
+            commit = self._commit_tree(self._tree(onto, paths), (expected, onto), author, message)
+            self._swap(branch, commit, expected)
+            return commit
+
     # ------------------------------------------------------------ plumbing
+
+    def _merged_tree(self, base: str, head: str) -> tuple[str, tuple[str, ...]]:
+        """The tree of a merge, and the paths that both sides changed in different ways."""
+        code, out = self._run(
+            "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, safe_revision(head)
+        )
+        if code not in (0, 1):
+            raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
+        tree, *paths = [part.decode() for part in out.split(b"\0") if part]
+        return tree, tuple(sorted(set(paths))) if code else ()
 
     def _tree(self, parent: str, files: Mapping[str, bytes | None]) -> str:
         """The tree of `parent` with `files` applied, built in a private index."""
@@ -353,6 +399,10 @@ def _entry(line: bytes) -> Entry | None:
 
 def _is_document(path: str) -> bool:
     return path.endswith(".md") and not path.startswith(".")
+
+
+def _is_reviewed(path: str) -> bool:
+    return _is_document(path) or path == RULES
 
 
 def _edits(fields: Iterator[bytes]) -> Iterator[Edit]:

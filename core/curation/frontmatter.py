@@ -239,3 +239,27 @@ def _first_heading(body: str) -> str:
 def _from_name(path: str) -> str:
     stem = path.removesuffix(".md").split("/")[-1]
     return re.sub(r"[-_]+", " ", stem).strip().capitalize() or stem
+
+
+def with_field(text: str, key: str, value: str) -> str:
+    """The same file with one line of frontmatter set; everything else stays as it was written.
+
+    >>> with_field("---\\ntitle: A\\nreview_due: 2025-01-01\\n---\\n# A\\n", "review_due", "2027-01-01")
+    '---\\ntitle: A\\nreview_due: 2027-01-01\\n---\\n# A\\n'
+    >>> with_field("# A\\n", "owner", "Ann")
+    '---\\nowner: Ann\\n---\\n# A\\n'
+    """
+    raw, body = split(text)
+    line = f"{key}: {value}"
+    if not raw.strip():
+        return f"---\n{line}\n---\n{text[body:]}"
+    lines = raw.rstrip("\n").split("\n")
+    at = read_fields(raw).lines.get(key)
+    if at is None:
+        lines.append(line)
+    else:
+        end = at - 1
+        while end < len(lines) and lines[end][:1] in (" ", "\t", "-"):
+            end += 1
+        lines[at - 2 : end] = [line]
+    return "---\n" + "\n".join(lines) + f"\n---\n{text[body:]}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import commands, looking
+from core.entrypoints import changing, commands, looking
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -38,25 +38,34 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="python -m core",
         description="Concord: what a team knows, and proof that it can be found.",
-        parents=[_shared(home=None, json=False, quiet=False)],
+        parents=[_shared(home=None, json=False, quiet=False, user="")],
     )
     adder = _Adder(
         top.add_subparsers(dest="command", required=True, metavar="COMMAND"),
-        _shared(home=argparse.SUPPRESS, json=argparse.SUPPRESS, quiet=argparse.SUPPRESS),
+        _shared(home=argparse.SUPPRESS, json=argparse.SUPPRESS, quiet=argparse.SUPPRESS, user=argparse.SUPPRESS),
     )
     _workspace(adder)
     _searching(adder)
     _looking(adder)
     _index(adder)
+    _changes(adder)
+    _people(adder)
     return top
 
 
-def _shared(home: Any, json: Any, quiet: Any) -> argparse.ArgumentParser:
+def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentParser:
     """Options that every command knows, before or after its name."""
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--home", type=Path, default=home, help="the workspace folder (default: data, or CONCORD_HOME)")
     shared.add_argument("--json", action="store_true", default=json, help="print JSON for programs")
     shared.add_argument("--quiet", action="store_true", default=quiet, help="no progress on standard error")
+    shared.add_argument(
+        "--as",
+        dest="user",
+        default=user,
+        metavar="USER",
+        help="act as this account (default: an admin of this machine)",
+    )
     return shared
 
 
@@ -196,3 +205,100 @@ def _index(add: _Adder) -> None:
     cancel.add_argument("job", type=int, metavar="N")
     work = add("work", commands.work, "do the work of a job in this process (started by Concord itself)")
     work.add_argument("job", type=int, metavar="N")
+
+
+def _changes(add: _Adder) -> None:
+    change = add.group_of("change", "propose, discuss, approve and merge edits")
+    new = change("new", changing.new, "start a change")
+    new.add_argument("--title", required=True, help="what it does")
+    _edits(new)
+    edit = _numbered(change, "edit", changing.edit, "add an edit; earlier verdicts are void")
+    edit.add_argument("--title", default="", help="another title")
+    _edits(edit)
+    for name, run, about in (
+        ("submit", changing.submit, "ask for review"),
+        ("withdraw", changing.withdraw, "take a change back to draft"),
+        ("reopen", changing.reopen, "take a closed change up again"),
+        ("revert", changing.revert, "propose to undo a merged change"),
+        ("show", changing.show, "one change with its discussion"),
+        ("conflicts", changing.conflicts, "what must be decided before it can be merged"),
+    ):
+        _numbered(change, name, run, about)
+    for name, run, about in (
+        ("approve", changing.approve, "say that its text may become part of the knowledge base"),
+        ("request-changes", changing.request_changes, "say what must be better first"),
+        ("close", changing.close, "give it up"),
+    ):
+        _message(_numbered(change, name, run, about))
+    comment = _message(_numbered(change, "comment", changing.comment, "say something about it"))
+    comment.add_argument("--path", action="append", default=[], help="the document that the comment is about")
+    comment.add_argument("--line", type=int, default=0, help="the line of it")
+    comment.add_argument("--last", type=int, default=0, help="the last line, for several")
+    comment.add_argument("--reply", type=int, default=0, metavar="N", help="answer this comment")
+    resolve = _numbered(change, "resolve", changing.resolve, "close a conversation")
+    resolve.add_argument("comment", type=int, metavar="COMMENT")
+    resolve.add_argument("--reopen", action="store_true", help="open it again")
+    apply = _numbered(change, "apply", changing.apply, "take a suggestion over")
+    apply.add_argument("comment", type=int, metavar="COMMENT")
+    solve = _numbered(change, "solve", changing.solve, "decide about conflicts")
+    solve.add_argument(
+        "--choice", action="append", default=[], help="mine, theirs, =TEXT or delete; one per conflict, in their order"
+    )
+    merge = _numbered(change, "merge", changing.merge, "make it part of the knowledge base")
+    merge.add_argument("--bypass", default="", metavar="REASON", help="without the approvals it lacks (admins)")
+    merge.add_argument("--no-wait", action="store_true", help="do not wait until it can be found")
+    listing = change("list", changing.changes_list, "changes, the one last touched first")
+    listing.add_argument(
+        "--state", default="", help="open, draft, in review, changes requested, approved, merged, closed"
+    )
+    listing.add_argument("--mine", action="store_true", help="only those of the acting account")
+    listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
+    listing.add_argument("--text", default="", help="only those with these words")
+
+
+def _numbered(add: _Adder, name: str, run: Any, about: str) -> argparse.ArgumentParser:
+    command = add(name, run, about)
+    command.add_argument("change", type=int, metavar="ID")
+    return command
+
+
+def _message(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    command.add_argument("--message", "--body", default="", help="what to say")
+    return command
+
+
+def _edits(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--file", action="append", default=[], help="a Markdown file (- for standard input)")
+    command.add_argument("--path", action="append", default=[], help="where it belongs; one per --file")
+    command.add_argument("--delete", action="append", default=[], metavar="PATH", help="a document to delete")
+    command.add_argument("--message", default="", help="why")
+
+
+def _people(add: _Adder) -> None:
+    confirm = add("confirm", changing.confirm, "re-verify a document: its words are still right")
+    confirm.add_argument("document", metavar="ID_OR_PATH")
+    confirm.add_argument("--until", default="", metavar="DATE", help="the next review (default: in a year)")
+    accounts = add.group_of("accounts", "who may do what")
+    accounts("list", changing.accounts_list, "everybody")
+    new = accounts("add", changing.accounts_add, "let somebody new in")
+    new.add_argument("account", metavar="ACCOUNT")
+    new.add_argument("--name", default="", help="the full name")
+    new.add_argument("--email", default="", help="the address")
+    new.add_argument("--role", default="reader", help="reader, author, reviewer or admin")
+    new.add_argument("--password", action="store_true", help="ask for a password (read from standard input)")
+    role = accounts("role", changing.accounts_role, "give somebody another role")
+    role.add_argument("account", metavar="ACCOUNT")
+    role.add_argument("role", metavar="ROLE")
+    for name, run, about in (
+        ("password", changing.accounts_password, "set a password (read from standard input)"),
+        ("on", changing.accounts_active, "switch an account on"),
+        ("off", changing.accounts_active, "switch an account off"),
+    ):
+        accounts(name, run, about).add_argument("account", metavar="ACCOUNT")
+    audit = add.group_of("audit", "who did what, when, and through which door")
+    listing = audit("list", changing.audit_list, "newest first")
+    for name, about in (("who", "only this account"), ("action", "only this act"), ("since", "only since this time")):
+        listing.add_argument(f"--{name}", default="", help=about)
+    listing.add_argument("--change", type=int, default=0, help="only this change")
+    listing.add_argument("--limit", type=int, default=500, help="how many lines")
+    listing.add_argument("--csv", action="store_true", help="as a table for a spreadsheet")

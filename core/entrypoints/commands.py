@@ -7,10 +7,11 @@ import json
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from core import profiles, strict
-from core.access import Actor
+from core.access import Actor, require
 from core.bootstrap import App, beside, build, fetch_models, list_models
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
@@ -21,6 +22,7 @@ from core.settings import PROJECT, Settings
 from core.types import Document, Filters, Generation, Hit, Person
 
 STARTER = Person("Concord", "concord@localhost")
+DOOR = "command line"
 
 
 def open_app(settings: Settings) -> App:
@@ -32,10 +34,12 @@ def open_app(settings: Settings) -> App:
     return app
 
 
-def me() -> Actor:
-    """Whoever can run commands in the workspace can do anything to it: an admin."""
+def acting(app: App, options: Namespace) -> Actor:
+    """The account named by --as. Without it an admin: whoever can run commands in the workspace owns its files."""
+    if options.user:
+        return replace(app.accounts.actor(options.user), door=DOOR)
     name = getpass.getuser()
-    return Actor(name, name, f"{name}@localhost", "admin")
+    return Actor(f"{name}@localhost", name, f"{name}@localhost", "admin", DOOR)
 
 
 def _digest(value: str) -> str:
@@ -54,6 +58,7 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if not app.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
         imported = app.documents.import_folder(source, STARTER, first, progress=terminal.progress)
+        app.merging.repair()
     value = {"home": str(settings.home), "commit": app.store.head(), "documents": len(app.documents.all())}
     lines = [f"Workspace: {settings.home}", f"Documents: {value['documents']}"]
     return _imported(terminal, {**value, **(_import_json(imported) if imported else {})}, lines, imported)
@@ -62,9 +67,13 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 def import_folder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Bring a folder in as one commit."""
     app = open_app(settings)
+    actor = acting(app, options)
+    require(actor, "import documents")
     imported = app.documents.import_folder(
-        options.folder, me().person, options.message, options.into, terminal.progress
+        options.folder, actor.person, options.message, options.into, terminal.progress
     )
+    if imported.added or imported.edited:
+        app.auditing.note(actor, "import", options.folder.name, commit=imported.commit)
     lines = [
         f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
     ]
@@ -249,6 +258,7 @@ def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> 
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Build in this process, with a bar."""
     app = open_app(settings)
+    require(acting(app, options), "rebuild the index")
     built = app.indexing.build(app.preferences.profile(options.profile), full=options.full, progress=terminal.progress)
     lines = [indexing.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
@@ -301,7 +311,8 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
         raw["lexical"] = json.loads(options.lexical)
     except ValueError as error:
         raise BadInput(f"--lexical is not valid JSON: {error}.") from None
-    profile = open_app(settings).preferences.add_profile(profiles.from_mapping(raw), me().person)
+    app = open_app(settings)
+    profile = app.administration.add_profile(acting(app, options), profiles.from_mapping(raw))
     digest = profiles.identity(profile)
     terminal.show(
         {**strict.plain(profile), "digest": digest},
@@ -335,7 +346,7 @@ def generations_list(settings: Settings, options: Namespace, terminal: Terminal)
 def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Serve an older generation until the next reindex."""
     app = open_app(settings)
-    made = app.shelf.rollback(app.preferences.profile(options.profile), options.number)
+    made = app.administration.rollback(acting(app, options), options.number, options.profile)
     terminal.show(
         strict.plain(made), [f"Generation {made.number} ({_digest(made.commit)}) serves now, until the next reindex."]
     )
@@ -371,7 +382,8 @@ def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int
 
 def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Ask a job to stop."""
-    job = open_app(settings).jobs.cancel(options.job)
+    app = open_app(settings)
+    job = app.administration.cancel(acting(app, options), options.job)
     terminal.show(
         strict.plain(job),
         [f"Job {job.id} was asked to stop." if job.open else f"Job {job.id} already ended: {job.state}."],
@@ -383,5 +395,7 @@ def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Be the worker of a job."""
     app = open_app(settings)
     job = app.jobs.run(options.job, app.kinds())
+    if job.state == "done":
+        app.catch_up()  # what was merged while the work went on has not started a job of its own
     terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])
     return 0 if job.state in ("done", "cancelled") else 1

@@ -10,7 +10,7 @@ from core.chunking import chunker
 from core.chunking.tools import Tools
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
-from core.entrypoints.commands import me, open_app, params_of
+from core.entrypoints.commands import acting, open_app, params_of
 from core.entrypoints.terminal import Terminal, table
 from core.errors import NotFound
 from core.settings import Settings
@@ -122,21 +122,24 @@ def gaps_list(settings: Settings, options: Namespace, terminal: Terminal) -> int
 
 def gaps_report(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Keep a question for the owners."""
-    gap = open_app(settings).gaps.report(me(), options.query, options.note)
+    app = open_app(settings)
+    gap = app.gaps.report(acting(app, options), options.query, options.note)
     terminal.show(strict.plain(gap), [f"Kept as gap {gap.id}."])
     return 0
 
 
 def gaps_close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Mark a question as answered."""
-    open_app(settings).gaps.close(me(), options.gap)
+    app = open_app(settings)
+    app.gaps.close(acting(app, options), options.gap)
     terminal.show({"closed": options.gap}, [f"Gap {options.gap} is closed."])
     return 0
 
 
 def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Search with another profile from now on."""
-    made = open_app(settings).administration.make_default(me(), options.name)
+    app = open_app(settings)
+    made = app.administration.make_default(acting(app, options), options.name)
     terminal.show(strict.plain(made), [f"The profile {made.profile.name} is in production now."])
     return 0
 

@@ -11,6 +11,7 @@ from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
 from core.errors import BadInput
 from core.ports import Cache, Models, Shelf
+from core.services.auditing import Auditing
 from core.services.documents import Documents
 from core.services.jobs import Job, Jobs
 from core.services.preferences import Preferences, Production
@@ -35,15 +36,24 @@ class Administration:
     """Builds, rollbacks, profiles."""
 
     def __init__(
-        self, documents: Documents, shelf: Shelf, preferences: Preferences, jobs: Jobs, models: Models, cache: Cache
+        self,
+        documents: Documents,
+        shelf: Shelf,
+        preferences: Preferences,
+        jobs: Jobs,
+        models: Models,
+        cache: Cache,
+        auditing: Auditing,
     ) -> None:
-        self.documents, self.shelf, self.preferences = documents, shelf, preferences
+        self.documents, self.shelf, self.preferences, self.auditing = documents, shelf, preferences, auditing
         self.jobs, self.models, self.cache = jobs, models, cache
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start to make the newest commit searchable, in the background."""
         require(actor, "rebuild the index")
-        return self.jobs.start("reindex", {"profile": self.preferences.profile(profile).name, "full": full})
+        name = self.preferences.profile(profile).name
+        self.auditing.note(actor, "rebuild the index", name, detail="everything" if full else "")
+        return self.jobs.start("reindex", {"profile": name, "full": full})
 
     def verify(self, actor: Actor) -> Job:
         """Check in the background that repository, database and index agree."""
@@ -53,24 +63,31 @@ class Administration:
     def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
         """Serve an older generation until the next rebuild."""
         require(actor, "roll back the index")
-        return self.shelf.rollback(self.preferences.profile(profile), number)
+        made = self.shelf.rollback(self.preferences.profile(profile), number)
+        self.auditing.note(actor, "roll back the index", f"generation {number} of {made.profile}")
+        return made
 
     def cancel(self, actor: Actor, job: int) -> Job:
         """Ask a job to stop."""
         require(actor, "cancel a job")
+        self.auditing.note(actor, "cancel a job", f"job {job}")
         return self.jobs.cancel(job)
 
     def add_profile(self, actor: Actor, profile: Profile) -> Profile:
         """Keep a new profile."""
         require(actor, "add a profile")
-        return self.preferences.add_profile(profile, actor.person)
+        made = self.preferences.add_profile(profile, actor.person)
+        self.auditing.note(actor, "add a profile", made.name)
+        return made
 
     def make_default(self, actor: Actor, name: str) -> Production:
         """Search with another profile from now on; it must have an index."""
         require(actor, "change what is in production")
         if self.shelf.current(self.preferences.profile(name)) is None:
             raise BadInput(f"The profile {name!r} has no index yet. Build it first, so that nobody searches nothing.")
-        return self.preferences.make_default(name, actor.person)
+        made = self.preferences.make_default(name, actor.person)
+        self.auditing.note(actor, "make a profile default", name)
+        return made
 
     def estimate(self, profile: Profile) -> Estimate:
         """Chunk and embed a sample, and scale it up to the whole knowledge base."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.ports import Database, Progress, Shelf, Store, no_progress
+from core.services.auditing import Auditing
 from core.services.preferences import Preferences
 from core.types import Profile
 
@@ -12,8 +13,11 @@ from core.types import Profile
 class Verifying:
     """Checks the whole workspace."""
 
-    def __init__(self, store: Store, database: Database, shelf: Shelf, preferences: Preferences) -> None:
-        self.store, self.database, self.shelf, self.preferences = store, database, shelf, preferences
+    def __init__(
+        self, store: Store, database: Database, shelf: Shelf, preferences: Preferences, auditing: Auditing
+    ) -> None:
+        self.store, self.database, self.shelf = store, database, shelf
+        self.preferences, self.auditing = preferences, auditing
 
     def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
         """Everything that is wrong; nothing when all agree."""
@@ -21,6 +25,7 @@ class Verifying:
         found = [f"repository: {line}" for line in self.store.check()]
         progress(1, 3, "Checking the database")
         found += [f"database: {line}" for line in self.database.check()]
+        found += [f"audit: {line}" for line in self.auditing.problems()]
         progress(2, 3, "Checking the index")
         for profile in self.preferences.profiles():
             found += [f"index {profile.name}: {line}" for line in self._profile(profile)]

@@ -5,26 +5,29 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.services import accounts
-from pages.ui import keys
+from core.errors import ConcordError, NotFound, Refused
+from core.services.accounts import may_demo
+from pages.ui import flash, keys
+from pages.ui.workspace import app
+
+DEMO_ADDRESS = (
+    "The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address}. "
+    "Start it with: make run, or give people accounts and set CONCORD_SIGN_IN to local or oidc."
+)
 
 
 def me() -> Actor:
-    """The person behind this session. The demo lets everybody be anybody, where nobody else can reach it."""
-    return accounts.demo(st.session_state.get(keys.PERSONA, "admin"))
+    """The person behind this session; without one, the page that lets people in, and nothing more."""
+    return {"demo": _persona, "local": _signed_in, "oidc": _provider}[app().settings.sign_in]()
 
 
 def require(action: str) -> Actor:
     """The person, if the role allows the action; else a page that says so, and nothing more."""
-    address = str(st.get_option("server.address") or "")
-    if not accounts.may_demo(address):
-        st.error(refusal(address))
-        st.stop()
     actor = me()
     if not allowed(actor, action):
         st.title("Not for this role")
         st.info(
-            f"{actor.name} is signed in as {actor.role}. Ask an admin, or go back to the search.",
+            f"{flash.plain(actor.name)} is signed in as {actor.role}. Ask an admin, or go back to the search.",
             icon=":material/lock:",
         )
         st.stop()
@@ -33,21 +36,95 @@ def require(action: str) -> Actor:
 
 def refusal(address: str) -> str:
     """Why the demo does not run here."""
-    return (
-        f"The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address or 'all addresses'}. "
-        "Start it with: make run"
-    )
+    return DEMO_ADDRESS.format(address=address or "all addresses")
 
 
-def persona_switch() -> None:
-    """The demo's switch, at the foot of the sidebar."""
+# ---------------------------------------------------------------- three ways in
+
+
+def _persona() -> Actor:
+    """The demo: everybody may be anybody, where nobody else can reach it."""
+    address = str(st.get_option("server.address") or "")
+    if not may_demo(address):
+        st.error(refusal(address))
+        st.stop()
+    try:
+        return app().accounts.actor(st.session_state.get(keys.PERSONA, "admin"))
+    except (NotFound, Refused):
+        return app().accounts.actor(next(one.id for one in app().accounts.all() if one.active))
+
+
+def _signed_in() -> Actor:
+    """A local account; asked anew on every run, so a role that was taken away is gone at once."""
+    try:
+        return app().accounts.actor(st.session_state.get(keys.ACCOUNT, ""))
+    except ConcordError:
+        _sign_in_page()
+        st.stop()
+
+
+def _sign_in_page() -> None:
+    with st.container(width=420, key="sign_in"):
+        st.title("Sign in")
+        with st.form("sign_in_form", border=True):
+            name = st.text_input("Name or email", key="sign_in_name", autocomplete="username")
+            password = st.text_input(
+                "Password", type="password", key="sign_in_password", autocomplete="current-password"
+            )
+            pressed = st.form_submit_button("Sign in", type="primary", width="stretch")
+        if pressed:
+            try:
+                st.session_state[keys.ACCOUNT] = app().accounts.sign_in(name, password).id
+            except ConcordError as error:
+                st.error(flash.plain(str(error)), icon=":material/lock:")
+            else:
+                st.rerun()
+
+
+def _provider() -> Actor:
+    """The organisation's own sign-in, through Streamlit; people need an account with the same address."""
+    if not st.user.is_logged_in:
+        st.title("Sign in")
+        st.button("Sign in with your organisation", on_click=st.login, type="primary", icon=":material/login:")
+        st.stop()
+    verified = st.user.get("email_verified") is not False
+    found = app().accounts.by_email(str(st.user.get("email") or "")) if verified else None
+    if found is None:
+        st.error(f"There is no account for {flash.plain(str(st.user.get('email') or 'you'))}. Ask an admin to add it.")
+        st.button("Sign out", on_click=st.logout)
+        st.stop()
+    return found
+
+
+def sign_out() -> None:
+    """Leave."""
+    st.session_state.pop(keys.ACCOUNT, None)
+    if app().settings.sign_in == "oidc":
+        st.logout()
+
+
+# ---------------------------------------------------------------- the foot of the sidebar
+
+
+def foot() -> None:
+    """Who is here, and how to become somebody else."""
     with st.sidebar.container(key="persona_box"):
-        st.selectbox(
-            "Demo: you act as",
-            [actor.id for actor in accounts.DEMO],
-            index=[actor.id for actor in accounts.DEMO].index(me().id),
-            format_func=lambda name: f"{accounts.demo(name).name} · {accounts.demo(name).role}",
-            key=keys.PERSONA,
-            persist_state="session",
-            help="This demo has no sign-in. Switch roles to see what each of them can do.",
-        )
+        if app().settings.sign_in == "demo":
+            _persona_switch()
+        else:
+            actor = me()
+            st.caption(f"{flash.plain(actor.name)} · {actor.role}")
+            st.button("Sign out", on_click=sign_out, icon=":material/logout:", key="sign_out")
+
+
+def _persona_switch() -> None:
+    people = {one.id: one for one in app().accounts.all() if one.active}
+    st.selectbox(
+        "Demo: you act as",
+        list(people),
+        index=list(people).index(me().id),
+        format_func=lambda name: f"{people[name].name} · {people[name].role}",
+        key=keys.PERSONA,
+        persist_state="session",
+        help="This demo has no sign-in. Switch roles to see what each of them can do.",
+    )

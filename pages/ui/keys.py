@@ -1,6 +1,7 @@
 """Every session key and query parameter, in one place. Sessions hold ids and plain values, never objects."""
 
 PERSONA = "persona"  # who the demo plays
+ACCOUNT = "account"  # who signed in with a local account
 FLASH = "flash"  # messages that survive a rerun
 PENDING = "pending"  # the act that waits for a confirmation
 

@@ -1,0 +1,73 @@
+"""The review rules of a knowledge base: a file in it, `review-rules.yaml`, that is itself changed by review."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import yaml
+
+from core import strict
+from core.errors import BadInput
+
+FILE = "review-rules.yaml"
+MAX_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What changes to some paths need. `match` is a folder (`finance/`) or a pattern (`*/policies/*.md`)."""
+
+    match: str = "*"
+    approvals: int = 1
+    owners: tuple[str, ...] = ()  # ids of accounts, one of whom must approve
+    conversations: str = "allow"  # block: every conversation must be resolved before a merge
+
+
+DEFAULT = (Rule(),)
+OWN = Rule(FILE, approvals=1)  # the rules themselves; who may approve them is checked by role
+
+
+def read(raw: bytes) -> tuple[Rule, ...]:
+    """Rules from the file.
+
+    >>> read(b"rules:\\n  - match: finance/\\n    approvals: 2\\n")[0].approvals
+    2
+    """
+    if len(raw) > MAX_BYTES:
+        raise BadInput(f"{FILE} has {len(raw):,} bytes; the limit is {MAX_BYTES:,}.")
+    try:
+        value = yaml.safe_load(raw.decode("utf-8-sig"))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{FILE} cannot be read as YAML: {str(error).splitlines()[0]}.") from None
+    if value is None:
+        return DEFAULT
+    if not isinstance(value, dict) or set(value) != {"rules"} or not isinstance(value["rules"], list):
+        raise BadInput(f"{FILE} must hold one key, `rules`, with a list of rules.")
+    return tuple(_rule(item, n) for n, item in enumerate(value["rules"], 1)) or DEFAULT
+
+
+def _rule(raw: object, number: int) -> Rule:
+    where = f"{FILE}, rule {number}"
+    rule = strict.parse(Rule, raw, where)  # type: ignore[arg-type]
+    if not 1 <= rule.approvals <= 20:
+        raise BadInput(f"{where}: approvals must be between 1 and 20, got {rule.approvals}.")
+    if rule.conversations not in ("block", "allow"):
+        raise BadInput(f"{where}: conversations must be block or allow, got {rule.conversations!r}.")
+    return rule
+
+
+def covers(rule: Rule, path: str) -> bool:
+    """Whether a rule speaks about a path.
+
+    >>> covers(Rule("finance/"), "finance/aml/sar.md"), covers(Rule("it/*.md"), "hr/leave.md")
+    (True, False)
+    """
+    return path.startswith(rule.match) if rule.match.endswith("/") else fnmatch.fnmatchcase(path, rule.match)
+
+
+def asking(rules: Sequence[Rule], paths: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules that speak about any of the paths; all of them must be met."""
+    touched = tuple(paths)
+    return tuple(rule for rule in rules if any(covers(rule, path) for path in touched))

@@ -1,0 +1,242 @@
+"""From an approved change to the knowledge base: merge, solve conflicts, revert, and repair after a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from core.access import Actor, require
+from core.curation import review
+from core.curation.conflicts import Hunk, hunks, solve
+from core.curation.frontmatter import decode, read_document, with_field
+from core.errors import BadInput, NotFound, Refused
+from core.services.auditing import Run
+from core.services.changes import Change, Changes, branch_of, check_text
+from core.types import Commit, Person
+
+REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """One document that both the change and the knowledge base changed."""
+
+    path: str
+    parts: tuple[Hunk, ...]
+    gone: str = ""  # "mine" or "theirs" when that side deleted it
+
+
+class Merging:
+    """The last step of a change, and the way back."""
+
+    def __init__(self, changes: Changes, merged: Callable[[], object]) -> None:
+        self.changes, self.merged = changes, merged
+        self.database, self.store, self.clock = changes.database, changes.store, changes.clock
+        self.auditing = changes.auditing
+
+    def merge(self, actor: Actor, number: int, *, bypass: str = "") -> Change:
+        """Make an approved change part of the knowledge base: one commit on the main line, then a new index."""
+        require(actor, "merge a change")
+        reason = check_text(bypass)
+        if reason:
+            require(actor, "bypass the review rules")
+        with self.changes.writing(number) as (run, row, facts):
+            self.changes.allow("bypass" if reason else "merge", facts)
+            lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
+            if lacking:
+                raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
+            change = self.changes.get(number)
+            people, emails = self._people(facts.head, change.start), self._emails()
+            text = message(change, people, emails, reason)
+            commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
+            self._record(run, actor, row, facts.head, change.start, commit, reason)
+        self._finish(number)
+        return self.changes.get(number)
+
+    def _people(self, head: str, start: str) -> tuple[Person, ...]:
+        steps = self.store.log(head, since=start)
+        return tuple(dict.fromkeys(step.author for step, _ in reversed(steps)))
+
+    def _emails(self) -> dict[str, str]:
+        return {account: email for email, account in self.changes.accounts.ids().items()}
+
+    def _record(
+        self, run: Run, actor: Actor, row: Mapping[str, Any], head: str, start: str, commit: str, bypass: str
+    ) -> None:
+        run(
+            "UPDATE changes SET stage = 'merged', head = ?, start = ?, merged = ?, bypass = ?, ended = ?, ended_by = ?,"
+            " updated = ? WHERE id = ?",
+            (head, start, commit, bypass, self.clock.stamp(), actor.name, self.clock.stamp(), row["id"]),
+        )
+        action = "merge with bypass" if bypass else "merge"
+        self.auditing.record(run, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
+
+    def _finish(self, number: int) -> None:
+        """After the merge is safe: the branch is not needed any more, and the index has work to do."""
+        self.store.drop(branch_of(number))
+        self.merged()
+
+    # ------------------------------------------------------------ conflicts
+
+    def collisions(self, number: int) -> tuple[Collision, ...]:
+        """What must be decided before a change can be merged, document by document."""
+        change = self.changes.get(number)
+        main = self.store.head()
+        return tuple(self._collision(path, change.start, change.head, main) for path in change.conflicts)
+
+    def _collision(self, path: str, start: str, head: str, main: str) -> Collision:
+        base, mine, theirs = (self._text(commit, path) for commit in (start, head, main))
+        gone = "mine" if mine is None else "theirs" if theirs is None else ""
+        return Collision(path, hunks(base or "", mine or "", theirs or ""), gone)
+
+    def _text(self, commit: str, path: str) -> str | None:
+        try:
+            return decode(self.store.read(commit, path))
+        except NotFound:
+            return None
+
+    def solve(self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]]) -> Change:
+        """Bring a change up to date with one decision per conflict; the result is a new edit, so verdicts are void.
+
+        Per path: "mine", "theirs" or "=text" for each conflict; ("delete",) leaves the document out.
+        """
+        require(actor, "propose a change")
+        found = {one.path: one for one in self.collisions(number)}
+        if set(choices) != set(found):
+            raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
+        main = self.store.head()
+        with self.changes.writing(number) as (run, row, facts):
+            self.changes.allow("edit", facts)
+            change = self.changes.get(number)
+            files: dict[str, bytes | None] = {}
+            for edit in change.documents:
+                if edit.old_path:
+                    files[edit.old_path] = None
+                files[edit.path] = None if edit.kind == "deleted" else self._merged(change, edit.path, main)
+            files |= {path: _solved(found[path], chosen) for path, chosen in choices.items()}
+            self.store.weave(
+                branch_of(number), main, files, actor.person, "Solve conflicts with the main line", expected=facts.head
+            )
+            self.changes.touch(run, number)
+            self.auditing.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
+        return self.changes.get(number)
+
+    def _merged(self, change: Change, path: str, main: str) -> bytes:
+        """A document without conflict, with what both sides did to it."""
+        base, mine, theirs = (self._text(commit, path) for commit in (change.start, change.head, main))
+        if mine is None or base is None or theirs is None:
+            return (mine or "").encode()
+        return solve(hunks(base, mine, theirs), ()).encode()
+
+    # ------------------------------------------------------------ the way back
+
+    def revert(self, actor: Actor, number: int) -> Change:
+        """Propose to undo a merged change. Later edits of the same documents are kept, or shown as conflicts."""
+        with self.changes.writing(number) as (_, row, facts):
+            self.changes.allow("revert", facts)
+        commit = row["merged"]
+        before = self.store.log(commit, limit=1)[0][0].parents[0]
+        files: dict[str, bytes | None] = {}
+        for edit in self.store.changed(before, commit):
+            if edit.kind in ("added", "renamed"):
+                files[edit.path] = None
+            if edit.kind != "added":
+                files[edit.old_path or edit.path] = self.store.read(before, edit.old_path or edit.path)
+        text = f"Undo change {number}."
+        return self.changes.propose(actor, f"Revert “{row['title']}”"[:200], files, text, start=commit, reverts=number)
+
+    def confirm(self, actor: Actor, name: str, until: date) -> str:
+        """Re-verify a document: its words are still right. A recorded act that moves only `review_due`."""
+        require(actor, "confirm a document")
+        if until <= self.clock.today():
+            raise BadInput("The next review must lie in the future.")
+        with self.database.transaction() as run:
+            head = self.store.head()
+            path = next(entry.path for entry in self.store.entries(head) if entry.path == name)
+            text = decode(self.store.read(head, path))
+            files = {path: with_field(text, "review_due", until.isoformat()).encode()}
+            title = read_document(path, text).title
+            note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
+            commit = self.store.commit("main", files, actor.person, note, expected=head)
+            self.auditing.record(run, actor, "confirm", title, commit=commit, detail=f"{path} until {until}")
+        self.merged()
+        return commit
+
+    # ------------------------------------------------------------ after a kill
+
+    def repair(self) -> int:
+        """Write down what reached the main line but not the database, because of a kill or of somebody's own git."""
+        last = self.database.query("SELECT commit_id FROM audit WHERE commit_id != '' ORDER BY id DESC LIMIT 1")
+        known, head = last[0]["commit_id"] if last else "", self.store.head()
+        if known == head:
+            return 0
+        found = 0
+        with self.database.transaction() as run:
+            for step in self._unknown(run, known, head):
+                self._adopt(run, step)
+                found += 1
+        return found
+
+    def _unknown(self, run: Run, known: str, head: str) -> Iterator[Commit]:
+        for step, _ in reversed(self.store.log(head, since=known)):
+            if not run("SELECT 1 FROM audit WHERE commit_id = ?", (step.id,)):
+                yield step
+
+    def _adopt(self, run: Run, step: Commit) -> None:
+        number = _trailer(step.message)
+        rows = run("SELECT * FROM changes WHERE id = ? AND stage = 'in review'", (number,)) if number else []
+        if rows and len(step.parents) == 2 and step.parents[1] == self.store.head(branch_of(number)):
+            start = self.store.fork(step.parents[0], step.parents[1])
+            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, "")
+            return
+        title = step.message.splitlines()[0] if step.message else "commit"
+        self.auditing.record(
+            run, REPOSITORY, "commit", title, commit=step.id, detail=f"{step.author.name} <{step.author.email}>"
+        )
+
+
+def message(change: Change, people: tuple[Person, ...], emails: Mapping[str, str], bypass: str) -> str:
+    """What the history says about a merge: title, description, and who wrote and approved it, and when."""
+    approved = [v for v in change.verdicts if v.head == change.head and v.verdict == "approved"]
+    trailers = [f"Change: {change.id}"]
+    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if p.email != _email(emails, change.author)]
+    for verdict in approved:
+        trailers += [
+            f"Reviewed-by: {_line(verdict.name)} <{_email(emails, verdict.who)}>",
+            f"Reviewed-at: {verdict.when}",
+        ]
+    trailers += [f"Bypass: {_line(bypass)}"] if bypass else []
+    return "\n\n".join(part for part in (change.title, change.description, "\n".join(trailers)) if part)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _email(emails: Mapping[str, str], who: str) -> str:
+    """The address of an account; people of this machine have theirs as id."""
+    return emails.get(who) or (who if "@" in who else f"{who}@localhost")
+
+
+def _trailer(text: str) -> int:
+    """The number of the change that a commit merged, from its last paragraph alone; 0 when it merged none.
+
+    >>> _trailer("Title\\n\\nChange: 3"), _trailer("Title\\n\\nChange: 3\\n\\nlast")
+    (3, 0)
+    """
+    for line in text.rstrip().split("\n\n")[-1].splitlines():
+        name, _, value = line.partition(": ")
+        if name == "Change" and value.isdecimal():
+            return int(value)
+    return 0
+
+
+def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
+    if chosen == ("delete",):
+        return None
+    wanted = sum(part.conflict for part in collision.parts)
+    if len(chosen) != wanted or any(c not in ("mine", "theirs") and not c.startswith("=") for c in chosen):
+        raise BadInput(f"{collision.path} has {wanted} conflicts; decide each with mine, theirs or a text of your own.")
+    return solve(collision.parts, chosen).encode()
