@@ -243,12 +243,13 @@ class GitStore:
         *,
         expected: str,
     ) -> str:
-        """Bring a branch up to date: the files of `onto` with `files` on top, as one commit that follows both."""
+        """Bring a branch up to date: merge `onto` into it, with `files` for what git could not decide."""
         with self._writing():
             if self.head(branch) != expected:
                 raise Conflict("The change moved on while you were solving. Nothing was saved; look again and retry.")
             paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
-            commit = self._commit_tree(self._tree(onto, paths), (expected, onto), author, message)
+            tree = self._tree(self._merged_tree(onto, expected)[0], paths)
+            commit = self._commit_tree(tree, (expected, onto), author, message)
             self._swap(branch, commit, expected)
             return commit
 

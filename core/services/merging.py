@@ -109,26 +109,13 @@ class Merging:
         main = self.store.head()
         with self.changes.writing(number) as (run, row, facts):
             self.changes.allow("edit", facts)
-            change = self.changes.get(number)
-            files: dict[str, bytes | None] = {}
-            for edit in change.documents:
-                if edit.old_path:
-                    files[edit.old_path] = None
-                files[edit.path] = None if edit.kind == "deleted" else self._merged(change, edit.path, main)
-            files |= {path: _solved(found[path], chosen) for path, chosen in choices.items()}
+            files = {path: _solved(found[path], chosen) for path, chosen in choices.items()}
             self.store.weave(
                 branch_of(number), main, files, actor.person, "Solve conflicts with the main line", expected=facts.head
             )
             self.changes.touch(run, number)
             self.auditing.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
         return self.changes.get(number)
-
-    def _merged(self, change: Change, path: str, main: str) -> bytes:
-        """A document without conflict, with what both sides did to it."""
-        base, mine, theirs = (self._text(commit, path) for commit in (change.start, change.head, main))
-        if mine is None or base is None or theirs is None:
-            return (mine or "").encode()
-        return solve(hunks(base, mine, theirs), ()).encode()
 
     # ------------------------------------------------------------ the way back
 

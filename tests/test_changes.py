@@ -1,0 +1,294 @@
+"""Changes through the services: edits, talk, suggestions, conflicts, merges, reverts, accounts, audit."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from core.bootstrap import App
+from core.errors import BadInput, Conflict, NotFound, Refused
+from core.services.accounts import DEMO
+from core.services.auditing import as_csv
+from tests.conftest import NoProcesses, put, small_app
+
+READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
+TEXT = "---\ntitle: Keeping records\nowner: Finance\nreview_due: 2026-01-01\n---\n# Keeping records\n\nKeep them 5 years.\n\nThen shred.\n"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> App:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"finance/records.md": TEXT, "it/vpn.md": "# VPN\n\nUse it.\n"})
+    app.merging.repair()
+    return app
+
+
+def changed(old: str, new: str) -> dict[str, bytes | None]:
+    return {"finance/records.md": TEXT.replace(old, new).encode()}
+
+
+def approved(app: App, files: dict[str, bytes | None], title: str = "Longer") -> int:
+    number = app.changes.propose(AUTHOR, title, files, "The law changed.").id
+    app.changes.submit(AUTHOR, number)
+    app.reviewing.approve(REVIEWER, number)
+    return number
+
+
+def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(desk: App) -> None:
+    number = desk.changes.propose(AUTHOR, "Longer", changed("5 years", "7 years"), "The law changed.").id
+    desk.changes.edit(AUTHOR2, number, changed("5 years", "7 full years"))
+    desk.changes.submit(AUTHOR, number)
+    desk.reviewing.approve(REVIEWER, number)
+    before = len(desk.store.log(desk.store.head()))
+    merged = desk.merging.merge(AUTHOR, number)
+    steps = desk.store.log(desk.store.head())
+    assert (len(steps), merged.state) == (before + 1, "merged")
+    message = steps[0][0].message
+    assert steps[0][0].author.name == AUTHOR.name
+    assert "The law changed." in message
+    assert f"Change: {number}" in message
+    assert f"Reviewed-by: {REVIEWER.name} <{REVIEWER.email}>" in message
+    assert f"Co-authored-by: {AUTHOR2.name} <{AUTHOR2.email}>" in message
+    assert "7 full years" in desk.documents.show("finance/records.md").text
+    assert desk.jobs.recent()[0].kind == "reindex"
+
+
+def test_a_draft_touches_nothing_that_is_approved(desk: App) -> None:
+    head = desk.store.head()
+    desk.changes.propose(AUTHOR, "T", changed("5", "9"))
+    assert desk.store.head() == head
+    assert "9 years" not in desk.documents.show("finance/records.md").text
+
+
+@pytest.mark.parametrize("actor", [READER])
+def test_readers_propose_nothing(desk: App, actor: object) -> None:
+    with pytest.raises(Refused, match="Only authors and above may propose a change; Robin Falk is a reader"):
+        desk.changes.propose(READER, "T", changed("5", "9"))
+
+
+@pytest.mark.parametrize(
+    ("path", "raw", "why"),
+    [
+        ("../x.md", b"# X", "not a plain file"),
+        ("x.md", b"", "empty"),
+        ("x.md", b"\xff\xfe", "UTF-8"),
+        ("x.md", b"a\0b", "NUL"),
+        ("FINANCE/records.md", b"# X", "differ only in case"),
+        ("it/vpn.md/x.md", b"# X", "cannot stand beside"),
+    ],
+)
+def test_bad_files_are_refused_and_nothing_is_left(desk: App, path: str, raw: bytes, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        desk.changes.propose(AUTHOR, "T", {path: raw})
+    assert desk.changes.all() == ()
+    assert desk.changes.propose(AUTHOR, "T", changed("5", "6")).state == "draft"
+
+
+def test_broken_frontmatter_may_be_drafted_but_not_submitted(desk: App) -> None:
+    number = desk.changes.propose(AUTHOR, "T", {"x.md": b"---\nstatus: odd\n---\n# X\n"}).id
+    with pytest.raises(Refused, match="x.md: Line 2: status is 'odd'"):
+        desk.changes.submit(AUTHOR, number)
+    desk.changes.edit(AUTHOR, number, {"x.md": b"---\nstatus: approved\n---\n# X\n"})
+    assert desk.changes.submit(AUTHOR, number).state == "in review"
+
+
+def test_an_edit_on_top_of_somebody_elses_is_refused(desk: App) -> None:
+    one = desk.changes.propose(AUTHOR, "T", changed("5", "6"))
+    desk.changes.edit(AUTHOR2, one.id, changed("5", "7"))
+    with pytest.raises(Conflict, match="moved on"):
+        desk.changes.edit(AUTHOR, one.id, changed("5", "8"), expected=one.head)
+
+
+def test_a_reviewer_who_saw_older_text_cannot_approve_the_new(desk: App) -> None:
+    one = desk.changes.propose(AUTHOR, "T", changed("5", "6"))
+    desk.changes.submit(AUTHOR, one.id)
+    desk.changes.edit(AUTHOR, one.id, changed("5", "7"))
+    with pytest.raises(Refused, match="edited after you opened it"):
+        desk.reviewing.approve(REVIEWER, one.id, head=one.head)
+
+
+def test_a_suggestion_is_applied_where_its_words_stand_now(desk: App) -> None:
+    number = desk.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    desk.changes.submit(AUTHOR, number)
+    body = "Say which.\n```suggestion\nKeep them 7 years after closing.\n```"
+    made = desk.reviewing.comment(REVIEWER, number, body, path="finance/records.md", line=8)
+    moved = TEXT.replace("5 years", "7 years").replace("# Keeping records\n", "# Keeping records\n\nFor all.\n")
+    desk.changes.edit(AUTHOR, number, {"finance/records.md": moved.encode()})
+    assert desk.reviewing.comments(number)[0].line == 10
+    desk.reviewing.apply(AUTHOR, number, made.id)
+    text = desk.store.read(desk.changes.get(number).head, "finance/records.md").decode()
+    assert "Keep them 7 years after closing.\n\nThen shred." in text
+    assert desk.reviewing.comments(number)[0].resolved
+    with pytest.raises(Refused, match="applied before"):
+        desk.reviewing.apply(AUTHOR, number, made.id)
+
+
+def test_replies_belong_to_their_conversation(desk: App) -> None:
+    number = desk.changes.propose(AUTHOR, "T", changed("5", "6")).id
+    first = desk.reviewing.comment(REVIEWER, number, "Why?")
+    answer = desk.reviewing.comment(AUTHOR, number, "Because.", thread=first.id)
+    again = desk.reviewing.comment(REVIEWER, number, "I see.", thread=answer.id)
+    assert (answer.thread, again.thread) == (first.id, first.id)
+    assert desk.changes.get(number).conversations == 1
+    desk.reviewing.resolve(AUTHOR, number, first.id)
+    assert desk.changes.get(number).conversations == 0
+
+
+def test_comments_on_what_the_change_does_not_touch_are_refused(desk: App) -> None:
+    number = desk.changes.propose(AUTHOR, "T", changed("5", "6")).id
+    with pytest.raises(BadInput, match="does not touch 'it/vpn.md'"):
+        desk.reviewing.comment(REVIEWER, number, "x", path="it/vpn.md", line=1)
+    with pytest.raises(BadInput, match="lines 1 to"):
+        desk.reviewing.comment(REVIEWER, number, "x", path="finance/records.md", line=999)
+    with pytest.raises(NotFound):
+        desk.reviewing.comment(REVIEWER, number, "x", thread=99)
+
+
+def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(desk: App) -> None:
+    number = approved(desk, changed("5 years", "7 years"))
+    other = approved(desk, changed("5 years", "10 years"), "Other")
+    desk.merging.merge(AUTHOR, other)
+    now = desk.changes.get(number)
+    assert now.conflicts == ("finance/records.md",)
+    with pytest.raises(Refused, match="conflicts with what was merged meanwhile"):
+        desk.merging.merge(AUTHOR, number)
+    conflict = desk.merging.collisions(number)[0]
+    assert [part.mine for part in conflict.parts if part.conflict] == [("Keep them 7 years.",)]
+    with pytest.raises(BadInput, match="Decide about each document"):
+        desk.merging.solve(AUTHOR, number, {})
+    with pytest.raises(BadInput, match="has 1 conflicts"):
+        desk.merging.solve(AUTHOR, number, {"finance/records.md": ()})
+    solved = desk.merging.solve(AUTHOR, number, {"finance/records.md": ("=Keep them 12 years.",)})
+    assert (solved.state, solved.conflicts, solved.approvals) == ("in review", (), ())
+    desk.reviewing.approve(REVIEWER, number)
+    desk.merging.merge(AUTHOR, number)
+    assert "Keep them 12 years." in desk.documents.show("finance/records.md").text
+    assert tuple(desk.auditing.problems()) == ()
+
+
+def test_edits_of_different_places_merge_by_themselves(desk: App) -> None:
+    one, two = approved(desk, changed("5 years", "7 years")), approved(desk, changed("Then shred", "Then burn"), "B")
+    desk.merging.merge(AUTHOR, one)
+    assert desk.merging.merge(AUTHOR, two).state == "merged"
+    text = desk.documents.show("finance/records.md").text
+    assert "7 years" in text
+    assert "Then burn" in text
+
+
+def test_a_revert_is_a_change_that_keeps_what_came_later(desk: App) -> None:
+    number = approved(desk, changed("5 years", "7 years"))
+    desk.merging.merge(AUTHOR, number)
+    later = TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
+    desk.merging.merge(AUTHOR, approved(desk, {"finance/records.md": later.encode()}, "Later"))
+    undo = desk.merging.revert(AUTHOR2, number)
+    assert (undo.reverts, undo.state) == (number, "draft")
+    desk.changes.submit(AUTHOR2, undo.id)
+    desk.reviewing.approve(REVIEWER, undo.id)
+    desk.merging.merge(AUTHOR2, undo.id)
+    text = desk.documents.show("finance/records.md").text
+    assert "5 years" in text
+    assert "Then burn" in text
+    with pytest.raises(Refused, match="Only a merged change can be reverted"):
+        desk.merging.revert(AUTHOR, desk.changes.propose(AUTHOR, "T", {"n.md": b"# N"}).id)
+
+
+def test_a_bypass_needs_an_admin_and_a_reason_and_stays_visible(desk: App) -> None:
+    number = desk.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
+    desk.changes.submit(AUTHOR, number)
+    with pytest.raises(Refused, match="Only admins may bypass"):
+        desk.merging.merge(AUTHOR, number, bypass="hurry")
+    with pytest.raises(Refused, match="Only an approved change"):
+        desk.merging.merge(ADMIN, number)
+    merged = desk.merging.merge(ADMIN, number, bypass="The auditor is here.")
+    assert merged.bypass == "The auditor is here."
+    assert "Bypass: The auditor is here." in desk.store.log(desk.store.head())[0][0].message
+    assert desk.auditing.entries(ADMIN, action="merge with bypass")[0].detail == "The auditor is here."
+
+
+def test_the_rules_file_is_reviewed_by_admins_and_then_holds(desk: App) -> None:
+    rules = b"rules:\n  - match: finance/\n    approvals: 2\n    owners: [reviewer2]\n    conversations: block\n"
+    number = desk.changes.propose(AUTHOR, "Rules", {"review-rules.yaml": rules}).id
+    desk.changes.submit(AUTHOR, number)
+    with pytest.raises(Refused, match="Only admins may judge"):
+        desk.reviewing.approve(REVIEWER, number)
+    desk.reviewing.approve(ADMIN, number)
+    desk.merging.merge(AUTHOR, number)
+    two = approved(desk, changed("5", "6"))
+    assert desk.changes.get(two).state == "in review"
+    desk.reviewing.approve(REVIEWER2, two)
+    talk = desk.reviewing.comment(REVIEWER2, two, "One thing.")
+    with pytest.raises(Refused, match="1 conversation is still open"):
+        desk.merging.merge(AUTHOR, two)
+    desk.reviewing.resolve(AUTHOR, two, talk.id)
+    assert desk.merging.merge(AUTHOR, two).state == "merged"
+    other = approved(desk, {"it/vpn.md": b"# VPN\n\nAlways.\n"}, "VPN")
+    assert desk.merging.merge(AUTHOR, other).state == "merged"
+
+
+def test_deleting_and_renaming_are_changes_too(desk: App) -> None:
+    number = approved(desk, {"it/vpn.md": None, "it/remote.md": b"# VPN\n\nUse it.\n"})
+    assert [edit.kind for edit in desk.changes.get(number).documents] == ["renamed"]
+    desk.merging.merge(AUTHOR, number)
+    assert [document.path for document in desk.documents.all()] == ["finance/records.md", "it/remote.md"]
+
+
+def test_confirming_a_document_moves_only_its_review(desk: App) -> None:
+    with pytest.raises(Refused, match="Only reviewers"):
+        desk.merging.confirm(AUTHOR, "finance/records.md", date(2027, 6, 1))
+    desk.merging.confirm(REVIEWER, "finance/records.md", date(2027, 6, 1))
+    document = desk.documents.show("finance/records.md")
+    assert document.text == TEXT.replace("2026-01-01", "2027-06-01")
+    assert "Verified-by: Petra Voss" in desk.store.log(desk.store.head())[0][0].message
+    assert tuple(desk.auditing.problems()) == ()
+
+
+def test_drafts_are_kept_per_person(desk: App) -> None:
+    desk.drafts.keep(AUTHOR, "it/vpn.md", "half a sen")
+    assert desk.drafts.find(AUTHOR, "it/vpn.md") == ("half a sen", "2026-11-15T12:00:00+00:00")
+    assert desk.drafts.find(AUTHOR2, "it/vpn.md") is None
+    desk.drafts.forget(AUTHOR, "it/vpn.md")
+    assert desk.drafts.find(AUTHOR, "it/vpn.md") is None
+
+
+def test_sign_in_is_by_password_and_rests_after_five_wrong_ones(desk: App) -> None:
+    desk.accounts.add(ADMIN, "zoe", "Zoe", "zoe@example.org", "author", "correct horse battery")
+    assert desk.accounts.sign_in("zoe", "correct horse battery").role == "author"
+    for _ in range(5):
+        with pytest.raises(Refused, match="name or the password is wrong"):
+            desk.accounts.sign_in("zoe", "guess")
+    with pytest.raises(Refused, match="Too many wrong passwords"):
+        desk.accounts.sign_in("zoe", "correct horse battery")
+    with pytest.raises(Refused, match="wrong"):
+        desk.accounts.sign_in("author", "")
+    row = desk.jobs.database.query("SELECT hash FROM accounts WHERE id = 'zoe'")[0]["hash"]
+    assert row.startswith("$argon2id$")
+
+
+def test_the_last_admin_stays_one(desk: App) -> None:
+    with pytest.raises(Refused, match="last admin"):
+        desk.accounts.set_role(ADMIN, "admin", "reader")
+    assert desk.accounts.get("admin").role == "admin"
+    with pytest.raises(Refused, match="Only admins"):
+        desk.accounts.set_role(AUTHOR, "author", "admin")
+    desk.accounts.set_active(ADMIN, "reader", False)
+    with pytest.raises(Refused, match="switched off"):
+        desk.accounts.actor("reader")
+
+
+def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
+    desk.merging.merge(AUTHOR, approved(desk, changed("5", "6")))
+    assert tuple(desk.auditing.problems()) == ()
+    with pytest.raises(Exception, match="append-only"):
+        desk.jobs.database.execute("DELETE FROM audit")
+    with pytest.raises(Exception, match="append-only"):
+        desk.jobs.database.execute("UPDATE audit SET who = 'nobody'")
+    put(desk, {"x.md": "# pushed by hand\n"})
+    assert any("not in the audit" in line for line in desk.auditing.problems())
+    assert desk.merging.repair() == 1
+    assert tuple(desk.auditing.problems()) == ()
+    said = as_csv(desk.auditing.entries(ADMIN)).splitlines()
+    assert said[0].startswith("id,at,who")
+    with pytest.raises(Refused, match="Only admins may see the audit"):
+        desk.auditing.entries(REVIEWER)
