@@ -1,0 +1,81 @@
+"""Merges under load and under fire: nothing acknowledged is lost, nothing half-done is visible, no repair by hand."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from core.bootstrap import App
+from tests.conftest import ROOT, NoProcesses, put, small_app
+
+
+def started(home: Path, name: str, threads: int, rounds: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.merge_worker", str(home), name, str(threads), str(rounds)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def merged_ids(app: App) -> Counter[int]:
+    """Which change each commit of the main line says it merged."""
+    found: Counter[int] = Counter()
+    for step, _ in app.store.log(app.store.head()):
+        for line in step.message.splitlines():
+            if line.startswith("Change: "):
+                found[int(line.removeprefix("Change: "))] += 1
+    return found
+
+
+def assert_agreement(app: App) -> None:
+    """Repository, database, audit and index say the same."""
+    history = merged_ids(app)
+    assert set(history.values()) <= {1}, "a change was merged twice"
+    assert set(history) == {change.id for change in app.changes.all(state="merged")}
+    assert app.store.check() == ()
+    assert not [path for path in app.store.path.rglob("*.lock") if path.name != "concord.lock"]
+    app.indexing.build(app.preferences.profile())
+    assert app.verifying.problems() == ()
+
+
+@pytest.mark.parametrize(
+    ("processes", "threads", "rounds"), [(2, 3, 1), pytest.param(4, 12, 3, marks=pytest.mark.slow)]
+)
+def test_many_people_merge_at_once_and_each_merge_is_there_once(
+    tmp_path: Path, processes: int, threads: int, rounds: int
+) -> None:
+    home = tmp_path / "home"
+    put(small_app(home, NoProcesses()), {"a.md": "# A\n"})
+    crews = [started(home, f"crew{n}", threads, rounds) for n in range(processes)]
+    said = [line.split() for crew in crews for line in crew.communicate(timeout=600)[0].splitlines()]
+    assert [line for line in said if line[0] == "refused"] == []
+    acknowledged = {int(line[1]) for line in said if line[0] == "merged"}
+    assert len(acknowledged) == processes * threads * rounds
+    app = small_app(home, NoProcesses())
+    assert set(merged_ids(app)) == acknowledged
+    assert_agreement(app)
+
+
+@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_in_the_middle_of_merges_nothing_acknowledged_is_lost(tmp_path: Path, kills: int) -> None:
+    home, dice = tmp_path / "home", random.Random(kills)
+    put(small_app(home, NoProcesses()), {"a.md": "# A\n"})
+    acknowledged: set[int] = set()
+    for n in range(kills):
+        crew = started(home, f"kill{n}", 2, 1000)
+        assert crew.stdout is not None
+        assert crew.stdout.readline() == "ready\n"
+        time.sleep(dice.uniform(0.05, 1.2))
+        crew.kill()
+        said = [line.split() for line in crew.stdout.read().splitlines()]
+        crew.wait()
+        acknowledged |= {int(line[1]) for line in said if line[0] == "merged" and len(line) == 3 and len(line[2]) == 40}
+        app = small_app(home, NoProcesses())  # the next start repairs by itself
+        assert acknowledged <= set(merged_ids(app))
+        assert tuple(app.auditing.problems()) == ()
+    assert acknowledged
+    assert_agreement(app)
+    print(f"{kills} kills: {len(acknowledged)} acknowledged merges, none lost")
