@@ -1,0 +1,125 @@
+"""Every forbidden move of the state table is refused by the service and by the command line, in the rule's own words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.bootstrap import App
+from core.curation import review
+from core.entrypoints.cli import main
+from core.errors import Refused
+from core.services.accounts import DEMO
+from tests.conftest import NoProcesses, put, small_app
+
+_, AUTHOR, _, REVIEWER, REVIEWER2, ADMIN = DEMO
+NEW = {"a.md": b"# A\n\nother words\n"}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dict[str, int]]:
+    """One change in every state."""
+    app = small_app(tmp_path_factory.mktemp("moves") / "home", NoProcesses())
+    put(app, {"a.md": "# A\n\nwords\n"})
+    made: dict[str, int] = {}
+    for state in review.STATES:
+        number = app.changes.propose(AUTHOR, state, {"b.md" if state == "merged" else "a.md": NEW["a.md"]}).id
+        if state == "closed":
+            app.changes.close(AUTHOR, number)
+        elif state != "draft":
+            app.changes.submit(AUTHOR, number)
+        if state == "changes requested":
+            app.reviewing.request_changes(REVIEWER, number, "More.")
+        if state in ("approved", "merged"):
+            app.reviewing.approve(REVIEWER, number)
+        if state == "merged":
+            app.merging.merge(AUTHOR, number)
+        made[state] = number
+        assert app.changes.get(number).state == state
+    return app, made
+
+
+SERVICE: dict[str, Callable[[App, int], object]] = {
+    "edit": lambda app, n: app.changes.edit(AUTHOR, n, {"a.md": b"# new\n"}),
+    "submit": lambda app, n: app.changes.submit(AUTHOR, n),
+    "withdraw": lambda app, n: app.changes.withdraw(AUTHOR, n),
+    "comment": lambda app, n: app.reviewing.comment(REVIEWER, n, "hm"),
+    "approve": lambda app, n: app.reviewing.approve(REVIEWER2, n),
+    "request changes": lambda app, n: app.reviewing.request_changes(REVIEWER2, n, "no"),
+    "merge": lambda app, n: app.merging.merge(AUTHOR, n),
+    "bypass": lambda app, n: app.merging.merge(ADMIN, n, bypass="hurry"),
+    "close": lambda app, n: app.changes.close(AUTHOR, n),
+    "reopen": lambda app, n: app.changes.reopen(AUTHOR, n),
+    "revert": lambda app, n: app.merging.revert(AUTHOR, n),
+}
+COMMANDS: dict[str, list[str]] = {
+    "edit": ["edit", "--as", "author", "--file", "FILE", "--path", "a.md"],
+    "submit": ["submit", "--as", "author"],
+    "withdraw": ["withdraw", "--as", "author"],
+    "comment": ["comment", "--as", "reviewer", "--message", "hm"],
+    "approve": ["approve", "--as", "reviewer2"],
+    "request changes": ["request-changes", "--as", "reviewer2", "--message", "no"],
+    "merge": ["merge", "--as", "author", "--no-wait"],
+    "bypass": ["merge", "--as", "admin", "--bypass", "hurry", "--no-wait"],
+    "close": ["close", "--as", "author"],
+    "reopen": ["reopen", "--as", "author"],
+    "revert": ["revert", "--as", "author"],
+}
+FORBIDDEN = [(move, state) for move in review.MOVES for state in review.STATES if review.refusal(move, state)]
+
+
+@pytest.mark.parametrize(("move", "state"), FORBIDDEN)
+def test_a_forbidden_move_is_refused_through_every_door(
+    desk: tuple[App, dict[str, int]], move: str, state: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app, made = desk
+    sentence = review.refusal(move, state)
+    before = app.jobs.database.query("SELECT * FROM changes"), app.store.branches(), app.store.head()
+    with pytest.raises(Refused) as refused:
+        SERVICE[move](app, made[state])
+    assert str(refused.value) == sentence
+    (tmp_path / "f.md").write_text("# new\n")
+    words = [str(tmp_path / "f.md") if word == "FILE" else word for word in COMMANDS[move]]
+    code = main(["--home", str(app.settings.home), "change", words[0], str(made[state]), *words[1:]])
+    assert (code, capsys.readouterr().err.strip()) == (1, sentence)
+    assert (app.jobs.database.query("SELECT * FROM changes"), app.store.branches(), app.store.head()) == before
+
+
+def test_the_command_line_mirrors_a_whole_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"a.md": "# A\n\nwords\n"})
+    (tmp_path / "a.md").write_text("# A\n\nbetter words\n")
+
+    def run(*words: str, code: int = 0) -> dict[str, object]:
+        assert main(["--home", str(tmp_path / "home"), "--json", *words]) == code
+        out = capsys.readouterr()
+        return json.loads(out.out) if code == 0 else {"error": out.err.strip()}
+
+    file = ("--file", str(tmp_path / "a.md"), "--path", "a.md")
+    change = run("change", "new", "--as", "author", "--title", "Better", *file, "--message", "why")
+    number = str(change["id"])
+    assert change["state"] == "draft"
+    assert run("change", "submit", number, "--as", "author")["state"] == "in review"
+    body = "Say:\n```suggestion\nthe best words\n```"
+    talk = run("change", "comment", number, "--as", "reviewer", "--body", body, "--path", "a.md", "--line", "3")
+    assert talk["suggestion"] == "the best words"
+    assert run("change", "apply", number, str(talk["id"]), "--as", "author")["conversations"] == 0
+    assert run("change", "approve", number, "--as", "reviewer")["approvals"] == ["Petra Voss"]
+    assert [one["id"] for one in run("change", "list", "--state", "approved")] == [int(number)]  # type: ignore[union-attr, index]
+    assert main(["--home", str(tmp_path / "home"), "change", "list", "--as", "reader"]) == 1
+    assert "Only authors and above" in capsys.readouterr().err
+    app.merging.merge(AUTHOR, int(number))
+    shown = run("change", "show", number)
+    assert (shown["state"], len(str(shown["merged"]))) == ("merged", 40)
+    assert "the best words" in app.documents.show("a").text
+    assert run("change", "revert", number, "--as", "author2")["reverts"] == int(number)
+    accounts = run("accounts", "list")
+    assert [one["id"] for one in accounts] == [actor.id for actor in DEMO]  # type: ignore[index]
+    run("accounts", "add", "zoe", "--role", "author", "--name", "Zoe", "--email", "z@example.org")
+    assert run("accounts", "role", "zoe", "reviewer")["role"] == "reviewer"
+    actions = [line["action"] for line in run("audit", "list")]  # type: ignore[index]
+    assert actions[:2] == ["change role", "add account"]
+    assert {"propose", "submit", "comment", "edit", "approve", "merge"} <= set(actions)
