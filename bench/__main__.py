@@ -1,11 +1,11 @@
-"""`python -m bench [legs|building|quality ...] [--sizes 2000,20000,200000]`"""
+"""`python -m bench [legs|building|quality|sessions ...] [--sizes 2000,20000,200000]`"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bench import building, legs, quality, report
+from bench import building, legs, quality, report, sessions
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -14,7 +14,7 @@ HOME = ROOT / "bench" / "out"
 
 def main() -> None:
     """Run the parts that were asked for, or all."""
-    parts = {"legs": _legs, "building": _building, "quality": _quality}
+    parts = {"legs": _legs, "building": _building, "quality": _quality, "sessions": _sessions}
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
     parser.add_argument("--sizes", default="2000,20000,200000", help="chunks")
@@ -98,6 +98,40 @@ def _quality(sizes: list[int]) -> None:
         "Retrieval quality",
         "Default profile, test queries, documents by their best chunk.\n\n" + markdown_table(heads, lines),
     )
+
+
+def _sessions(sizes: list[int]) -> None:
+    measured = sessions.measure(HOME)
+    heads = (
+        "sessions",
+        "interactions",
+        "errors",
+        "p50 ms",
+        "p95 ms",
+        "page opens ms",
+        "server CPU ms",
+        "bare search() CPU ms",
+        "ratio",
+    )
+    lines = []
+    for n, row in enumerate(measured["rows"]):
+        bare = (measured["bare"][n] + measured["bare"][n + 1]) / 2
+        numbers = [f"{row[key]:.1f}" for key in ("p50_ms", "p95_ms", "open_ms", "cpu_ms")]
+        lines.append(
+            [
+                row["sessions"],
+                row["interactions"],
+                row["errors"],
+                *numbers,
+                f"{bare:.1f}",
+                f"{row['cpu_ms'] / bare:.2f}x",
+            ]
+        )
+    text = (
+        f"{report.machine()}. The starter knowledge base, fresh questions, think time 2 s on average (0.2 s for one session); "
+        f"server CPU is everything the process did per interaction. From start to an interactive page with a warm search: {measured['interactive_s']:.1f} s.\n\n"
+    )
+    report.write("sessions", "The app under load", text + markdown_table(heads, lines))
 
 
 if __name__ == "__main__":

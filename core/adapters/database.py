@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from core.adapters.files import flock
+
 MIGRATIONS: tuple[str, ...] = (
     """
     CREATE TABLE jobs (
@@ -87,6 +89,12 @@ class Database:
         finally:
             connection.close()
 
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Writers queue at a lock: SQLite alone lets whoever asks at the right moment go first, and some wait for ever."""
+        with flock(self.path.with_suffix(".lock")), self._connection() as connection:
+            yield connection
+
     def query(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Rows as plain dicts."""
         with self._connection() as connection:
@@ -94,18 +102,18 @@ class Database:
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
         """One statement in its own transaction; the number of rows it changed."""
-        with self._connection() as connection:
+        with self._writing() as connection:
             return connection.execute(sql, values).rowcount
 
     def insert(self, sql: str, values: Sequence[Any] = ()) -> int:
         """One insert; the id of the new row."""
-        with self._connection() as connection:
+        with self._writing() as connection:
             return int(connection.execute(sql, values).lastrowid or 0)
 
     @contextmanager
     def transaction(self) -> Iterator[Callable[..., list[dict[str, Any]]]]:
         """Several statements that happen together or not at all; the block gets `run(sql, values) -> rows`."""
-        with self._connection() as connection:
+        with self._writing() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield lambda sql, values=(): [dict(row) for row in connection.execute(sql, values)]
