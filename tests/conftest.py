@@ -68,6 +68,9 @@ class WordReranker:
         asked = set(query.lower().split())
         return [float(len(asked.intersection(text.lower().split()))) for text in texts]
 
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        return sum(len(text.split()) > 500 for text in texts)
+
 
 class ScriptedLlm:
     """A language model that says what a test wrote, and remembers what it was asked."""
