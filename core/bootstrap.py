@@ -15,6 +15,7 @@ from core.adapters.generations import Generations
 from core.adapters.gitstore import GitStore
 from core.adapters.models import ModelShelf
 from core.adapters.processes import Processes
+from core.adapters.texts import TextCache
 from core.ports import Clock, Models, Progress
 from core.retrieval.analysis import analyser
 from core.services import indexing
@@ -98,6 +99,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     )
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
+    texts = TextCache((settings.cache or settings.home / "cache") / "texts.db")
     searching = Searching(shelf, models, preferences, clock)
     jobs = Jobs(database, Processes(settings.home), clock)
     return App(
@@ -106,7 +108,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         models=models,
         documents=documents,
         preferences=preferences,
-        indexing=Indexing(store, documents, shelf, models, cache, clock),
+        indexing=Indexing(store, documents, shelf, models, cache, clock, texts),
         searching=searching,
         jobs=jobs,
         verifying=Verifying(store, database, shelf, preferences),

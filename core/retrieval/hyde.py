@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.curation.billing import Bill
 from core.curation.quoting import RULE, cut, quoted
 from core.errors import ConcordError
 from core.ports import Llm
-from core.retrieval.trace import Bill, Trace
+from core.retrieval.trace import Trace
 
 if TYPE_CHECKING:
     import numpy as np

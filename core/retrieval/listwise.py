@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.curation.billing import Bill
 from core.curation.quoting import RULE, cut, quoted
 from core.errors import ConcordError
 from core.ports import Llm
 from core.retrieval.permutation import permutation
-from core.retrieval.trace import Bill
 
 PASSAGE = 2000  # characters of a passage that the model sees
 MAX_TOKENS = 1000

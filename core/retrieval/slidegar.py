@@ -34,38 +34,32 @@ def slide(
     At most `budget` chunks are read. What was carried on never stands below what was left behind.
 
     >>> slide([1, 2, 3, 4], 8, lambda chunks: sorted(chunks, reverse=True), lambda chunk: [chunk * 10], window=4)
-    Slid(order=(400, 300, 40, 30, 4, 3, 2, 1), joined=(40, 30, 400, 300), windows=3)
+    Slid(order=(400, 300, 40, 30, 4, 3, 2, 1), joined=(400, 300, 40, 30), windows=3)
     """
     window = min(window, max(2, budget // 2))
-    held, left, windows = list(initial[:window]), [], 0  # type: tuple[list[int], list[int], int]
-    seen = list(held)
+    best, left, fresh, windows = [], [], list(initial[:window]), 0  # type: tuple[list[int], list[int], list[int], int]
+    seen = set(fresh)
     for near in itertools.cycle((True, False)):
-        ordered = order(held) if held else None
-        if ordered is None:
+        ordered = order([*best, *fresh]) if fresh else None
+        if ordered is None:  # what was not read stays where it was
             break
         windows += 1
-        room = min(window // 2, budget - len(seen))
-        best, worse = list(ordered[: window // 2]), list(ordered[window // 2 :])
-        fresh = _next(best, initial, seen, neighbours, near)[:room] if room > 0 else []
-        if not fresh:
-            held = list(ordered)
-            break
-        held, left, seen = [*best, *fresh], [*worse, *left], [*seen, *fresh]
-    if not windows:
-        return Slid((), (), 0)
-    known = set(initial)
-    return Slid((*held, *left), tuple(chunk for chunk in seen if chunk not in known), windows)
+        best, left = list(ordered[: window // 2]), [*ordered[window // 2 :], *left]
+        room = max(0, min(window // 2, budget - len(seen)))
+        fresh = _next(best, initial, seen, neighbours, near)[:room] if room else []
+        seen.update(fresh)
+    read, known = (*best, *left), set(initial)
+    return Slid(read, tuple(chunk for chunk in read if chunk not in known), windows)
 
 
 def _next(
     best: Sequence[int],
     initial: Sequence[int],
-    seen: Sequence[int],
+    seen: set[int],
     neighbours: Callable[[int], Sequence[int]],
     near: bool,
 ) -> list[int]:
     """What to read next: neighbours of the best, those of the better ones first, or the rest of the list."""
-    known = set(seen)
     around = dict.fromkeys(chunk for one in best for chunk in neighbours(one))
     sources = (around, initial) if near else (initial, around)
-    return [chunk for chunk in dict.fromkeys(itertools.chain(*sources)) if chunk not in known]
+    return [chunk for chunk in dict.fromkeys(itertools.chain(*sources)) if chunk not in seen]

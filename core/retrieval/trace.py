@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from core.types import Answer, Stage
+from core.types import Stage
 
 
 @dataclass(slots=True)
@@ -30,32 +30,3 @@ class Trace:
             note = str(out[1]) if len(out) > 1 else ""
             cost = float(out[2]) if len(out) > 2 else 0.0  # type: ignore[arg-type]
             self.stages.append(Stage(name, (self.clock() - started) * 1000.0, count, note, cost))
-
-
-@dataclass(slots=True)
-class Bill:
-    """What the calls to a language model added up to.
-
-    >>> bill = Bill()
-    >>> bill.add(Answer("[1]", "haiku", input_tokens=900, output_tokens=5, seconds=1.2, dollars=0.0008))
-    >>> str(bill)
-    '1 call to haiku, 1.20 s, 905 tokens, $0.0008'
-    """
-
-    model: str = ""
-    calls: int = 0
-    seconds: float = 0.0
-    tokens: int = 0
-    dollars: float = 0.0
-
-    def add(self, answer: Answer) -> None:
-        """One more call."""
-        self.model = answer.model
-        self.calls += 1
-        self.seconds += answer.seconds
-        self.tokens += answer.input_tokens + answer.output_tokens
-        self.dollars += answer.dollars
-
-    def __str__(self) -> str:
-        noun = "call" if self.calls == 1 else "calls"
-        return f"{self.calls} {noun} to {self.model}, {self.seconds:.2f} s, {self.tokens:,} tokens, ${self.dollars:.4f}"
