@@ -147,12 +147,12 @@ def test_without_an_order_from_the_model_the_given_one_stands_and_a_warning_says
 
 
 def test_mended_answers_are_counted_in_the_note() -> None:
-    assert "1 of the answers mended" in run(["[3, 9]"], ["a", "b", "c"])[1].stages[0].note
+    assert "answers mended: 1" in run(["[3, 9]"], ["a", "b", "c"])[1].stages[0].note
 
 
 def test_a_long_passage_is_cut_and_the_note_says_so() -> None:
     _, trace = run(["[1, 2]"], ["w" * (PASSAGE + 1), "short"])
-    assert "1 passages cut to 2,000 characters" in trace.stages[0].note
+    assert "passages cut to 2,000 characters: 1" in trace.stages[0].note
 
 
 def test_the_meta_prompt_is_the_task_with_lessons() -> None:

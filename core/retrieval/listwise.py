@@ -82,8 +82,8 @@ class Ranker:
     def note(self) -> str:
         """What was asked, mended and cut."""
         parts = [str(self.bill)] if self.bill.calls else []
-        parts += [f"{self.mended} of the answers mended"] if self.mended else []
-        parts += [f"{self.shortened} passages cut to {PASSAGE:,} characters"] if self.shortened else []
+        parts += [f"answers mended: {self.mended}"] if self.mended else []
+        parts += [f"passages cut to {PASSAGE:,} characters: {self.shortened}"] if self.shortened else []
         return "; ".join(parts)
 
 
