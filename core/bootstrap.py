@@ -16,6 +16,7 @@ from core.adapters.gitstore import GitStore
 from core.adapters.models import ModelShelf
 from core.adapters.passwords import Argon2
 from core.adapters.processes import Processes
+from core.adapters.texts import TextCache
 from core.ports import Clock, Models, Progress
 from core.ports import Processes as ProcessPort
 from core.retrieval.analysis import analyser
@@ -118,9 +119,10 @@ def build(
     )
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
+    texts = TextCache((settings.cache or settings.home / "cache") / "texts.db")
     searching = Searching(shelf, models, preferences, clock)
     jobs = Jobs(database, processes or Processes(settings.home), clock)
-    indexing = Indexing(store, documents, shelf, models, cache, clock)
+    indexing = Indexing(store, documents, shelf, models, cache, clock, texts)
     auditing = Auditing(database, store, clock)
     accounts = Accounts(database, Argon2(), auditing, clock)
     changes = Changes(store, database, accounts, auditing, clock)

@@ -44,4 +44,6 @@ def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
 def identity(profile: Profile) -> str:
     """What names an index: everything that shapes it, and not the profile's name."""
     shape = strict.plain(check(profile))
+    if not profile.writers:
+        del shape["writers"]  # as before there were any: the same index keeps its name
     return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)

@@ -74,6 +74,7 @@ class Chunk:
     context: str = ""
     parent: tuple[int, int] | None = None
     tokens: int = 0
+    context_by: str = ""  # who wrote the context: structural, or the name of a model
 
 
 # ---------------------------------------------------------------- the repository
@@ -149,6 +150,7 @@ class Profile:
     context: str = "structural"
     embedder: str = "bge-small-en-v1.5-int8"
     lexical: LexicalOptions = field(default_factory=LexicalOptions)
+    writers: tuple[str, ...] = ()  # language models for contexts and segments; the next one when one fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,11 @@ class SearchConfig:
     tau: float = 1.0
     rerank_depth: int = 20
     k: int = 10
+    reranker: str = "cross-encoder"
+    rerank_model: str = ""  # "" is the default model of the reranker
+    rerank_prompt: str = "one-shot"
+    rerank_blend: float = 0.0  # the share of the fused score in the final order
+    hyde: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +254,11 @@ class LegScore:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer: which passage of which version of which document, and why it stands here."""
+    """One answer: which passage of which version of which document, and why it stands here.
+
+    `score` is what put it here, `rerank_score` what the reranker itself said; `fused_rank` is 0 when fusion did not
+    have it and a reranker brought it in as a neighbour.
+    """
 
     rank: int
     doc: str
@@ -274,6 +285,7 @@ class Stage:
     ms: float
     hits: int
     note: str = ""
+    cost: float = 0.0  # dollars
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,12 @@ sys.path.insert(0, str(ROOT))
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from core.access import Actor
 from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
 from core.ports import Processes
+from core.services.accounts import DEMO
 from core.settings import Settings, load
 from core.types import Answer, Person
 
@@ -70,6 +72,9 @@ class WordReranker:
         asked = set(query.lower().split())
         return [float(len(asked.intersection(text.lower().split()))) for text in texts]
 
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        return sum(len(text.split()) > 500 for text in texts)
+
 
 class ScriptedLlm:
     """A language model that says what a test wrote, and remembers what it was asked."""
@@ -116,6 +121,11 @@ class FixedClock:
 
     def stamp(self) -> str:
         return f"{self.day}T12:00:00+00:00"
+
+
+def demo(name: str) -> Actor:
+    """A persona of the demo."""
+    return next(actor for actor in DEMO if actor.id == name)
 
 
 class NoProcesses:

@@ -78,6 +78,7 @@ def test_the_cross_encoder_scores_its_card_s_pairs() -> None:
     assert no == pytest.approx(-4.3, abs=0.8)
     assert reranker.scores("q", []) == []
     assert len(reranker.scores("word " * 2000, ["text " * 2000])) == 1
+    assert reranker.cuts("word", ["text " * 2000, "text", "text " * 508, "text " * 509]) == 2  # 512 less 4
 
 
 def test_a_reranker_that_miscounts_switches_itself_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,7 +182,7 @@ def test_odd_queries_are_just_words(visit: Open, query: str) -> None:
 
 
 def test_a_gap_is_kept_for_the_owners(own_kb: App) -> None:
-    from core.services.accounts import demo
+    from tests.conftest import demo
 
     for _ in range(2):
         own_kb.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
@@ -312,7 +312,7 @@ def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own
     assert not app.exception
     assert own_kb.preferences.profile("small").chunker.params["max_tokens"] == 120
     from core.errors import BadInput
-    from core.services.accounts import demo
+    from tests.conftest import demo
 
     with pytest.raises(BadInput, match="has no index yet"):
         own_kb.administration.make_default(demo("admin"), "small")
@@ -336,8 +336,8 @@ def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pyt
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
 def test_services_refuse_whatever_door_was_used(own_kb: App, act: str, persona: str) -> None:
     from core.errors import Refused
-    from core.services.accounts import demo
     from core.types import Profile
+    from tests.conftest import demo
 
     arguments = {"rollback": (1,), "cancel": (1,), "add_profile": (Profile("x"),), "make_default": ("local",)}.get(
         act, ()

@@ -207,7 +207,7 @@ class Generations:
                 else vectors[np.argsort(np.array(ids), kind="stable")]
             )
             image.write_vectors(build / "served", rows)
-            notes = self._ann(build, rows)
+            notes = [*facts.get("notes", ()), *self._ann(build, rows)]
         with timed("publish"):
             return self._publish(profile, build, {**facts, "chunks": len(rows), "notes": notes})
 

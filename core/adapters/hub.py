@@ -91,3 +91,8 @@ class HubReranker:
         return [
             float(score) for score in self._model.predict([(query, text) for text in texts], show_progress_bar=False)
         ]
+
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than the model reads beside this query."""
+        limit = int(self._model.max_length or 512)
+        return sum(len(self._model.tokenizer(query, text, verbose=False)["input_ids"]) > limit for text in texts)

@@ -159,6 +159,11 @@ class Index:
         """The vector leg for one query vector."""
         return DenseLeg(self, vector)
 
+    def vector(self, chunk: int) -> np.ndarray:
+        """The vector of a chunk."""
+        row: np.ndarray = self._vectors[chunk]
+        return row
+
 
 @cache
 def _one_thread_per_search() -> None:

@@ -159,6 +159,11 @@ class OnnxReranker:
         with ThreadPoolExecutor(self._threads) as pool:
             return list(pool.map(lambda text: self._score(short, text), texts))
 
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than the model reads beside this query."""
+        short = " ".join(query.split()[:128])
+        return sum(bool(self._tokenizer.encode(short, text).overflowing) for text in texts)
+
     def _score(self, query: str, text: str) -> float:
         pair = self._tokenizer.encode(query, text)
         return float(self._session.run(None, _feed(pair.ids, pair.type_ids))[0][0][0])

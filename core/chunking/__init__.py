@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from core.chunking.agentic import agentic, situate
 from core.chunking.blocks import Outline, blocks
 from core.chunking.fixed import fixed
 from core.chunking.hierarchical import hierarchical
@@ -24,6 +25,7 @@ CHUNKERS: Mapping[str, Callable[..., Iterable[Piece]]] = {
     "fixed": fixed,
     "semantic": semantic,
     "hierarchical": hierarchical,
+    "agentic": agentic,
 }
 
 SETTINGS: Mapping[str, tuple[Mapping[str, int], ...]] = {
@@ -39,7 +41,7 @@ SETTINGS: Mapping[str, tuple[Mapping[str, int], ...]] = {
     ),
 }
 
-CONTEXTS = ("structural", "none")
+CONTEXTS = ("structural", "none", "contextual")
 
 
 def parameters(name: str) -> dict[str, int]:
@@ -72,7 +74,7 @@ def check_spec(spec: ChunkerSpec) -> dict[str, int]:
 
 
 def chunker(spec: ChunkerSpec, tools: Tools, context: str = "structural") -> Callable[[Document], tuple[Chunk, ...]]:
-    """A pure function from a document to its chunks."""
+    """A function from a document to its chunks; pure, unless the tools hold a language model."""
     params = check_spec(spec)
     if context not in CONTEXTS:
         raise BadInput(f"There is no context {context!r}. Contexts: {', '.join(CONTEXTS)}.")
@@ -97,12 +99,13 @@ def _chunk(
                 end=piece.end,
                 text=text,
                 heading=heading,
-                context=_context(document, heading, piece) if context == "structural" else piece.context,
+                context=piece.context if context == "none" else _context(document, heading, piece),
                 parent=piece.parent,
                 tokens=ruler.count(piece.start, piece.end),
+                context_by="" if context == "none" else "structural",
             )
         )
-    return tuple(chunks)
+    return situate(document, chunks, tools) if context == "contextual" else tuple(chunks)
 
 
 def _identity(doc: str, text: str, occurrence: int) -> str:

@@ -22,7 +22,7 @@ def semantic(
     What is still over `max_tokens` is cut again at its own largest drop.
     """
     ruler = Ruler(document.text, tools.tokens)
-    runs = [_sentences(document.text, section, ruler, max_tokens) for section in sections(blocks(document))]
+    runs = [units(document.text, section, ruler, max_tokens) for section in sections(blocks(document))]
     drops = _drops(document.text, runs, tools, buffer)
     threshold = _percentile([drop for run in drops for drop in run], percentile)
     return [
@@ -32,8 +32,8 @@ def semantic(
     ]
 
 
-def _sentences(text: str, section: Sequence[Block], ruler: Ruler, limit: int) -> list[Span]:
-    """The sentences, items, rows and lines of a section, none above the limit."""
+def units(text: str, section: Sequence[Block], ruler: Ruler, limit: int) -> list[Span]:
+    """The sentences, items, rows and lines of blocks, none above the limit."""
     return [
         window for block in section for start, end in parts(text, block) for window in windows(ruler, start, end, limit)
     ]

@@ -7,18 +7,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.chunking.ruler import words
+from core.chunking.writing import Question, Writer
+from core.errors import Unavailable
 from core.ports import Tokens
 
 
 def _no_embedder(texts: Sequence[str]) -> Any:
-    from core.errors import Unavailable
-
     raise Unavailable("This chunker compares sentences by meaning and needs an embedder. Name one in the profile.")
+
+
+def _nobody(path: str, what: str) -> None:
+    """For callers that do not want to know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The profile's tokenizer, and its embedder for chunkers that compare meaning."""
+    """The profile's tokenizer, its embedder for chunkers that compare meaning, and its language models if it has any.
+
+    `report` is told, with the path of a document, what had to be done in another way than the profile asks for.
+    """
 
     tokens: Tokens = words
     embed: Callable[[Sequence[str]], Any] = _no_embedder
+    writer: Writer | None = None
+    report: Callable[[str, str], object] = _nobody
+
+    def ask(self, question: Question) -> tuple[str, str]:
+        """A usable answer and who gave it, else `Unavailable`."""
+        if self.writer is None:
+            raise Unavailable("No language model is asked here.")
+        return self.writer.write(question)

@@ -177,12 +177,15 @@ def _index(add: _Adder) -> None:
     profiles("list", commands.profiles_list, "every profile")
     new = profiles("add", commands.profiles_add, "keep a new profile")
     new.add_argument("name", metavar="NAME")
-    new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic or hierarchical")
+    new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic, hierarchical or agentic")
     new.add_argument(
         "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
     )
     new.add_argument("--embedder", default="", help="a bundled model, a folder, or a hub name")
-    new.add_argument("--context", default="structural", help="structural or none")
+    new.add_argument("--context", default="structural", help="structural, contextual (by a language model) or none")
+    new.add_argument(
+        "--writer", action="append", default=[], metavar="MODEL", help="a language model; repeat for those that step in"
+    )
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
     for name, run, about in (
         ("default", looking.profiles_default, "search with another profile from now on"),

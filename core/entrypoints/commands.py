@@ -263,6 +263,7 @@ def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     lines = [indexing.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
     lines += [f"left out {path}: {why}" for path, why in built.skipped]
+    lines += built.generation.notes if built.fresh else ()
     terminal.show(indexing.as_json(built), lines)
     return 0
 
@@ -307,6 +308,8 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     }
     if options.embedder:
         raw["embedder"] = options.embedder
+    if options.writer:
+        raw["writers"] = options.writer
     try:
         raw["lexical"] = json.loads(options.lexical)
     except ValueError as error:

@@ -7,7 +7,6 @@ from typing import Any
 
 from core import strict
 from core.chunking import chunker
-from core.chunking.tools import Tools
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
 from core.entrypoints.commands import acting, open_app, params_of
@@ -81,12 +80,12 @@ def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal)
     app = open_app(settings)
     profile = app.preferences.production().profile
     spec = ChunkerSpec(options.chunker, params_of(options.param)) if options.chunker else profile.chunker
-    embedder = app.models.embedder(profile.embedder)
-    made = chunker(spec, Tools(embedder.tokens, embedder.documents), profile.context)(
-        app.documents.show(options.document)
-    )
+    notes: list[str] = []
+    tools = app.indexing.tools(profile, lambda path, what: notes.append(f"{path}: {what}"))
+    made = chunker(spec, tools, profile.context)(app.documents.show(options.document))
     rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(made, 1)]
-    terminal.show([strict.plain(chunk) for chunk in made], table(rows, ("n", "start", "end", "tokens", "heading")))
+    heads = ("n", "start", "end", "tokens", "heading")
+    terminal.show([strict.plain(chunk) for chunk in made], [*table(rows, heads), *notes])
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from core import strict
 from core.errors import BadInput
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS
+from core.retrieval.rerank import CASCADE, METHODS, PROMPTS
 from core.types import NOTHING, SearchConfig
 
 LEGS = ("bm25", "dense")
@@ -27,6 +28,15 @@ _PLAIN = {
     "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),
     "combmnz": SearchConfig(fusion="combmnz", normalisation="minmax", missing="absent"),
 }
+_SUFFIXES: dict[str, dict[str, Any]] = {
+    "hyde": {"hyde": True},
+    "rerank": {"rerank": "always"},
+    "listwise": {"rerank": "always", "reranker": "listwise"},
+    "slidegar": {"rerank": "always", "reranker": "slidegar", "depth": 50, "rerank_depth": 50},  # the chatbot study
+    "cascade": {"rerank": "always", "reranker": "cascade", "depth": CASCADE[0], "rerank_depth": CASCADE[0]},
+}
+SUFFIXES = ", ".join(f"+{suffix}" for suffix in ("rerank", "listwise", "slidegar", "cascade", "hyde"))
+
 _NUMBERED = re.compile(r"(convex|tm2c2|rrf)-(\d+(?:\.\d+)?)")
 
 
@@ -55,18 +65,28 @@ def from_mapping(raw: dict[str, Any]) -> SearchConfig:
 
 
 def _named(text: str) -> SearchConfig:
-    plain, plus, rerank = text.partition("+")
-    if plus and rerank != "rerank":
-        raise BadInput(f"There is no configuration {text!r}. After the name only +rerank may follow.")
+    plain, *suffixes = text.split("+")
     config = _PLAIN.get(plain) or _numbered(plain)
-    return replace(config, rerank="always") if plus else config
+    for suffix in suffixes:
+        if suffix not in _SUFFIXES:
+            raise BadInput(f"There is no configuration {text!r}. After the name only {SUFFIXES} may follow.")
+        config = replace(config, **_SUFFIXES[suffix])
+    if "".join(f"+{suffix}" for suffix in suffixes) != _suffix(config):
+        raise BadInput(f"There is no configuration {text!r}. Name +hyde first, then at most one reranker.")
+    return config
+
+
+def _suffix(config: SearchConfig) -> str:
+    """How a name says what comes on top of the fusion."""
+    spoken = {"cross-encoder": "+rerank"}.get(config.reranker, f"+{config.reranker}")
+    return ("+hyde" if config.hyde else "") + (spoken if config.rerank == "always" else "")
 
 
 def _numbered(text: str) -> SearchConfig:
     match = _NUMBERED.fullmatch(text)
     if not match:
         raise BadInput(
-            f"There is no configuration {text!r}. Names: {', '.join(NAMES)}, each with an optional +rerank; or JSON."
+            f"There is no configuration {text!r}. Names: {', '.join(NAMES)}, each with an optional {SUFFIXES}; or JSON."
         )
     kind, number = match[1], float(match[2])
     if kind == "rrf":
@@ -80,6 +100,8 @@ def check(config: SearchConfig) -> SearchConfig:
     _one_of("normalisation", config.normalisation, NORMALISATIONS)
     _one_of("missing", config.missing, MISSING)
     _one_of("rerank", config.rerank, RERANK)
+    _one_of("reranker", config.reranker, METHODS)
+    _one_of("rerank_prompt", config.rerank_prompt, PROMPTS)
     for leg in (*config.legs, *config.weights):
         _one_of("legs", leg, LEGS)
     if not config.legs or len(set(config.legs)) != len(config.legs):
@@ -89,6 +111,7 @@ def check(config: SearchConfig) -> SearchConfig:
     for key, low, high in (
         ("alpha", 0.0, 1.0),
         ("tau", 0.0, 1.0),
+        ("rerank_blend", 0.0, 1.0),
         ("rrf_k", 1, 10_000),
         ("depth", 1, 1000),
         ("k", 1, 1000),
@@ -122,14 +145,13 @@ def weights(config: SearchConfig) -> dict[str, float]:
 def name(config: SearchConfig) -> str:
     """The name of a method; how deep it looks and how many hits it shows are not part of it.
 
-    >>> name(parse("tm2c2-0.5+rerank")), name(replace(DEFAULT, k=3))
-    ('tm2c2-0.5+rerank', 'convex-0.5')
+    >>> name(parse("tm2c2-0.5+rerank")), name(parse("dense+hyde+cascade")), name(replace(DEFAULT, k=3))
+    ('tm2c2-0.5+rerank', 'dense+hyde+cascade', 'convex-0.5')
     """
-    suffix = "+rerank" if config.rerank == "always" else ""
-    number = f"{config.alpha:g}"
+    suffix, number = _suffix(config), f"{config.alpha:g}"
     for candidate in (*_PLAIN, f"rrf-{config.rrf_k}", f"convex-{number}", f"tm2c2-{number}"):
-        known = _named(candidate)
+        known = _named(candidate + suffix)
         same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
-        if config.weights == NOTHING and same == replace(config, rerank="off" if suffix else config.rerank):
+        if config.weights == NOTHING and same == config:
             return candidate + suffix
     return f"custom-{strict.digest(config, 8)}"

@@ -7,43 +7,26 @@ its time, so any screen can explain any rank.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Index, Leg, Ranking, Reranker
+from core.ports import Index, Leg, Llm, Ranking, Reranker
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
-from core.types import Filters, Hit, LegScore, Result, SearchConfig, Stage
+from core.retrieval.hyde import hypothetical
+from core.retrieval.rerank import Outcome, Task, rerank
+from core.retrieval.slidegar import NEIGHBOURS
+from core.retrieval.trace import Trace
+from core.types import Filters, Hit, LegScore, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
 
 MAX_QUERY = 10_000
-
-
-@dataclass(slots=True)
-class Trace:
-    """What happened so far: stages with their times, and what went wrong on the way."""
-
-    clock: Callable[[], float] = time.perf_counter
-    stages: list[Stage] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[list[object]]:
-        """Time a stage; the block puts what it hands on, and a note if it has one, into the list."""
-        out: list[object] = []
-        started = self.clock()
-        try:
-            yield out
-        finally:
-            count = len(out[0]) if out and hasattr(out[0], "__len__") else 0  # type: ignore[arg-type]
-            note = str(out[1]) if len(out) > 1 else ""
-            self.stages.append(Stage(name, (self.clock() - started) * 1000.0, count, note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +48,11 @@ class Fused:
     confidence: float
 
 
+def no_llm() -> Llm:
+    """For callers that have none."""
+    raise Unavailable("No language model is configured.")
+
+
 def search(
     query: str,
     config: SearchConfig,
@@ -74,22 +62,27 @@ def search(
     filters: Filters = Filters(),
     today: date | None = None,
     clock: Callable[[], float] = time.perf_counter,
+    llm: Callable[[], Llm] = no_llm,
+    embed_passage: Callable[[str], np.ndarray] | None = None,
 ) -> Result:
     """Answer one query from one generation. The only search there is."""
     query, trace = check_query(query), Trace(clock)
     allowed = index.allowed(filters, today or date.today())
+    if config.hyde and "dense" in config.legs:
+        embed = hypothetical(query, embed, embed_passage or embed, llm, trace)
     candidates = gather(query, config, index, embed, allowed, trace)
     with trace.stage("fuse") as out:
         fused = fuse(candidates, config)
         out.append(fused.ranking)
-    order, reranked = rerank(query, fused, config, index, reranker, trace)
+    text, near = partial(_text, index), partial(neighbours, index, allowed)
+    reranked = rerank(Task(query, fused.ranking, config, text, near, reranker, llm), fused.confidence, trace)
     with trace.stage("cut") as out:
         explain = Explainer(index, candidates, fused, reranked)
-        hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
+        hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(reranked.order(fused.ranking)[: config.k], 1))
         out.append(hits)
-    made, near = index.generation, documents_near(index, candidates)
+    made, found = index.generation, documents_near(index, candidates)
     stages, warnings = tuple(trace.stages), tuple(trace.warnings)
-    return Result(query, made.profile, made.number, made.commit, config, hits, stages, warnings, near)
+    return Result(query, made.profile, made.number, made.commit, config, hits, stages, warnings, found)
 
 
 def documents_near(index: Index, candidates: Candidates) -> tuple[int, ...]:
@@ -166,37 +159,14 @@ def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     return Fused(ranking, normalised, weights, best / top if top > 0 else 0.0)
 
 
-def rerank(
-    query: str, fused: Fused, config: SearchConfig, index: Index, reranker: Callable[[], Reranker], trace: Trace
-) -> tuple[list[int], Mapping[int, float]]:
-    """The final order. The cross-encoder reads the top only when the fused ranking is not convincing."""
-    order = list(fused.ranking)
-    if config.rerank == "off" or not order:
-        return order, {}
-    if config.rerank == "conditional" and fused.confidence >= config.tau:
-        with trace.stage("rerank") as out:
-            out += [(), f"not reranked: best score {fused.confidence:.3f} is not below tau {config.tau:g}"]
-        return order, {}
-    head = order[: config.rerank_depth]
-    with trace.stage("rerank") as out:
-        try:
-            given = reranker().scores(query, [_text(index, chunk) for chunk in head])
-        except ConcordError as error:
-            trace.warnings.append(f"Not reranked: {error}")
-            return order, {}
-        scores = rank(dict(zip(head, given, strict=True)))
-        out += [scores, _why(config, fused)]
-    return [*scores, *order[config.rerank_depth :]], scores
-
-
-def _why(config: SearchConfig, fused: Fused) -> str:
-    if config.rerank == "always":
-        return f"reranked the top {config.rerank_depth}, always"
-    return f"reranked the top {config.rerank_depth}: best score {fused.confidence:.3f} is below tau {config.tau:g}"
+def neighbours(index: Index, allowed: np.ndarray | None, chunk: int) -> list[int]:
+    """The chunks nearest to a chunk by its own vector, among those that may be found."""
+    found = index.dense(index.vector(chunk)).search(NEIGHBOURS + 1, allowed)
+    return [other for other in found if other != chunk][:NEIGHBOURS]
 
 
 def _text(index: Index, chunk: int) -> str:
-    """What the cross-encoder reads: where the passage stands, then the passage."""
+    """What a reranker reads: where the passage stands, then the passage."""
     context, text = index.passage(chunk).context, index.excerpt(chunk)
     return f"{context}\n\n{text}" if context else text
 
@@ -204,7 +174,7 @@ def _text(index: Index, chunk: int) -> str:
 class Explainer:
     """Turns chunk numbers into hits that say why they stand where they stand."""
 
-    def __init__(self, index: Index, candidates: Candidates, fused: Fused, reranked: Mapping[int, float]) -> None:
+    def __init__(self, index: Index, candidates: Candidates, fused: Fused, reranked: Outcome) -> None:
         self.index, self.candidates, self.fused, self.reranked = index, candidates, fused, reranked
         self.fused_places = _places(fused.ranking)
         self.leg_places = {name: _places(found) for name, found in candidates.retrieved.items()}
@@ -213,7 +183,7 @@ class Explainer:
         """One chunk as a hit at a place."""
         passage = self.index.passage(chunk)
         facts = self.index.documents[passage.document]
-        again = self.reranked.get(chunk)
+        given = self.reranked.scores.get(chunk)
         return Hit(
             rank=place,
             doc=facts.doc,
@@ -224,12 +194,12 @@ class Explainer:
             start=passage.start,
             end=passage.end,
             text=self.index.excerpt(chunk),
-            score=self.fused.ranking[chunk] if again is None else again,
+            score=self.fused.ranking[chunk] if given is None else given,
             legs={name: self._leg(name, chunk) for name, scores in self.candidates.scores.items() if chunk in scores},
             status=facts.status,
             version=facts.version,
-            fused_rank=self.fused_places[chunk],
-            rerank_score=again,
+            fused_rank=self.fused_places.get(chunk, 0),
+            rerank_score=self.reranked.said.get(chunk),
         )
 
     def _leg(self, name: str, chunk: int) -> LegScore:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
+from core.chunking.writing import Writer
+from core.curation.billing import Bill
 from core.curation.frontmatter import decode, read_document
 from core.errors import ConcordError
-from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, no_progress
+from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, Texts, no_progress
 from core.retrieval.analysis import analyser
 from core.services.documents import Documents, assign_ids
 from core.types import Chunk, Document, Generation, Profile
@@ -35,6 +38,8 @@ class Built:
     seconds: Mapping[str, float]
     skipped: tuple[tuple[str, str], ...] = ()
     fresh: bool = True
+    fallbacks: tuple[tuple[str, str], ...] = ()  # documents that were not chunked as the profile asks, and why
+    cost: float = 0.0  # dollars
 
 
 @dataclass(slots=True)
@@ -71,7 +76,14 @@ class Indexing:
     """Builds and describes generations."""
 
     def __init__(
-        self, store: Store, documents: Documents, shelf: Shelf, models: Models, cache: Cache, clock: Clock
+        self,
+        store: Store,
+        documents: Documents,
+        shelf: Shelf,
+        models: Models,
+        cache: Cache,
+        clock: Clock,
+        texts: Texts,
     ) -> None:
         self.store, self.documents, self.shelf, self.models, self.cache, self.clock = (
             store,
@@ -81,6 +93,7 @@ class Indexing:
             cache,
             clock,
         )
+        self.texts = texts
 
     def behind(self, profile: Profile) -> bool:
         """Whether the index does not yet serve what was last merged."""
@@ -97,9 +110,10 @@ class Indexing:
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
             with watch.timed("read"):
                 plan = self._plan(commit, base.manifest if base else None)
-            embedder = self.models.embedder(profile.embedder)
+            embedder, fallbacks = self.models.embedder(profile.embedder), _taken_over(base, plan)
+            tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
             with watch.timed("chunk"):
-                chunks = self._chunk(profile, embedder, plan.documents, progress)
+                chunks = self._chunk(profile, tools, plan.documents, progress)
                 terms = self._terms(profile, chunks)
             with watch.timed("embed"):
                 vectors, embedded = embed_texts(
@@ -112,6 +126,8 @@ class Indexing:
                 "skipped": plan.skipped,
                 "built": self.clock.stamp(),
                 "seconds": round(time.perf_counter() - started, 3),
+                "fallbacks": fallbacks,
+                "notes": _notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()),
             }
             made = self.shelf.write(
                 profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed
@@ -124,6 +140,8 @@ class Indexing:
             embedded,
             seconds,
             tuple((path, why) for path, (_, why) in plan.skipped.items()),
+            fallbacks=tuple((path, "; ".join(fallbacks[path])) for path in plan.changed if path in fallbacks),
+            cost=tools.writer.bill.dollars if tools.writer else 0.0,
         )
 
     def _plan(self, commit: str, before: Mapping[str, Any] | None) -> Plan:
@@ -166,13 +184,14 @@ class Indexing:
                 skipped[path] = str(error)
         return found, skipped
 
-    def _chunk(
-        self, profile: Profile, embedder: Embedder, documents: Sequence[Document], progress: Progress
-    ) -> list[Chunk]:
-        def embed(texts: Sequence[str]) -> Any:
-            return embed_texts(embedder, self.cache, texts)[0]
+    def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
+        """What the chunkers of a profile may use; language models are loaded when one is asked."""
+        embedder = self.models.embedder(profile.embedder)
+        writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts)
+        return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
 
-        split = chunker(profile.chunker, Tools(embedder.tokens, embed), profile.context)
+    def _chunk(self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress) -> list[Chunk]:
+        split = chunker(profile.chunker, tools, profile.context)
         chunks: list[Chunk] = []
         for n, document in enumerate(documents, 1):
             chunks += split(document)
@@ -182,6 +201,28 @@ class Indexing:
     def _terms(self, profile: Profile, chunks: Sequence[Chunk]) -> list[str]:
         analyse = analyser(profile.lexical)
         return [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
+
+
+def _taken_over(base: Any, plan: Plan) -> dict[str, list[str]]:
+    """What the parent had to do in another way, for documents that are taken over from it."""
+    before: Mapping[str, list[str]] = base.manifest.get("fallbacks", {}) if base else {}
+    return {path: list(why) for path, why in before.items() if path in plan.rows and path not in plan.changed}
+
+
+def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> list[str]:
+    """What people should know about a generation.
+
+    >>> _notes({"a.md": ["2 of 9 chunks have structural context only: timed out."]}, 59, Bill())[0][:66]
+    '1 of 59 documents chunked in another way than the profile asks, su'
+    """
+    notes = [f"Language models: {bill}"] if bill.calls else []
+    if fallbacks:
+        path, why = next(iter(sorted(fallbacks.items())))
+        notes.append(
+            f"{len(fallbacks)} of {documents} documents chunked in another way than the profile asks, "
+            f"such as {path}: {'; '.join(why)} Try again with: python -m core reindex --full"
+        )
+    return notes
 
 
 def embed_texts(
@@ -237,4 +278,6 @@ def as_json(built: Built) -> dict[str, Any]:
         "chunks_per_second": round(built.chunked / total, 1) if total else None,
         "skipped": [{"path": path, "why": why} for path, why in built.skipped],
         "built": built.fresh,
+        "fallbacks": [{"path": path, "why": why} for path, why in built.fallbacks],
+        "cost": built.cost,
     }

@@ -10,6 +10,7 @@ from core import strict
 from core.ports import Clock, Index, Models, Shelf
 from core.retrieval import pipeline
 from core.retrieval.config import name as config_name
+from core.retrieval.trace import Trace
 from core.services.preferences import Preferences
 from core.types import Filters, Result, SearchConfig
 
@@ -25,6 +26,7 @@ class Searching:
     def __init__(self, shelf: Shelf, models: Models, preferences: Preferences, clock: Clock) -> None:
         self.shelf, self.models, self.preferences, self.clock = shelf, models, preferences, clock
         self._vector = lru_cache(maxsize=1024)(self._embed)
+        self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
     def search(
         self,
@@ -50,14 +52,17 @@ class Searching:
     def search_in(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> Result:
         """Answer a query from a generation that is already open."""
         embedder = index.profile.embedder
+        own = config.rerank_model if config.reranker == "cross-encoder" else ""
         return pipeline.search(
             query,
             config,
             index,
             embed=lambda text: self._vector(embedder, text),
-            reranker=lambda: self.models.reranker(RERANKER),
+            reranker=lambda: self.models.reranker(own or RERANKER),
             filters=filters,
             today=self.clock.today(),
+            llm=lambda: self.models.llm("" if own else config.rerank_model),
+            embed_passage=lambda text: self._passage(embedder, text),
         )
 
     def documents_near(
@@ -67,11 +72,15 @@ class Searching:
         allowed = index.allowed(filters, self.clock.today())
         embed = lambda text: self._vector(index.profile.embedder, text)
         bare = replace(config, missing="absent")
-        found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, pipeline.Trace())
+        found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, Trace())
         return pipeline.documents_near(index, found)
 
     def _embed(self, embedder: str, text: str) -> np.ndarray:
         return self.models.embedder(embedder).query(text)
+
+    def _embed_passage(self, embedder: str, text: str) -> np.ndarray:
+        row: np.ndarray = self.models.embedder(embedder).documents([text])[0]
+        return row
 
 
 def as_json(result: Result) -> dict[str, Any]:

@@ -92,4 +92,5 @@ def chunks_side(document: Document) -> None:
 
 def _chunks(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
     embedder = app().models.embedder(app().preferences.production().profile.embedder)
-    return chunker(spec, Tools(embedder.tokens, embedder.documents), context)(document)
+    tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
+    return chunker(spec, tools, context)(document)

@@ -17,6 +17,7 @@ LEGS = {
     "dense": "#0072B2",
     "graph": "#009E73",
     "rerank": "#CC79A7",
+    "hyde": "#D55E00",
     "embed": "#56B4E9",
     "fuse": "#7A8794",
     "cut": "#B8C0C8",

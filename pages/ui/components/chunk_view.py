@@ -31,7 +31,7 @@ def _side(name: str, chunks: Sequence[Chunk], body: int) -> dict[str, Any]:
                 "end": chunk.end - body,
                 "tokens": f"{chunk.tokens} tokens",
                 "heading": " › ".join(chunk.heading),
-                "context": chunk.context,
+                "context": f"{chunk.context} ({chunk.context_by})" if chunk.context_by else chunk.context,
                 "parent": [chunk.parent[0] - body, chunk.parent[1] - body] if chunk.parent else None,
             }
             for chunk in chunks

@@ -19,6 +19,7 @@ LABELS = {
     "dense": "Meaning (vectors)",
     "graph": "Graph",
     "rerank": "Rerank",
+    "hyde": "Imagine an answer",
     "embed": "Embed the question",
     "fuse": "Fuse",
     "cut": "Collect",

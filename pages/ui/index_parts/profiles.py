@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import profiles as rules
 from core.access import Actor
-from core.chunking import CHUNKERS, parameters
+from core.chunking import CHUNKERS, CONTEXTS, parameters
 from core.errors import ConcordError
 from core.types import ChunkerSpec, Profile
 from pages.ui import acts, flash, style
@@ -89,9 +89,10 @@ def _form() -> None:
         chunker = second.selectbox("Chunker", list(CHUNKERS), key="new_chunker")
         context = third.selectbox(
             "Context",
-            ["structural", "none"],
+            list(CONTEXTS),
             key="new_context",
-            help="Structural puts title and headings before each passage when it is indexed.",
+            help="Structural puts title and headings before each passage when it is indexed; contextual adds "
+            "sentences that a language model writes.",
         )
         cells = st.columns(max(3, len(parameters(chunker))))
         params = {

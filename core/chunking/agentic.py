@@ -1,0 +1,151 @@
+"""`agentic`: a language model finds where the subject changes, and writes where each chunk stands in its document.
+
+Source: the thesis, section 3.1.4 (both approaches) and 4.2 (temperature 0.2, 1,000 tokens, 3 tries, a second
+model). A model only chooses places and adds context: the text of a chunk stays a span of its document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from core.chunking.blocks import Span, blocks
+from core.chunking.markdown import markdown
+from core.chunking.packing import Piece, pack
+from core.chunking.ruler import Ruler
+from core.chunking.semantic import units
+from core.chunking.sentences import sentences
+from core.chunking.tools import Tools
+from core.chunking.writing import Question
+from core.curation.quoting import quoted
+from core.errors import BadInput, Unavailable
+from core.types import Chunk, Document
+
+VERSION = 1  # raise it when a prompt changes: answers to the old one are no longer used
+ROOM = 60_000  # characters of a document that go into one prompt
+SENTENCES = 4  # of a context
+LONGEST = 1200  # characters of a context
+
+_ARRAY = re.compile(r"\[[\d\s,]*\]")
+
+
+# ---------------------------------------------------------------- segmentation
+
+
+def agentic(document: Document, tools: Tools, *, max_tokens: int = 2000, min_tokens: int = 48) -> list[Piece]:
+    """Segments between breakpoints that a model chose; without usable ones, the pieces of `markdown`."""
+    ruler = Ruler(document.text, tools.tokens)
+    found = units(document.text, blocks(document), ruler, max_tokens)
+    least, most = bounds(len(document.text[document.body :].split()))
+    try:
+        if len(found) <= least:
+            raise BadInput("the document is too short to be segmented.")
+        cuts = _breakpoints(document, found, least, min(most, len(found) - 1), tools, max_tokens)
+    except (BadInput, Unavailable) as error:
+        tools.report(document.path, f"cut by headings instead of by a language model: {error}")
+        return markdown(document, tools, max_tokens=max_tokens, min_tokens=min(min_tokens, max_tokens))
+    groups = [found[a:b] for a, b in itertools.pairwise((0, *cuts, len(found)))]
+    return [piece for group in groups for piece in pack((Piece(*span) for span in group), ruler, max_tokens)]
+
+
+def bounds(words: int) -> tuple[int, int]:
+    """How many breakpoints a text of so many words may have: about one per thousand.
+
+    >>> bounds(200), bounds(8400)
+    ((2, 3), (5, 11))
+    """
+    target = round(words / 1000)
+    return max(2, target - 3), target + 3
+
+
+def _breakpoints(
+    document: Document, found: Sequence[Span], least: int, most: int, tools: Tools, max_tokens: int
+) -> list[int]:
+    numbered = "\n".join(f"{n}: {' '.join(document.text[a:b].split())}" for n, (a, b) in enumerate(found))
+    if len(numbered) > 4 * ROOM:
+        raise BadInput(f"the document has {len(numbered):,} characters; a model is shown at most {4 * ROOM:,}.")
+    prompt = (
+        f"{quoted('document', numbered)}\n\nThe document above has {len(found)} numbered sentences. "
+        f"Choose between {least} and {most} of them where a new segment should start because the topic, the section or "
+        "the line of thought changes. Answer only with a JSON array of their numbers in ascending order."
+    )
+    key = _key(document, f"segments-{max_tokens}")
+    text, _ = tools.ask(Question(key, "segment", prompt, lambda answer: _checked(answer, len(found), least, most)))
+    return [int(number) for number in json.loads(text)]
+
+
+def _checked(answer: str, n: int, least: int, most: int) -> str:
+    """The breakpoints in an answer as a JSON array.
+
+    >>> _checked("Here you are: [9, 4]", n=12, least=2, most=3)
+    '[4, 9]'
+    """
+    match = _ARRAY.search(answer if "[" in answer else f"[{answer}]")
+    try:
+        cuts = sorted({int(number) for number in json.loads(match[0])}) if match else []
+    except ValueError:
+        cuts = []
+    if not least <= len(cuts) <= most:
+        raise BadInput(f"expected {least} to {most} sentence numbers, found {len(cuts)}.")
+    if cuts[0] < 1 or cuts[-1] >= n:
+        raise BadInput(f"sentence numbers must lie between 1 and {n - 1}.")
+    return json.dumps(cuts)
+
+
+# ---------------------------------------------------------------- context
+
+
+def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[Chunk, ...]:
+    """The chunks with sentences that say where each stands; where no model writes any, the structural context stays."""
+    with ThreadPoolExecutor(tools.writer.threads if tools.writer else 1) as pool:
+        made = list(pool.map(lambda chunk: _situated(document, chunk, tools), chunks))
+    failed = [why for _, why in made if why]
+    if failed:
+        tools.report(document.path, f"{len(failed)} of {len(made)} chunks have structural context only: {failed[-1]}")
+    return tuple(chunk for chunk, _ in made)
+
+
+def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, str]:
+    prompt = (
+        f"{quoted('document', _around(document.text, chunk.start, chunk.end))}\n\n{quoted('chunk', chunk.text)}\n\n"
+        "Write 2 to 4 short sentences that situate the chunk within the document, so that a search finds it: what it is "
+        "about, what it belongs to, and which names or dates of the document it depends on. Answer only with them."
+    )
+    try:
+        text, model = tools.ask(Question(_key(document, chunk.id), "context", prompt, context_text))
+    except Unavailable as error:
+        return chunk, str(error)
+    return replace(chunk, context=f"{chunk.context}\n{text}", context_by=model), ""
+
+
+def context_text(answer: str) -> str:
+    """An answer as one line of at most four sentences.
+
+    >>> context_text(" It is \\n about cash. Two. Three. Four. Five.")
+    'It is about cash. Two. Three. Four.'
+    """
+    text = " ".join(answer.encode("utf-8", "replace").decode().split())[:LONGEST]
+    kept = sentences(text)[:SENTENCES]
+    if not kept:
+        raise BadInput("the answer is empty.")
+    return text[: kept[-1][1]]
+
+
+def _around(text: str, start: int, end: int, room: int = ROOM) -> str:
+    """The document, or as much of it around a chunk as there is room for.
+
+    >>> _around("0123456789", 4, 6, room=4)
+    '3456'
+    """
+    first = max(0, min((start + end - room) // 2, len(text) - room))
+    return text[first : first + room]
+
+
+def _key(document: Document, what: str) -> str:
+    blob = document.blob or hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{blob}|{what}|v{VERSION}"

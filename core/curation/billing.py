@@ -1,0 +1,36 @@
+"""What calls to language models add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.types import Answer
+
+
+@dataclass(slots=True)
+class Bill:
+    """Calls, seconds, tokens and dollars, summed.
+
+    >>> bill = Bill()
+    >>> bill.add(Answer("[1]", "haiku", input_tokens=900, output_tokens=5, seconds=1.2, dollars=0.0008))
+    >>> str(bill)
+    '1 call to haiku, 1.20 s, 905 tokens, $0.0008'
+    """
+
+    model: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    dollars: float = 0.0
+
+    def add(self, answer: Answer) -> None:
+        """One more call."""
+        self.model = answer.model
+        self.calls += 1
+        self.seconds += answer.seconds
+        self.tokens += answer.input_tokens + answer.output_tokens
+        self.dollars += answer.dollars
+
+    def __str__(self) -> str:
+        noun = "call" if self.calls == 1 else "calls"
+        return f"{self.calls} {noun} to {self.model}, {self.seconds:.2f} s, {self.tokens:,} tokens, ${self.dollars:.4f}"
