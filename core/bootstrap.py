@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters import kernels, weights
+from core.adapters import endpoints, kernels, weights
+from core.adapters.answers import AnswerCache
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
 from core.adapters.database import Database
@@ -24,6 +25,8 @@ from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
+from core.services.ledger import Ledger, read_prices
+from core.services.metered import MeteredModels
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.searching import Searching
@@ -49,6 +52,7 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    ledger: Ledger
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -87,9 +91,10 @@ class App:
 def build(settings: Settings, *, clock: Clock | None = None, models: Models | None = None) -> App:
     """Wire the parts. Tests pass a clock and models of their own."""
     clock = clock or SystemClock()
-    models = models or ModelShelf(settings.models, settings.threads, settings.offline)
     store = GitStore(settings.home / "kb.git")
     database = Database(settings.home / "app.db")
+    ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
+    models = models or _models(settings, ledger)
     shelf = Generations(
         settings.home / "index",
         settings.keep_generations,
@@ -115,7 +120,14 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         administration=Administration(documents, shelf, preferences, jobs, models, cache),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        ledger=ledger,
     )
+
+
+def _models(settings: Settings, ledger: Ledger) -> Models:
+    """Models on this machine and behind configured endpoints; what is paid for goes through the ledger."""
+    shelf = ModelShelf(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
+    return MeteredModels(shelf, ledger, AnswerCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 
 def beside(app: App, name: str) -> App:

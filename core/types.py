@@ -149,6 +149,8 @@ class Profile:
     context: str = "structural"
     embedder: str = "bge-small-en-v1.5-int8"
     lexical: LexicalOptions = field(default_factory=LexicalOptions)
+    embedders: tuple[str, ...] = ()  # further ones, combined with `embedder`
+    combine: str = "concatenation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,14 @@ MIGRATIONS: tuple[str, ...] = (
         commit_id TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, closed TEXT NOT NULL DEFAULT ''
     );
     """,
+    """
+    CREATE TABLE calls (
+        id INTEGER PRIMARY KEY, at TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, input_tokens INTEGER NOT NULL DEFAULT 0,
+        output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, dollars REAL NOT NULL DEFAULT 0,
+        cached INTEGER NOT NULL DEFAULT 0, failed TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX calls_at ON calls (at);
+    """,
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import commands, looking
+from core.entrypoints import commands, looking, spending
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     _searching(adder)
     _looking(adder)
     _index(adder)
+    spending.register(adder)
     return top
 
 
@@ -172,7 +173,13 @@ def _index(add: _Adder) -> None:
     new.add_argument(
         "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
     )
-    new.add_argument("--embedder", default="", help="a bundled model, a folder, or a hub name")
+    new.add_argument(
+        "--embedder",
+        action="append",
+        default=[],
+        help="a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; repeat to combine several",
+    )
+    new.add_argument("--combine", default="concatenation", help="how several embedders become one")
     new.add_argument("--context", default="structural", help="structural or none")
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
     for name, run, about in (

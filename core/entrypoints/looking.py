@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from core import strict
+from core import profiles, strict
 from core.chunking import chunker
 from core.chunking.tools import Tools
 from core.curation.diffs import body_diff, field_changes
@@ -81,7 +81,7 @@ def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal)
     app = open_app(settings)
     profile = app.preferences.production().profile
     spec = ChunkerSpec(options.chunker, params_of(options.param)) if options.chunker else profile.chunker
-    embedder = app.models.embedder(profile.embedder)
+    embedder = app.models.embedder(profiles.dense(profile))
     made = chunker(spec, Tools(embedder.tokens, embedder.documents), profile.context)(
         app.documents.show(options.document)
     )

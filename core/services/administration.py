@@ -12,6 +12,7 @@ from core.chunking.tools import Tools
 from core.errors import BadInput
 from core.ports import Cache, Models, Shelf
 from core.services.documents import Documents
+from core.services.indexing import unknown_texts
 from core.services.jobs import Job, Jobs
 from core.services.preferences import Preferences, Production
 from core.types import Generation, Profile
@@ -77,12 +78,12 @@ class Administration:
         profile = profiles.check(profile)
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]
-        embedder = self.models.embedder(profile.embedder)
+        embedder = self.models.embedder(profiles.dense(profile))
         split = chunker(profile.chunker, Tools(embedder.tokens, embedder.documents), profile.context)
         started = time.perf_counter()
         texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
         chunking = time.perf_counter() - started
-        fresh = [text for text in texts if text not in self.cache.get(embedder.name, texts)]
+        fresh = unknown_texts(embedder, self.cache, texts)
         started = time.perf_counter()
         embedder.documents(fresh[:: max(1, len(fresh) // _TIMED)][:_TIMED])
         each = (time.perf_counter() - started) / max(1, min(_TIMED, len(fresh)))

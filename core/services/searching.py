@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from core import strict
+from core import profiles, strict
 from core.ports import Clock, Index, Models, Shelf
 from core.retrieval import pipeline
 from core.retrieval.config import name as config_name
@@ -49,7 +49,7 @@ class Searching:
 
     def search_in(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> Result:
         """Answer a query from a generation that is already open."""
-        embedder = index.profile.embedder
+        embedder = profiles.dense(index.profile)
         return pipeline.search(
             query,
             config,
@@ -65,7 +65,7 @@ class Searching:
     ) -> tuple[int, ...]:
         """The documents that any leg retrieves, without ranking them."""
         allowed = index.allowed(filters, self.clock.today())
-        embed = lambda text: self._vector(index.profile.embedder, text)
+        embed = lambda text: self._vector(profiles.dense(index.profile), text)
         bare = replace(config, missing="absent")
         found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, pipeline.Trace())
         return pipeline.documents_near(index, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import profiles
 from core.chunking import CHUNKERS, chunker, parameters
 from core.chunking.tools import Tools
 from core.curation.links import links
@@ -91,5 +92,5 @@ def chunks_side(document: Document) -> None:
 
 
 def _chunks(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
-    embedder = app().models.embedder(app().preferences.production().profile.embedder)
+    embedder = app().models.embedder(profiles.dense(app().preferences.production().profile))
     return chunker(spec, Tools(embedder.tokens, embedder.documents), context)(document)
