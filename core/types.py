@@ -150,7 +150,7 @@ class Profile:
     embedder: str = "bge-small-en-v1.5-int8"
     lexical: LexicalOptions = field(default_factory=LexicalOptions)
     embedders: tuple[str, ...] = ()  # further ones, combined with `embedder`
-    combine: str = "concatenation"
+    combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks vote
 
 
 @dataclass(frozen=True, slots=True)

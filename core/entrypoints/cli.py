@@ -179,7 +179,9 @@ def _index(add: _Adder) -> None:
         default=[],
         help="a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; repeat to combine several",
     )
-    new.add_argument("--combine", default="concatenation", help="how several embedders become one")
+    new.add_argument(
+        "--combine", default="concatenation", help="how several embedders work together: concatenation or rrf"
+    )
     new.add_argument("--context", default="structural", help="structural or none")
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
     for name, run, about in (

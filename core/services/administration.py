@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core import profiles
@@ -10,10 +11,11 @@ from core.access import Actor, require
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
 from core.errors import BadInput
-from core.ports import Cache, Models, Shelf
+from core.ports import Cache, Embedder, Models, Shelf
 from core.services.documents import Documents
 from core.services.indexing import unknown_texts
 from core.services.jobs import Job, Jobs
+from core.services.ledger import FREE, Prices
 from core.services.preferences import Preferences, Production
 from core.types import Generation, Profile
 
@@ -36,10 +38,17 @@ class Administration:
     """Builds, rollbacks, profiles."""
 
     def __init__(
-        self, documents: Documents, shelf: Shelf, preferences: Preferences, jobs: Jobs, models: Models, cache: Cache
+        self,
+        documents: Documents,
+        shelf: Shelf,
+        preferences: Preferences,
+        jobs: Jobs,
+        models: Models,
+        cache: Cache,
+        prices: Prices = Prices(),
     ) -> None:
         self.documents, self.shelf, self.preferences = documents, shelf, preferences
-        self.jobs, self.models, self.cache = jobs, models, cache
+        self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start to make the newest commit searchable, in the background."""
@@ -83,10 +92,22 @@ class Administration:
         started = time.perf_counter()
         texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
         chunking = time.perf_counter() - started
+        scale = len(everything) / max(1, len(sample))
+        dollars = self._price(embedder, texts) * scale
         fresh = unknown_texts(embedder, self.cache, texts)
         started = time.perf_counter()
         embedder.documents(fresh[:: max(1, len(fresh) // _TIMED)][:_TIMED])
         each = (time.perf_counter() - started) / max(1, min(_TIMED, len(fresh)))
-        scale = len(everything) / max(1, len(sample))
         to_embed = round(len(fresh) * scale)
-        return Estimate(len(everything), round(len(texts) * scale), to_embed, chunking * scale + to_embed * each + 2.0)
+        seconds = chunking * scale + to_embed * each + 2.0
+        return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars)
+
+    def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:
+        """What the texts cost that each paid embedder does not know yet."""
+        dollars = 0.0
+        for part in getattr(embedder, "parts", ()) or (embedder,):
+            price = self.prices.of(part.name)
+            if price != FREE:
+                fresh = unknown_texts(part, self.cache, texts)
+                dollars += price.of(sum(len(part.tokens(text)) for text in fresh), 0)
+        return dollars

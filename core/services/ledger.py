@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from core.ports import Clock, Database, Spent
 from core.types import NOTHING
 
 _OPEN = "not finished"
+_PROVIDER = re.compile(r"[a-z]{2,}:")  # openai:, bedrock:; other names are models on this machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Prices:
         bare = model.partition("?")[0]
         if bare in self.table:
             return self.table[bare]
-        if ":" not in bare or bare.startswith(self.free):
+        if not _PROVIDER.match(bare) or bare.startswith(self.free):
             return FREE
         raise Unavailable(
             f"No price is known for {bare!r}, so the budget could not hold. Add it to the file that CONCORD_PRICES names: "
