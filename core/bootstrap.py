@@ -25,10 +25,11 @@ from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
-from core.services.ledger import Ledger, read_prices
+from core.services.ledger import Ledger
 from core.services.metered import MeteredModels
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
+from core.services.prices import read_prices
 from core.services.searching import Searching
 from core.services.verifying import Verifying
 from core.settings import Settings

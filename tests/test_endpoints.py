@@ -247,6 +247,8 @@ def test_questions_and_passages_get_the_prefixes_of_the_card(server: ScriptedSer
     embedder.documents(["me"])
     assert [seen.body["input"] for seen in server.seen] == [["search_query: who"], ["search_document: me"]]
     assert (embedder.dimension, embedder.limit) == (768, 2048)
+    embedder.documents(["word " * 2000])
+    assert all(text.startswith("search_document: word ") for text in server.seen[2].body["input"])
 
 
 def test_a_model_without_a_card_is_asked_for_its_dimension(server: ScriptedServer) -> None:

@@ -17,7 +17,9 @@ from core.adapters.database import Database
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
-from core.services.ledger import Ledger, Price, Prices, read_prices
+from core.retrieval.config import parse
+from core.services.ledger import Ledger
+from core.services.prices import Price, Prices, read_prices
 from core.settings import load
 from tests.conftest import FixedClock, put
 from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
@@ -160,6 +162,33 @@ def test_an_estimate_says_what_a_build_will_cost(server: ScriptedServer, tmp_pat
     text = f"{index.passage(0).context}\n\n{index.excerpt(0)}"
     assert expected == pytest.approx(len(tokens(text)) / 1000)
     assert app.administration.estimate(profile).dollars == 0.0
+
+
+def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}})
+    app.create()
+    put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n", "b.md": "# Lunch\n\nSoup on Mondays.\n"})
+    profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
+    assert app.indexing.build(profile).embedded == 2
+    index = app.shelf.open(profile)
+    assert app.searching.search_in(index, "two signatures", parse("dense")).hits[0].path == "a.md"
+    server.faults = [slow(0.6)]
+    result = app.searching.search_in(index, "soup", parse("convex-0.5"))
+    assert result.hits[0].path == "b.md"
+    assert "The dense leg failed" in result.warnings[0]
+    assert "gave no answer within 0.3 s" in result.warnings[0]
+
+
+def test_a_build_beyond_the_budget_stops_with_the_amounts(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1_000_000.0}}, monthly_budget=2.0)
+    app.create()
+    put(app, {"a.md": "# Wires\n\nTwo signatures are needed for every one of them.\n"})
+    profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
+    with pytest.raises(OverBudget, match=r"\$0\.00 of this month's budget of \$2\.00 is spent"):
+        app.indexing.build(profile)
+    assert (server.seen, app.shelf.current(profile)) == ([], None)
 
 
 def test_a_model_without_a_price_is_not_guessed(tmp_path: Path) -> None:

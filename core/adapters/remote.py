@@ -92,18 +92,18 @@ class RemoteEmbedder:
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
         """One row per text."""
-        return self._rows([self.card.opening + text if text.strip() else "" for text in texts], "indexing", progress)
+        return self._rows(texts, self.card.opening, "indexing", progress)
 
     def query(self, text: str) -> np.ndarray:
         """The vector of a question, with the prefix that the model's card asks for."""
-        row: np.ndarray = self._rows([self.card.prefix + text if text.strip() else ""], "query", no_progress)[0]
+        row: np.ndarray = self._rows([text], self.card.prefix, "query", no_progress)[0]
         return row
 
-    def _rows(self, texts: Sequence[str], purpose: str, progress: Progress) -> np.ndarray:
-        room = max(1, int(self.limit * _ROOM))
+    def _rows(self, texts: Sequence[str], before: str, purpose: str, progress: Progress) -> np.ndarray:
+        room = max(1, int(self.limit * _ROOM) - len(pieces(before)))
         parts = [(n, part) for n, text in enumerate(texts) for part in windows(text, room) if part.strip()]
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        found = self._asked([part for _, part in parts], purpose, progress)
+        found = self._asked([before + part for _, part in parts], purpose, progress)
         for (n, part), row in zip(parts, found, strict=True):
             rows[n] += row * len(part)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -8,7 +8,7 @@ from typing import Any
 from core import strict
 from core.entrypoints.commands import me, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.services.ledger import dollars_of
+from core.services.prices import dollars_of
 from core.settings import Settings
 
 

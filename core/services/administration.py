@@ -15,8 +15,8 @@ from core.ports import Cache, Embedder, Models, Shelf
 from core.services.documents import Documents
 from core.services.indexing import unknown_texts
 from core.services.jobs import Job, Jobs
-from core.services.ledger import FREE, Prices
 from core.services.preferences import Preferences, Production
+from core.services.prices import FREE, Prices
 from core.types import Generation, Profile
 
 _SAMPLE = 12  # documents that an estimate chunks
