@@ -29,6 +29,7 @@ NEEDS: Mapping[str, str] = {
     "see the audit": "admin",
     "manage accounts": "admin",
     "import documents": "admin",
+    "see the ledger": "admin",
 }
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters import kernels, weights
+from core.adapters import endpoints, kernels, weights
+from core.adapters.answers import AnswerCache
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
 from core.adapters.database import Database
@@ -31,9 +32,12 @@ from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
+from core.services.ledger import Ledger
 from core.services.merging import Merging
+from core.services.metered import MeteredModels
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
+from core.services.prices import read_prices
 from core.services.reviewing import Reviewing
 from core.services.searching import Searching
 from core.services.verifying import Verifying
@@ -64,6 +68,7 @@ class App:
     reviewing: Reviewing
     merging: Merging
     drafts: Drafts
+    ledger: Ledger
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -108,9 +113,10 @@ def build(
 ) -> App:
     """Wire the parts. Tests pass a clock, models and processes of their own."""
     clock = clock or SystemClock()
-    models = models or ModelShelf(settings.models, settings.threads, settings.offline)
     store = GitStore(settings.home / "kb.git")
     database = Database(settings.home / "app.db")
+    ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
+    models = models or _models(settings, ledger)
     shelf = Generations(
         settings.home / "index",
         settings.keep_generations,
@@ -138,7 +144,7 @@ def build(
         verifying=Verifying(store, database, shelf, preferences, auditing),
         finding=Finding(searching, preferences, clock),
         overviews=Overviews(documents, store, shelf, preferences, clock),
-        administration=Administration(documents, shelf, preferences, jobs, models, cache, auditing),
+        administration=Administration(documents, shelf, preferences, jobs, models, cache, auditing, ledger.prices),
         gaps=Gaps(database, clock),
         shelf=shelf,
         accounts=accounts,
@@ -147,7 +153,14 @@ def build(
         reviewing=Reviewing(changes),
         merging=Merging(changes, lambda: catch_up(jobs, preferences, indexing, shelf)),
         drafts=Drafts(database, clock),
+        ledger=ledger,
     )
+
+
+def _models(settings: Settings, ledger: Ledger) -> Models:
+    """Models on this machine and behind configured endpoints; what is paid for goes through the ledger."""
+    shelf = ModelShelf(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
+    return MeteredModels(shelf, ledger, AnswerCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 
 def catch_up(jobs: Jobs, preferences: Preferences, indexing: Indexing, shelf: Generations) -> Job | None:

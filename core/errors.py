@@ -31,6 +31,18 @@ class Unavailable(ConcordError):
     """A part that is needed is not there now (a model, an index, a package); the sentence carries the cure."""
 
 
+class TimedOut(Unavailable):
+    """A model gave no answer in time. It may have been at work, and paid for, all the same."""
+
+
+class Throttled(Unavailable):
+    """A model's endpoint wants fewer calls, and went on saying so."""
+
+
+class OverBudget(Unavailable):
+    """A paid call would go beyond the month's budget; it was not made."""
+
+
 class Corrupt(ConcordError):
     """Stored data does not agree with itself; the sentence says which and how to rebuild it."""
 

@@ -118,6 +118,27 @@ class Llm(Protocol):
     ) -> Answer: ...
 
 
+class Spent(Protocol):
+    """Told what a call used, as often as it learns of it."""
+
+    def __call__(self, input_tokens: int, output_tokens: int = ...) -> None: ...
+
+
+class Meter(Protocol):
+    """Asked before a paid call with what it may use at most; the block tells what it did use."""
+
+    def spending(
+        self, purpose: str, model: str, input_tokens: int, output_tokens: int = ...
+    ) -> AbstractContextManager[Spent]: ...
+
+
+class Answers(Protocol):
+    """What language models answered before, by content."""
+
+    def get(self, key: str) -> Answer | None: ...
+    def put(self, key: str, answer: Answer) -> None: ...
+
+
 class Leg(Protocol):
     """One way to find candidates in one generation."""
 

@@ -12,6 +12,7 @@ from core.chunking import CONTEXTS, check_spec
 from core.curation.names import safe_profile
 from core.errors import BadInput
 from core.retrieval.analysis import analyser
+from core.retrieval.combining import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
 INDEX_FORMAT = 2  # raise it when the same profile would give another index
@@ -27,8 +28,28 @@ def check(profile: Profile) -> Profile:
     if not 0 <= profile.lexical.k1 <= 10 or not 0 <= profile.lexical.b <= 1:
         raise BadInput("profile.lexical: k1 must be between 0 and 10, b between 0 and 1.")
     analyser(profile.lexical)
+    _check_embedders(profile)
     full = Frozen(sorted(check_spec(profile.chunker).items()))
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
+
+
+def _check_embedders(profile: Profile) -> None:
+    names = (profile.embedder, *profile.embedders)
+    if not all(name == name.strip() and name and "+" not in name for name in names):
+        raise BadInput("profile.embedder: every embedder needs a name, without + in it.")
+    if len(set(names)) < len(names):
+        raise BadInput(f"profile.embedders: each embedder may be named once, got {', '.join(names)}.")
+    if profile.combine not in COMBINATIONS:
+        raise BadInput(f"profile.combine: {profile.combine!r} is unknown. Known: {', '.join(COMBINATIONS)}.")
+
+
+def dense(profile: Profile) -> str:
+    """The name under which a profile's embedders are one.
+
+    >>> dense(Profile("both", embedder="a", embedders=("b",)))
+    'a+b'
+    """
+    return "+".join((profile.embedder, *profile.embedders))
 
 
 def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
@@ -46,4 +67,6 @@ def identity(profile: Profile) -> str:
     shape = strict.plain(check(profile))
     if not profile.writers:
         del shape["writers"]  # as before there were any: the same index keeps its name
+    if not profile.embedders:  # what came later and is not used leaves older names as they are
+        shape = {key: value for key, value in shape.items() if key not in ("embedders", "combine")}
     return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)

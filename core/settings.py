@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from core.errors import BadInput
@@ -27,8 +28,17 @@ class Settings:
     keep_generations: int = 3  # how many generations of a profile stay for rollback
     threads: int = 0  # embedding threads; 0 is one per core
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
-    offline: bool = True  # never ask a model hub
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
+    offline: bool = True  # never ask a model hub; endpoints that are configured below are asked all the same
+    llm: str = ""  # the language model: openai:MODEL or bedrock:MODEL; none if not set
+    openai_url: str = ""  # an OpenAI-compatible endpoint, up to and with its /v1
+    openai_key: str = field(default="", repr=False)  # its key; never shown
+    bedrock_region: str = ""  # the region of Amazon Bedrock; AWS's own configuration if not set
+    bedrock_url: str = ""  # another Bedrock endpoint, such as one in a private network
+    llm_timeout: float = 60.0  # seconds that a call may take, waits and retries included
+    llm_concurrency: int = 4  # calls to one endpoint at a time
+    monthly_budget: float = 10.0  # dollars of paid calls in a calendar month; 0 makes none
+    prices: Path | None = None  # a JSON file: dollars for a million tokens, by model
 
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
@@ -39,10 +49,10 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
     """
     environment = os.environ if environment is None else environment
     values: dict[str, object] = {}
-    for field in fields(Settings):
-        variable = f"CONCORD_{field.name.upper()}"
+    for one in fields(Settings):
+        variable = f"CONCORD_{one.name.upper()}"
         if environment.get(variable):
-            values[field.name] = _read(variable, environment[variable], getattr(Settings(), field.name))
+            values[one.name] = _read(variable, environment[variable], getattr(Settings(), one.name))
     values |= {name: value for name, value in overrides.items() if value is not None}
     settings = Settings(**values)  # type: ignore[arg-type]
     if settings.sign_in not in SIGN_IN:
@@ -52,15 +62,27 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
 
 def _read(variable: str, raw: str, default: object) -> object:
     """The text of a variable as the type of its default."""
-    if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE"):
+    if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE", "CONCORD_PRICES"):
         return Path(raw).expanduser().resolve()
-    if isinstance(default, str):
-        return raw
     if isinstance(default, bool):
         if raw.lower() not in ("0", "1", "true", "false", "yes", "no"):
             raise BadInput(f"{variable} must be yes or no, got {raw!r}.")
         return raw.lower() in ("1", "true", "yes")
+    if isinstance(default, str):
+        return raw.strip()
+    if isinstance(default, float):
+        return _amount(variable, raw)
     try:
         return int(raw)
     except ValueError:
         raise BadInput(f"{variable} must be a whole number, got {raw!r}.") from None
+
+
+def _amount(variable: str, raw: str) -> float:
+    try:
+        value = float(raw)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise BadInput(f"{variable} must be a number from 0 up, got {raw!r}.")
+    return value

@@ -151,6 +151,8 @@ class Profile:
     embedder: str = "bge-small-en-v1.5-int8"
     lexical: LexicalOptions = field(default_factory=LexicalOptions)
     writers: tuple[str, ...] = ()  # language models for contexts and segments; the next one when one fails
+    embedders: tuple[str, ...] = ()  # further ones, combined with `embedder`
+    combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks vote
 
 
 @dataclass(frozen=True, slots=True)

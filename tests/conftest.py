@@ -157,10 +157,12 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 
 def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
-    """One commit on the main line."""
-    return app.store.commit(
+    """One commit on the main line, as somebody's own git would make it, and written down as such."""
+    made = app.store.commit(
         "main", {path: text.encode() if text is not None else None for path, text in files.items()}, ME, message
     )
+    app.merging.repair()
+    return made
 
 
 def small_app(home: Path, processes: Processes | None = None, **settings: object) -> App:

@@ -284,7 +284,7 @@ def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
         desk.jobs.database.execute("DELETE FROM audit")
     with pytest.raises(Exception, match="append-only"):
         desk.jobs.database.execute("UPDATE audit SET who = 'nobody'")
-    put(desk, {"x.md": "# pushed by hand\n"})
+    desk.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, "by hand")
     assert any("not in the audit" in line for line in desk.auditing.problems())
     assert desk.merging.repair() == 1
     assert tuple(desk.auditing.problems()) == ()

@@ -56,6 +56,14 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
     CREATE TRIGGER audit_grows BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
     """,
+    """
+    CREATE TABLE calls (
+        id INTEGER PRIMARY KEY, at TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, input_tokens INTEGER NOT NULL DEFAULT 0,
+        output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, dollars REAL NOT NULL DEFAULT 0,
+        cached INTEGER NOT NULL DEFAULT 0, failed TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX calls_at ON calls (at);
+    """,
 )
 
 

@@ -1,4 +1,5 @@
-"""Models by name: bundled ones from disk, anything else through sentence-transformers. Each is loaded once."""
+"""Models by name: bundled ones from disk, `openai:` and `bedrock:` from their endpoints, anything else through
+sentence-transformers. Each is loaded once."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from core.adapters.endpoints import Endpoints, is_remote
 from core.adapters.weights import BUNDLED, Weights
-from core.errors import BadInput, Unavailable
+from core.errors import BadInput
 from core.ports import Embedder, Llm, Reranker
 
 T = TypeVar("T")
@@ -17,14 +19,16 @@ T = TypeVar("T")
 class ModelShelf:
     """The `Models` port."""
 
-    def __init__(self, root: Path, threads: int, offline: bool) -> None:
+    def __init__(self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None) -> None:
         self.root, self.threads, self.offline = root, threads, offline
+        self.endpoints = endpoints or Endpoints()
         self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
-        self._loading = threading.Lock()
+        self._llms: dict[str, Llm] = {}
+        self._loading = threading.RLock()
 
     def embedder(self, name: str) -> Embedder:
-        """An embedder, ready to use."""
+        """An embedder, ready to use; several names joined by + are several side by side."""
         return self._once(self._embedders, name, self._load_embedder)
 
     def reranker(self, name: str) -> Reranker:
@@ -32,8 +36,8 @@ class ModelShelf:
         return self._once(self._rerankers, name, self._load_reranker)
 
     def llm(self, name: str = "") -> Llm:
-        """A language model; none is bundled."""
-        raise Unavailable("No language model is configured.")
+        """A language model; without a name, the one that is configured. None is bundled."""
+        return self._once(self._llms, name or self.endpoints.settings.llm, self.endpoints.llm)
 
     def _once(self, held: dict[str, T], name: str, load: Callable[[str], T]) -> T:
         if name not in held:
@@ -43,6 +47,12 @@ class ModelShelf:
         return held[name]
 
     def _load_embedder(self, name: str) -> Embedder:
+        if "+" in name:
+            from core.adapters.combined import CombinedEmbedder
+
+            return CombinedEmbedder([self.embedder(part) for part in name.split("+")])
+        if is_remote(name):
+            return self.endpoints.embedder(name)
         weights = _bundled(name)
         if weights is None:
             from core.adapters.hub import HubEmbedder

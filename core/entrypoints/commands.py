@@ -287,7 +287,7 @@ def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) ->
         (
             p["name"],
             p["chunker"]["name"],
-            p["embedder"],
+            "+".join((p["embedder"], *p["embedders"])),
             p["context"],
             p["digest"],
             p["generation"] or "-",
@@ -307,9 +307,10 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
         "chunker": {"name": options.chunker, "params": params_of(options.param)},
     }
     if options.embedder:
-        raw["embedder"] = options.embedder
+        raw["embedder"], *raw["embedders"] = options.embedder
     if options.writer:
         raw["writers"] = options.writer
+    raw["combine"] = options.combine
     try:
         raw["lexical"] = json.loads(options.lexical)
     except ValueError as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Index, Leg, Llm, Ranking, Reranker
+from core.retrieval.combining import dense_leg
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
 from core.retrieval.hyde import hypothetical
@@ -129,7 +130,7 @@ def _open_leg(name: str, query: str, index: Index, embed: Callable[[str], np.nda
         return index.bm25(query)
     with trace.stage("embed"):
         vector = embed(query)
-    return index.dense(vector)
+    return dense_leg(index, vector)
 
 
 def _complete(

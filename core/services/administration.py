@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core import profiles
@@ -10,11 +11,13 @@ from core.access import Actor, require
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
 from core.errors import BadInput
-from core.ports import Cache, Models, Shelf
+from core.ports import Cache, Embedder, Models, Shelf
 from core.services.auditing import Auditing
 from core.services.documents import Documents
+from core.services.indexing import unknown_texts
 from core.services.jobs import Job, Jobs
 from core.services.preferences import Preferences, Production
+from core.services.prices import FREE, Prices
 from core.types import Generation, Profile
 
 _SAMPLE = 12  # documents that an estimate chunks
@@ -44,9 +47,10 @@ class Administration:
         models: Models,
         cache: Cache,
         auditing: Auditing,
+        prices: Prices = Prices(),
     ) -> None:
         self.documents, self.shelf, self.preferences, self.auditing = documents, shelf, preferences, auditing
-        self.jobs, self.models, self.cache = jobs, models, cache
+        self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start to make the newest commit searchable, in the background."""
@@ -94,15 +98,27 @@ class Administration:
         profile = profiles.check(profile)
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]
-        embedder = self.models.embedder(profile.embedder)
+        embedder = self.models.embedder(profiles.dense(profile))
         split = chunker(profile.chunker, Tools(embedder.tokens, embedder.documents), profile.context)
         started = time.perf_counter()
         texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
         chunking = time.perf_counter() - started
-        fresh = [text for text in texts if text not in self.cache.get(embedder.name, texts)]
+        scale = len(everything) / max(1, len(sample))
+        dollars = self._price(embedder, texts) * scale
+        fresh = unknown_texts(embedder, self.cache, texts)
         started = time.perf_counter()
         embedder.documents(fresh[:: max(1, len(fresh) // _TIMED)][:_TIMED])
         each = (time.perf_counter() - started) / max(1, min(_TIMED, len(fresh)))
-        scale = len(everything) / max(1, len(sample))
         to_embed = round(len(fresh) * scale)
-        return Estimate(len(everything), round(len(texts) * scale), to_embed, chunking * scale + to_embed * each + 2.0)
+        seconds = chunking * scale + to_embed * each + 2.0
+        return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars)
+
+    def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:
+        """What the texts cost that each paid embedder does not know yet."""
+        dollars = 0.0
+        for part in getattr(embedder, "parts", ()) or (embedder,):
+            price = self.prices.of(part.name)
+            if price != FREE:
+                fresh = unknown_texts(part, self.cache, texts)
+                dollars += price.of(sum(len(part.tokens(text)) for text in fresh), 0)
+        return dollars

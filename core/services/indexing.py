@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core import strict
+from core import profiles, strict
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
 from core.chunking.writing import Writer
@@ -18,6 +18,7 @@ from core.curation.frontmatter import decode, read_document
 from core.errors import ConcordError
 from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, Texts, no_progress
 from core.retrieval.analysis import analyser
+from core.retrieval.combining import concatenation
 from core.services.documents import Documents, assign_ids
 from core.types import Chunk, Document, Generation, Profile
 
@@ -110,7 +111,7 @@ class Indexing:
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
             with watch.timed("read"):
                 plan = self._plan(commit, base.manifest if base else None)
-            embedder, fallbacks = self.models.embedder(profile.embedder), _taken_over(base, plan)
+            embedder, fallbacks = self.models.embedder(profiles.dense(profile)), _taken_over(base, plan)
             tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
             with watch.timed("chunk"):
                 chunks = self._chunk(profile, tools, plan.documents, progress)
@@ -186,7 +187,7 @@ class Indexing:
 
     def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
         """What the chunkers of a profile may use; language models are loaded when one is asked."""
-        embedder = self.models.embedder(profile.embedder)
+        embedder = self.models.embedder(profiles.dense(profile))
         writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts)
         return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
 
@@ -231,6 +232,10 @@ def embed_texts(
     """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
     import numpy as np
 
+    parts: Sequence[Embedder] = getattr(embedder, "parts", ())
+    if parts:  # each part under its own name, so that profiles share what was embedded
+        made = [embed_texts(part, cache, texts, progress) for part in parts]
+        return concatenation([vectors for vectors, _ in made]), max(new for _, new in made)
     unique = list(dict.fromkeys(texts))
     known = dict(cache.get(embedder.name, unique))
     new = sorted((text for text in unique if text not in known), key=len, reverse=True)
@@ -244,6 +249,13 @@ def embed_texts(
         np.stack([known[text] for text in texts]) if texts else np.zeros((0, embedder.dimension), dtype=np.float32)
     )
     return vectors, len(new)
+
+
+def unknown_texts(embedder: Embedder, cache: Cache, texts: Sequence[str]) -> list[str]:
+    """The texts that some part of the embedder has not embedded yet."""
+    names = [part.name for part in getattr(embedder, "parts", ())] or [embedder.name]
+    known = [cache.get(name, texts) for name in names]
+    return [text for text in texts if not all(text in some for some in known)]
 
 
 def describe(built: Built) -> str:

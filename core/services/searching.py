@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from core import strict
+from core import profiles, strict
 from core.ports import Clock, Index, Models, Shelf
 from core.retrieval import pipeline
+from core.retrieval.combining import apart
 from core.retrieval.config import name as config_name
 from core.retrieval.trace import Trace
 from core.services.preferences import Preferences
@@ -51,18 +52,17 @@ class Searching:
 
     def search_in(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> Result:
         """Answer a query from a generation that is already open."""
-        embedder = index.profile.embedder
         own = config.rerank_model if config.reranker == "cross-encoder" else ""
         return pipeline.search(
             query,
             config,
             index,
-            embed=lambda text: self._vector(embedder, text),
+            embed=lambda text: self._vector(profiles.dense(index.profile), text, index.profile.combine),
             reranker=lambda: self.models.reranker(own or RERANKER),
             filters=filters,
             today=self.clock.today(),
             llm=lambda: self.models.llm("" if own else config.rerank_model),
-            embed_passage=lambda text: self._passage(embedder, text),
+            embed_passage=lambda text: self._passage(profiles.dense(index.profile), text),
         )
 
     def documents_near(
@@ -70,13 +70,16 @@ class Searching:
     ) -> tuple[int, ...]:
         """The documents that any leg retrieves, without ranking them."""
         allowed = index.allowed(filters, self.clock.today())
-        embed = lambda text: self._vector(index.profile.embedder, text)
+        embed = lambda text: self._vector(profiles.dense(index.profile), text, index.profile.combine)
         bare = replace(config, missing="absent")
         found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, Trace())
         return pipeline.documents_near(index, found)
 
-    def _embed(self, embedder: str, text: str) -> np.ndarray:
-        return self.models.embedder(embedder).query(text)
+    def _embed(self, name: str, text: str, combine: str) -> np.ndarray:
+        """The vector of a question; one row per embedder where their ranks vote."""
+        embedder = self.models.embedder(name)
+        parts = getattr(embedder, "parts", ())
+        return apart([part.query(text) for part in parts]) if parts and combine == "rrf" else embedder.query(text)
 
     def _embed_passage(self, embedder: str, text: str) -> np.ndarray:
         row: np.ndarray = self.models.embedder(embedder).documents([text])[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import profiles
 from core.chunking import CHUNKERS, chunker, parameters
 from core.chunking.tools import Tools
 from core.curation.links import links
@@ -91,6 +92,6 @@ def chunks_side(document: Document) -> None:
 
 
 def _chunks(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
-    embedder = app().models.embedder(app().preferences.production().profile.embedder)
+    embedder = app().models.embedder(profiles.dense(app().preferences.production().profile))
     tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
     return chunker(spec, tools, context)(document)

@@ -31,7 +31,7 @@ def draw() -> None:
                     f"{key.replace('_', ' ')} {value}" for key, value in profile.chunker.params.items()
                 ),
                 "Context": profile.context,
-                "Embedder": profile.embedder,
+                "Embedder": rules.dense(profile),
                 "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
                 "Passages": serving.chunks if serving else None,
                 "Built": style.moment(serving.built) if serving else "not built",
@@ -101,14 +101,14 @@ def _form() -> None:
         }
         embedder = st.text_input(
             "Embedder",
-            app().preferences.production().profile.embedder,
+            rules.dense(app().preferences.production().profile),
             key="new_embedder",
-            help="A bundled model, a folder, or a hub name.",
+            help="A bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; join several with + to combine them.",
         )
         if st.button("Add", key="new_add", icon=":material/add:"):
-            acts.do(
-                partial(add, profile=Profile(name.strip(), ChunkerSpec(chunker, params), context, embedder.strip()))
-            )
+            first_one, *others = (part.strip() for part in embedder.split("+"))
+            spec = ChunkerSpec(chunker, params)
+            acts.do(partial(add, profile=Profile(name.strip(), spec, context, first_one, embedders=tuple(others))))
             st.rerun()
 
 

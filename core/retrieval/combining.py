@@ -1,0 +1,80 @@
+"""Several embedders in one profile: their unit vectors stand side by side in the index. A question meets them as one
+vector (concatenation), or each part ranks by itself and the ranks vote (rrf)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.ports import Index, Leg, Ranking
+from core.retrieval.fusion import rank
+
+if TYPE_CHECKING:
+    import numpy as np
+
+COMBINATIONS = ("concatenation", "rrf")
+_K = 60  # the constant of RRF between embedders
+
+
+def concatenation(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Unit vectors side by side, scaled by 1 / sqrt(n): again a unit vector, and the dot product of two is the mean
+    of the parts' cosines.
+
+    >>> import numpy as np
+    >>> a = concatenation([np.array([1.0, 0.0]), np.array([0.0, 1.0])])
+    >>> b = concatenation([np.array([0.6, 0.8]), np.array([0.0, 1.0])])
+    >>> round(float(a @ b), 3)  # (0.6 + 1.0) / 2
+    0.8
+    """
+    import numpy as np
+
+    return np.concatenate(parts, axis=-1).astype(np.float32) / np.float32(np.sqrt(len(parts)))
+
+
+def apart(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """One row per part, zero where the others stand: its dot product with a concatenation is that part's cosine.
+
+    >>> import numpy as np
+    >>> rows = apart([np.array([1.0, 0.0]), np.array([0.0, 1.0])])
+    >>> stored = concatenation([np.array([0.6, 0.8]), np.array([0.0, 1.0])])
+    >>> [round(float(cosine), 3) for cosine in rows @ stored]
+    [0.6, 1.0]
+    """
+    import numpy as np
+
+    rows = np.zeros((len(parts), sum(part.size for part in parts)), dtype=np.float32)
+    at = 0
+    for row, part in zip(rows, parts, strict=True):
+        row[at : at + part.size] = part * np.sqrt(len(parts))
+        at += part.size
+    return rows
+
+
+def dense_leg(index: Index, vector: np.ndarray) -> Leg:
+    """The vector leg of an index: for one vector its cosine, for several rows the vote of their rankings."""
+    return index.dense(vector) if vector.ndim == 1 else Vote(tuple(index.dense(row) for row in vector))
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Reciprocal rank fusion of several rankings as one leg: the sum of 1 / (60 + rank).
+
+    A chunk that no part retrieved scores 0, which is also the lowest score there is.
+    """
+
+    legs: tuple[Leg, ...]
+    _votes: dict[int, float] = field(default_factory=dict)
+    floor = 0.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """The chunks that the parts rank highest."""
+        self._votes.clear()
+        for leg in self.legs:
+            for place, chunk in enumerate(leg.search(depth, allowed), 1):
+                self._votes[chunk] = self._votes.get(chunk, 0.0) + 1.0 / (_K + place)
+        return dict(list(rank(self._votes).items())[:depth])
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """What the parts gave to given chunks."""
+        return [self._votes.get(chunk, 0.0) for chunk in chunks]

@@ -1,0 +1,85 @@
+"""What models cost: dollars for a million tokens, from a file that the settings name. Nothing is guessed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core import strict
+from core.errors import BadInput, Unavailable
+from core.types import NOTHING
+
+_PROVIDER = re.compile(r"[a-z]{2,}:")  # openai:, bedrock:; other names are models on this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Dollars for a million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """What a call costs.
+
+        >>> Price(0.15, 0.60).of(2_000_000, 500_000)
+        0.6
+        """
+        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
+
+
+FREE = Price()
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices by model. `free` are the beginnings of names that cost nothing unless the table says otherwise."""
+
+    table: Mapping[str, Price] = field(default_factory=lambda: NOTHING)
+    free: tuple[str, ...] = ()
+
+    def of(self, model: str) -> Price:
+        """The price of a model; one that is not known is not guessed.
+
+        >>> Prices(free=("openai:",)).of("openai:llama3").input
+        0.0
+        """
+        bare = model.partition("?")[0]
+        if bare in self.table:
+            return self.table[bare]
+        if not _PROVIDER.match(bare) or bare.startswith(self.free):
+            return FREE
+        raise Unavailable(
+            f"No price is known for {bare!r}, so the budget could not hold. Add it to the file that CONCORD_PRICES names: "
+            f'{{"{bare}": {{"input": DOLLARS, "output": DOLLARS}}}}, in dollars for a million tokens; 0 if it is free.'
+        )
+
+
+def read_prices(path: Path | None, free: tuple[str, ...] = ()) -> Prices:
+    """Prices from a JSON file: `{"openai:gpt-4o-mini": {"input": 0.15, "output": 0.6}}`."""
+    if path is None:
+        return Prices(NOTHING, free)
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The prices in {path} cannot be read: {error}.") from None
+    if not isinstance(raw, dict):
+        raise BadInput(f"The prices in {path} must be a mapping of models to prices.")
+    table = {model: strict.parse(Price, value, f"{path.name}: {model}") for model, value in raw.items()}
+    for model, price in table.items():
+        if not all(0 <= value < math.inf for value in (price.input, price.output)):
+            raise BadInput(f"{path.name}: {model}: a price must be a number from 0 up.")
+    return Prices(table, free)
+
+
+def dollars_of(amount: float) -> str:
+    """An amount as people write it; small ones keep the digits that say something.
+
+    >>> dollars_of(12.5), dollars_of(0.00042), dollars_of(0)
+    ('$12.50', '$0.00042', '$0.00')
+    """
+    return f"${amount:.2f}" if amount == 0 or amount >= 0.01 else f"${amount:.2g}"

@@ -1,0 +1,156 @@
+"""Several embedders in one profile: the laws of concatenation, the vote of ranks, and what is shared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import profiles
+from core.adapters.combined import CombinedEmbedder
+from core.adapters.models import ModelShelf
+from core.bootstrap import App, build
+from core.errors import BadInput
+from core.retrieval.combining import Vote, apart, concatenation
+from core.retrieval.config import parse
+from core.settings import Settings, load
+from core.types import Profile
+from tests.conftest import FixedClock, HashEmbedder, SmallModels, put
+
+DOCUMENTS = {
+    "a.md": "# Wires\n\nWire transfers above the limit need two signatures.\n",
+    "b.md": "# Reports\n\nSuspicious activity reports are kept for five years.\n",
+    "c.md": "# Lunch\n\nThe canteen serves soup on Mondays.\n",
+}
+
+
+class OtherEmbedder(HashEmbedder):
+    """The same in another space."""
+
+    name, dimension = "hash-32", 32
+
+    def query(self, text: str) -> np.ndarray:
+        return super().query(text[::-1])
+
+
+class TwoModels(SmallModels):
+    """Models by name, counting what is embedded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = {"first": HashEmbedder(), "second": OtherEmbedder()}
+
+    def embedder(self, name: str):  # type: ignore[no-untyped-def]
+        parts = [self.parts[part] for part in name.split("+")]
+        return CombinedEmbedder(parts) if len(parts) > 1 else parts[0]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> App:
+    app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=TwoModels())
+    app.create()
+    put(app, dict(DOCUMENTS))
+    return app
+
+
+vectors = st.lists(st.floats(-1, 1), min_size=6, max_size=6).filter(lambda row: np.linalg.norm(row) > 0.1)
+
+
+def units(row: list[float]) -> list[np.ndarray]:
+    return [part / (np.linalg.norm(part) or 1.0) for part in np.split(np.array(row), [2, 3]) if part.size]
+
+
+@given(vectors, vectors)
+def test_the_dot_product_is_the_mean_of_the_cosines(a: list[float], b: list[float]) -> None:
+    left, right = units(a), units(b)
+    cosines = [float(x @ y) for x, y in zip(left, right, strict=True)]
+    assert float(concatenation(left) @ concatenation(right)) == pytest.approx(np.mean(cosines), abs=1e-5)
+    assert (apart(left) @ concatenation(right)).tolist() == pytest.approx(cosines, abs=1e-5)
+
+
+def test_bundled_models_side_by_side_are_one_unit_vector() -> None:
+    shelf = ModelShelf(Settings().models, 1, True)
+    both = shelf.embedder("bge-small-en-v1.5-int8+potion-base-8m")
+    assert (both.name, both.dimension) == ("bge-small-en-v1.5-int8+potion-base-8m", 384 + 256)
+    rows = both.documents(["SAR records are retained for five years.", "Soup on Mondays."])
+    query = both.query("how long are SAR records kept")
+    assert np.linalg.norm([*rows, query], axis=1) == pytest.approx(np.ones(3), abs=1e-5)
+    one, other = (shelf.embedder(name) for name in both.name.split("+"))
+    mean = (one.query("SAR") @ one.query("report") + other.query("SAR") @ other.query("report")) / 2
+    assert float(both.query("SAR") @ both.query("report")) == pytest.approx(float(mean), abs=1e-5)
+
+
+def test_profiles_without_further_embedders_keep_their_names() -> None:
+    assert profiles.identity(profiles.DEFAULT) == "147eba6c34"
+    more = Profile("local", embedders=("potion-base-8m",))
+    names = {profiles.identity(Profile("x", embedders=more.embedders, combine=how)) for how in ("concatenation", "rrf")}
+    assert len({*names, "147eba6c34"}) == 3
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        ({"embedders": ["bge-small-en-v1.5-int8"]}, "named once"),
+        ({"embedders": ["a+b"]}, "without \\+"),
+        ({"embedder": ""}, "needs a name"),
+        ({"combine": "sum"}, "Known: concatenation, rrf"),
+        ({"embedders": "a"}, "expected a list"),
+    ],
+)
+def test_embedders_that_make_no_sense_are_refused(raw: dict[str, object], why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        profiles.from_mapping({"name": "x", **raw})
+
+
+def test_vectors_are_shared_with_profiles_of_one_embedder(two: App) -> None:
+    assert two.indexing.build(profiles.from_mapping({"name": "one", "embedder": "first"})).embedded == 3
+    assert two.indexing.build(profiles.from_mapping({"name": "other", "embedder": "second"})).embedded == 3
+    both = profiles.from_mapping({"name": "both", "embedder": "first", "embedders": ["second"]})
+    assert two.administration.estimate(both).to_embed == 0
+    assert two.indexing.build(both).embedded == 0
+
+
+@pytest.mark.parametrize("combine", ["concatenation", "rrf"])
+def test_both_ways_find_what_was_asked_for(two: App, combine: str) -> None:
+    raw = {"name": combine, "embedder": "first", "embedders": ["second"], "combine": combine}
+    profile = profiles.from_mapping(raw)
+    two.indexing.build(profile)
+    index = two.shelf.open(profile)
+    assert index.profile.combine == combine
+    for config in ("dense", "convex-0.5", "rrf-60"):
+        result = two.searching.search_in(index, "suspicious activity reports", parse(config))
+        assert (result.hits[0].path, result.warnings) == ("b.md", ())
+    best = two.searching.search_in(index, "suspicious activity reports", parse("dense")).hits[0]
+    if combine == "rrf":
+        assert best.legs["dense"].score == pytest.approx(2 / 61)
+
+
+class Fixed:
+    """A leg with a given order."""
+
+    floor = -1.0
+
+    def __init__(self, *order: int) -> None:
+        self.order = order
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> dict[int, float]:
+        return {chunk: 1.0 - n / 10 for n, chunk in enumerate(self.order[:depth])}
+
+    def score(self, chunks: list[int]) -> list[float]:
+        return [0.0 for _ in chunks]
+
+
+def test_ranks_vote_by_hand() -> None:
+    vote = Vote((Fixed(1, 2, 3), Fixed(3, 1, 4)))
+    found = vote.search(3, None)
+    assert found == pytest.approx({1: 1 / 61 + 1 / 62, 3: 1 / 63 + 1 / 61, 2: 1 / 62})
+    assert list(found) == [1, 3, 2]
+    assert vote.score([4, 9]) == pytest.approx([1 / 63, 0.0])
+
+
+@given(st.permutations(range(8)), st.permutations(range(8)))
+def test_the_order_of_voters_does_not_matter(a: list[int], b: list[int]) -> None:
+    assert Vote((Fixed(*a), Fixed(*b))).search(8, None) == Vote((Fixed(*b), Fixed(*a))).search(8, None)

@@ -1,0 +1,265 @@
+"""Money: every call is written down, the budget holds, and the same question is paid for once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import profiles
+from core.access import Actor
+from core.adapters.database import Database
+from core.bootstrap import App, build
+from core.entrypoints.cli import main
+from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
+from core.retrieval.config import parse
+from core.services.ledger import Ledger
+from core.services.prices import Price, Prices, read_prices
+from core.settings import load
+from tests.conftest import FixedClock, put
+from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
+
+ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
+MODEL, VECTORS = "openai:small", "openai:text-embedding-3-small"
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(dimension=1536) as running:
+        yield running
+
+
+def workspace(server: ScriptedServer, home: Path, prices: dict[str, dict[str, float]], **more: object) -> App:
+    home.mkdir(exist_ok=True)
+    (home / "prices.json").write_text(json.dumps(prices))
+    said = load(
+        {},
+        home=home,
+        prices=home / "prices.json",
+        llm=MODEL,
+        openai_url=f"{server.url}/v1",
+        llm_timeout=0.3,
+        **more,
+    )
+    return build(said, clock=FixedClock())
+
+
+def test_a_call_is_recorded_with_what_it_cost(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {MODEL: {"input": 1000.0, "output": 2000.0}})
+    answer = app.models.llm().complete("one two three", purpose="rerank", max_tokens=10)
+    assert answer.dollars == pytest.approx((3 * 1000 + 1 * 2000) / 1e6)
+    (call,) = app.ledger.recent(ADMIN)
+    assert (call.purpose, call.model, call.input_tokens, call.output_tokens) == ("rerank", MODEL, 3, 1)
+    assert (call.dollars, call.cached, call.failed, call.at[:10]) == (answer.dollars, False, "", "2026-11-15")
+
+
+def test_the_same_question_is_paid_for_once(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
+    first = app.models.llm().complete("why", purpose="a")
+    again = workspace(server, tmp_path, {MODEL: {"input": 1000.0}}).models.llm().complete("why", purpose="b")
+    assert (again.text, again.cached, again.dollars) == (first.text, True, 0.0)
+    assert len(server.seen) == 1
+    app.models.llm().complete("why", purpose="a", temperature=0.2)
+    app.models.llm().complete("why", purpose="a", system="Briefly.")
+    app.models.llm().complete("why", purpose="a", max_tokens=9)
+    assert len(server.seen) == 4
+    assert [call.cached for call in app.ledger.recent(ADMIN)] == [False, False, False, True, False]
+
+
+def test_the_budget_stops_the_next_paid_call_and_says_the_amounts(server: ScriptedServer, tmp_path: Path) -> None:
+    prices = {MODEL: {"input": 0.0, "output": 1_000_000.0}}
+    app = workspace(server, tmp_path, prices, monthly_budget=3.0)
+    app.models.llm().complete("one", purpose="test", max_tokens=2)
+    app.models.llm().complete("two", purpose="test", max_tokens=2)
+    with pytest.raises(OverBudget, match=r"up to \$2\.00 was not made: \$2\.00 of this month's budget of \$3\.00"):
+        app.models.llm().complete("three", purpose="test", max_tokens=2)
+    assert len(server.seen) == 2
+    assert app.models.llm().complete("one", purpose="test", max_tokens=2).cached
+    assert app.ledger.summary(ADMIN).spent == 2.0
+
+
+def test_a_new_month_has_a_new_budget(tmp_path: Path) -> None:
+    clock = FixedClock("2026-11-30")
+    ledger = Ledger(Database(tmp_path / "app.db"), clock, Prices({"p:m": Price(1.0)}), 1.0)
+    with ledger.spending("a", "p:m", 1_000_000) as spent:
+        spent(1_000_000)
+    with pytest.raises(OverBudget), ledger.spending("a", "p:m", 1):
+        pass
+    clock.day = "2026-12-01"
+    with ledger.spending("a", "p:m", 1) as spent:
+        spent(1)
+    assert ledger.summary(ADMIN).spent == pytest.approx(1e-6)
+    assert ledger.summary(ADMIN, "2026-11").spent == 1.0
+    with pytest.raises(BadInput, match="must look like 2026-11"):
+        ledger.summary(ADMIN, "November")
+
+
+def test_calls_at_the_same_time_cannot_spend_the_last_dollar_twice(tmp_path: Path) -> None:
+    def spend(n: int) -> bool:
+        ledger = Ledger(Database(tmp_path / "app.db"), FixedClock(), Prices({"p:m": Price(1.0)}), 5.0)
+        try:
+            with ledger.spending("a", "p:m", 1_000_000) as spent:
+                spent(1_000_000)
+            return True
+        except OverBudget:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(spend, range(16))) == 5
+
+
+def test_no_budget_means_no_paid_call_but_free_ones_go_on(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {MODEL: {"input": 1.0}}, monthly_budget=0.0)
+    with pytest.raises(OverBudget):
+        app.models.llm().complete("one", purpose="test")
+    assert app.models.llm("openai:local").complete("one", purpose="test").text == "yes"
+
+
+def test_failures_are_recorded_and_only_time_outs_count(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {MODEL: {"output": 1_000_000.0}})
+    server.faults = [BROKEN] * 5
+    with pytest.raises(Unavailable):
+        app.models.llm().complete("one", purpose="test", max_tokens=2)
+    server.faults = [slow(0.6)]
+    with pytest.raises(TimedOut):
+        app.models.llm().complete("two", purpose="test", max_tokens=2)
+    late, broken = app.ledger.recent(ADMIN)
+    assert (late.dollars, broken.dollars) == (2.0, 0.0)
+    assert "gave no answer within 0.3 s" in late.failed
+    assert broken.failed
+
+
+def test_a_killed_call_leaves_its_estimate(tmp_path: Path) -> None:
+    ledger = Ledger(Database(tmp_path / "app.db"), FixedClock(), Prices({"p:m": Price(1.0)}), 5.0)
+    block = ledger.spending("a", "p:m", 2_000_000)
+    block.__enter__()
+    (call,) = ledger.recent(ADMIN)
+    assert (call.dollars, call.failed) == (2.0, "not finished")
+
+
+def test_embeddings_cost_too(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}})
+    app.models.embedder(VECTORS).documents(["one two", "three"])
+    app.models.embedder(VECTORS).query("four")
+    assert [(call.purpose, call.input_tokens) for call in app.ledger.recent(ADMIN)] == [("query", 1), ("indexing", 3)]
+    assert app.ledger.summary(ADMIN).spent == pytest.approx(0.004)
+
+
+def test_an_estimate_says_what_a_build_will_cost(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}}, llm_concurrency=2)
+    app.create()
+    put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n"})
+    profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
+    tokens = app.models.embedder(VECTORS).tokens
+    expected = app.administration.estimate(profile).dollars
+    app.indexing.build(profile)
+    index = app.shelf.open(profile)
+    text = f"{index.passage(0).context}\n\n{index.excerpt(0)}"
+    assert expected == pytest.approx(len(tokens(text)) / 1000)
+    assert app.administration.estimate(profile).dollars == 0.0
+
+
+def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}})
+    app.create()
+    put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n", "b.md": "# Lunch\n\nSoup on Mondays.\n"})
+    profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
+    assert app.indexing.build(profile).embedded == 2
+    index = app.shelf.open(profile)
+    assert app.searching.search_in(index, "two signatures", parse("dense")).hits[0].path == "a.md"
+    server.faults = [slow(0.6)]
+    result = app.searching.search_in(index, "soup", parse("convex-0.5"))
+    assert result.hits[0].path == "b.md"
+    assert "The dense leg failed" in result.warnings[0]
+    assert "gave no answer within 0.3 s" in result.warnings[0]
+
+
+def test_a_build_beyond_the_budget_stops_with_the_amounts(server: ScriptedServer, tmp_path: Path) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1_000_000.0}}, monthly_budget=2.0)
+    app.create()
+    put(app, {"a.md": "# Wires\n\nTwo signatures are needed for every one of them.\n"})
+    profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
+    with pytest.raises(OverBudget, match=r"\$0\.00 of this month's budget of \$2\.00 is spent"):
+        app.indexing.build(profile)
+    assert (server.seen, app.shelf.current(profile)) == ([], None)
+
+
+def test_a_model_without_a_price_is_not_guessed(tmp_path: Path) -> None:
+    app = build(load({}, home=tmp_path, llm=MODEL, openai_url="https://models.example.org/v1"), clock=FixedClock())
+    with pytest.raises(Unavailable, match=r"No price is known for 'openai:small'.*CONCORD_PRICES"):
+        app.models.llm().complete("one", purpose="test")
+    with pytest.raises(Unavailable, match="No price is known for 'bedrock:"):
+        Prices(free=("openai:",)).of("bedrock:amazon.titan-embed-text-v2:0")
+
+
+@pytest.mark.parametrize("raw", ["[]", "{", '{"m": 3}', '{"m": {"inputs": 1}}', '{"m": {"input": -1}}'])
+def test_prices_that_cannot_be_read_are_a_sentence(tmp_path: Path, raw: str) -> None:
+    (tmp_path / "prices.json").write_text(raw)
+    with pytest.raises(BadInput, match=r"prices\.json"):
+        read_prices(tmp_path / "prices.json")
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.floats(0, 1e3), st.floats(0, 1e3))
+def test_a_price_never_falls_with_more_tokens(tokens: int, more: int, input_price: float, output_price: float) -> None:
+    price = Price(input_price, output_price)
+    assert 0 <= price.of(tokens, tokens) <= price.of(tokens + more, tokens)
+
+
+def test_only_admins_see_the_ledger(tmp_path: Path) -> None:
+    ledger = Ledger(Database(tmp_path / "app.db"), FixedClock(), Prices(), 1.0)
+    with pytest.raises(Refused, match="Only admins may see the ledger"):
+        ledger.summary(Actor("bob", "Bob", "bob@example.org", "reviewer"))
+
+
+def test_the_command_line_shows_the_month(
+    server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
+    app.create()
+    for _ in range(2):
+        app.models.llm().complete("one two", purpose="rerank")
+    capsys.readouterr()
+    arguments = ["--home", str(tmp_path), "ledger", "summary", "--month", "2026-11"]
+    assert main([*arguments, "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert set(value) == {"month", "budget", "spent", "left", "calls", "rows"}
+    assert (value["calls"], value["spent"], value["left"]) == (2, pytest.approx(0.002), pytest.approx(9.998))
+    assert value["rows"][0] == {
+        "purpose": "rerank",
+        "model": MODEL,
+        "calls": 2,
+        "cached": 1,
+        "failed": 0,
+        "input_tokens": 2,
+        "output_tokens": 1,
+        "seconds": value["rows"][0]["seconds"],
+        "dollars": 0.002,
+    }
+    assert main(arguments) == 0
+    assert "2026-11: $0.002 of $10.00 spent, $10.00 left." in capsys.readouterr().out
+    assert main(["--home", str(tmp_path), "ledger", "list", "--month", "2026-11", "--limit", "1", "--json"]) == 0
+    (newest,) = json.loads(capsys.readouterr().out)
+    assert (newest["cached"], newest["dollars"]) == (True, 0.0)
+
+
+def test_a_model_can_be_asked_from_the_command_line(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CONCORD_LLM", MODEL)
+    monkeypatch.setenv("CONCORD_OPENAI_URL", f"{server.url}/v1")
+    monkeypatch.setenv("CONCORD_OPENAI_KEY", "sk-recognisable")
+    workspace(server, tmp_path, {}).create()
+    assert main(["--home", str(tmp_path), "models", "ask", "Are you there?", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["text"] == "yes"
+    assert main(["--home", str(tmp_path), "models", "ask", "Are you there?"]) == 0
+    assert "known already" in capsys.readouterr().out
+    server.answers, server.faults = ["no"], [refused(401, "sk-recognisable is wrong")]
+    assert main(["--home", str(tmp_path), "models", "ask", "And now?"]) == 1
+    assert capsys.readouterr().err == "127.0.0.1 does not accept the key. Check CONCORD_OPENAI_KEY.\n"
