@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.adapters import kernels, weights
+from core.adapters.alphas import AlphaShelf
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
 from core.adapters.database import Database
@@ -49,6 +50,7 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    alphas: AlphaShelf
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -98,7 +100,8 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     )
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
-    searching = Searching(shelf, models, preferences, clock)
+    alphas = AlphaShelf(settings.home / "models" / "alpha")
+    searching = Searching(shelf, models, preferences, clock, alphas)
     jobs = Jobs(database, Processes(settings.home), clock)
     return App(
         settings=settings,
@@ -115,6 +118,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         administration=Administration(documents, shelf, preferences, jobs, models, cache),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        alphas=alphas,
     )
 
 
