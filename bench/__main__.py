@@ -1,11 +1,11 @@
-"""`python -m bench [legs|building|quality|sessions ...] [--sizes 2000,20000,200000]`"""
+"""`python -m bench [PART ...] [--sizes 2000,20000,200000]`"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bench import building, legs, quality, report, sessions
+from bench import building, lcs, legs, quality, report, sessions, statistics
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -14,7 +14,14 @@ HOME = ROOT / "bench" / "out"
 
 def main() -> None:
     """Run the parts that were asked for, or all."""
-    parts = {"legs": _legs, "building": _building, "quality": _quality, "sessions": _sessions}
+    parts = {
+        "legs": _legs,
+        "building": _building,
+        "quality": _quality,
+        "sessions": _sessions,
+        "lcs": _lcs,
+        "statistics": _statistics,
+    }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
     parser.add_argument("--sizes", default="2000,20000,200000", help="chunks")
@@ -132,6 +139,28 @@ def _sessions(sizes: list[int]) -> None:
         f"server CPU is everything the process did per interaction. From start to an interactive page with a warm search: {measured['interactive_s']:.1f} s.\n\n"
     )
     report.write("sessions", "The app under load", text + markdown_table(heads, lines))
+
+
+def _lcs(sizes: list[int]) -> None:
+    measured = lcs.measure()
+    text = f"Two passages of {lcs.WORDS} words, {report.machine()}; all ways agree: {measured['agree']}.\n\n"
+    heads = ("way", "CPU p50 ms", "CPU against ours")
+    report.write("lcs", "Longest common subsequence", text + markdown_table(heads, lcs.rows(measured)))
+
+
+def _statistics(sizes: list[int]) -> None:
+    found = statistics.measure()
+    line = [
+        f"{statistics.ALPHAS}",
+        f"{statistics.QUERIES:,}",
+        "2,000",
+        f"{found.cpu50 / 1000:.2f}",
+        f"{found.wall50 / 1000:.2f}",
+    ]
+    heads = ("alphas", "queries", "resamples", "CPU s", "wall s")
+    report.write(
+        "statistics", "Bootstrap intervals of a sweep", f"{report.machine()}.\n\n" + markdown_table(heads, [line])
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.adapters import endpoints, kernels, weights
+from core.adapters.alphas import AlphaShelf
 from core.adapters.answers import AnswerCache
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
@@ -69,6 +70,7 @@ class App:
     merging: Merging
     drafts: Drafts
     ledger: Ledger
+    alphas: AlphaShelf
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -126,7 +128,8 @@ def build(
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
     texts = TextCache((settings.cache or settings.home / "cache") / "texts.db")
-    searching = Searching(shelf, models, preferences, clock)
+    alphas = AlphaShelf(settings.home / "models" / "alpha")
+    searching = Searching(shelf, models, preferences, clock, alphas)
     jobs = Jobs(database, processes or Processes(settings.home), clock)
     indexing = Indexing(store, documents, shelf, models, cache, clock, texts)
     auditing = Auditing(database, store, clock)
@@ -154,6 +157,7 @@ def build(
         merging=Merging(changes, lambda: catch_up(jobs, preferences, indexing, shelf)),
         drafts=Drafts(database, clock),
         ledger=ledger,
+        alphas=alphas,
     )
 
 

@@ -228,6 +228,9 @@ class SearchConfig:
     rerank_prompt: str = "one-shot"
     rerank_blend: float = 0.0  # the share of the fused score in the final order
     hyde: bool = False
+    alpha_from: str = "fixed"  # or learned, llm, rules: then every query gets its own
+    alpha_model: str = ""
+    parents: bool = False  # search children, return their parents
 
 
 @dataclass(frozen=True, slots=True)

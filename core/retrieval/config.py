@@ -13,16 +13,32 @@ from core.retrieval.fusion import FUSIONS, NORMALISATIONS
 from core.retrieval.rerank import CASCADE, METHODS, PROMPTS
 from core.types import NOTHING, SearchConfig
 
-LEGS = ("bm25", "dense")
+LEGS = ("bm25", "dense", "tfidf", "sparse")
 MISSING = ("exact", "floor", "absent")
 RERANK = ("off", "always", "conditional")
-NAMES = ("bm25", "dense", "convex-<alpha>", "tm2c2-<alpha>", "rrf-<k>", "rsf", "dbsn", "combsum", "combmnz")
+ALPHA_FROM = ("fixed", "learned", "llm", "rules")
+WEIGHTED = ("convex", "rrf", "rsf", "dbsn")  # fusions that weigh their legs
+NAMES = (
+    "bm25",
+    "dense",
+    "tfidf",
+    "sparse",
+    "convex-<alpha>",
+    "tm2c2-<alpha>",
+    "rrf-<k>",
+    "rsf",
+    "dbsn",
+    "combsum",
+    "combmnz",
+)
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
 
 _PLAIN = {
     "bm25": SearchConfig(legs=("bm25",), fusion="single", normalisation="none"),
     "dense": SearchConfig(legs=("dense",), fusion="single", normalisation="none"),
+    "tfidf": SearchConfig(legs=("tfidf",), fusion="single", normalisation="none"),
+    "sparse": SearchConfig(legs=("sparse",), fusion="single", normalisation="none"),
     "rsf": SearchConfig(fusion="rsf", normalisation="minmax", missing="absent"),
     "dbsn": SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent"),
     "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),
@@ -102,6 +118,7 @@ def check(config: SearchConfig) -> SearchConfig:
     _one_of("rerank", config.rerank, RERANK)
     _one_of("reranker", config.reranker, METHODS)
     _one_of("rerank_prompt", config.rerank_prompt, PROMPTS)
+    _one_of("alpha_from", config.alpha_from, ALPHA_FROM)
     for leg in (*config.legs, *config.weights):
         _one_of("legs", leg, LEGS)
     if not config.legs or len(set(config.legs)) != len(config.legs):
@@ -121,7 +138,28 @@ def check(config: SearchConfig) -> SearchConfig:
             raise BadInput(f"configuration.{key}: {getattr(config, key)} is not between {low} and {high}.")
     if any(weight < 0 for weight in config.weights.values()) or (config.weights and not sum(config.weights.values())):
         raise BadInput("configuration.weights: weights must not be negative, and one must be above zero.")
+    if config.alpha_from != "fixed":
+        _check_alpha(config)
     return config
+
+
+def _check_alpha(config: SearchConfig) -> None:
+    """A weight per query needs a fusion that weighs, no weights by hand, and, when learned, a model and two legs."""
+    if config.fusion not in WEIGHTED or config.weights:
+        raise BadInput(
+            f"configuration.alpha_from: {config.alpha_from!r} needs a fusion that weighs its legs "
+            f"({', '.join(WEIGHTED)}) and no weights by hand."
+        )
+    if config.alpha_from != "learned":
+        return
+    if not config.alpha_model:
+        raise BadInput("configuration.alpha_model: name the model that predicts alpha.")
+    if config.fusion != "convex" or not _two_sided(config):
+        raise BadInput("configuration.alpha_from: 'learned' needs convex fusion of dense and one other leg.")
+
+
+def _two_sided(config: SearchConfig) -> bool:
+    return len(config.legs) == 2 and "dense" in config.legs
 
 
 def _one_of(key: str, value: str, known: Any) -> None:
@@ -137,8 +175,8 @@ def weights(config: SearchConfig) -> dict[str, float]:
     """
     if config.weights:
         return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
-    if config.fusion == "convex" and set(config.legs) == {"bm25", "dense"}:
-        return {"bm25": round(1.0 - config.alpha, 12), "dense": config.alpha}
+    if config.fusion == "convex" and _two_sided(config):
+        return {leg: config.alpha if leg == "dense" else round(1.0 - config.alpha, 12) for leg in config.legs}
     return dict.fromkeys(config.legs, 1.0)
 
 

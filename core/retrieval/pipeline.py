@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,12 +17,15 @@ from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Index, Leg, Llm, Ranking, Reranker
 from core.retrieval.combining import dense_leg
 from core.retrieval.config import weights as leg_weights
+from core.retrieval.families import families
+from core.retrieval.features import Seen
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
 from core.retrieval.hyde import hypothetical
 from core.retrieval.rerank import Outcome, Task, rerank
 from core.retrieval.slidegar import NEIGHBOURS
 from core.retrieval.trace import Trace
-from core.types import Filters, Hit, LegScore, Result, SearchConfig
+from core.retrieval.weighing import Balance
+from core.types import Filters, Frozen, Hit, LegScore, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +68,7 @@ def search(
     clock: Callable[[], float] = time.perf_counter,
     llm: Callable[[], Llm] = no_llm,
     embed_passage: Callable[[str], np.ndarray] | None = None,
+    balance: Callable[[Seen, SearchConfig], Balance] | None = None,
 ) -> Result:
     """Answer one query from one generation. The only search there is."""
     query, trace = check_query(query), Trace(clock)
@@ -72,15 +76,22 @@ def search(
     if config.hyde and "dense" in config.legs:
         embed = hypothetical(query, embed, embed_passage or embed, llm, trace)
     candidates = gather(query, config, index, embed, allowed, trace)
+    weighed, note = weigh(query, candidates, config, balance, trace)
     with trace.stage("fuse") as out:
-        fused = fuse(candidates, config)
-        out.append(fused.ranking)
+        fused = fuse(candidates, weighed)
+        out += [fused.ranking, note]
     text, near = partial(_text, index), partial(neighbours, index, allowed)
     reranked = rerank(Task(query, fused.ranking, config, text, near, reranker, llm), fused.confidence, trace)
+    order = reranked.order(fused.ranking)
     with trace.stage("cut") as out:
         explain = Explainer(index, candidates, fused, reranked)
-        hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(reranked.order(fused.ranking)[: config.k], 1))
-        out.append(hits)
+        if config.parents:
+            further = lambda depth: _further(query, replace(weighed, depth=depth), index, embed, allowed)
+            hits, said = families(explain, order, config, further)
+            out += [hits, said]
+        else:
+            hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
+            out.append(hits)
     made, found = index.generation, documents_near(index, candidates)
     stages, warnings = tuple(trace.stages), tuple(trace.warnings)
     return Result(query, made.profile, made.number, made.commit, config, hits, stages, warnings, found)
@@ -126,8 +137,9 @@ def gather(
 
 
 def _open_leg(name: str, query: str, index: Index, embed: Callable[[str], np.ndarray], trace: Trace) -> Leg:
-    if name == "bm25":
-        return index.bm25(query)
+    by_words = {"bm25": index.bm25, "tfidf": index.tfidf, "sparse": index.sparse}
+    if name in by_words:
+        return by_words[name](query)
     with trace.stage("embed"):
         vector = embed(query)
     return dense_leg(index, vector)
@@ -146,6 +158,38 @@ def _complete(
         extra = legs[name].score(absent) if config.missing == "exact" and absent else [legs[name].floor] * len(absent)
         complete[name] = {**found, **dict(zip(absent, extra, strict=True))}
     return complete
+
+
+def weigh(
+    query: str,
+    candidates: Candidates,
+    config: SearchConfig,
+    balance: Callable[[Seen, SearchConfig], Balance] | None,
+    trace: Trace,
+) -> tuple[SearchConfig, str]:
+    """The configuration with this query's own weights, and where they came from. Without them alpha stays fixed."""
+    if config.alpha_from == "fixed":
+        return config, ""
+    with trace.stage("alpha"):
+        try:
+            if balance is None:
+                raise Unavailable("nobody here can weigh the legs.")
+            given = balance(seen(query, candidates), config)
+        except ConcordError as error:
+            trace.warnings.append(f"Alpha stays at {config.alpha:g}: {error}")
+            return config, f"alpha {config.alpha:g}, fixed"
+    if given.warning:
+        trace.warnings.append(given.warning)
+    return replace(config, weights=Frozen(given.weights)), given.note
+
+
+def seen(query: str, candidates: Candidates) -> Seen:
+    """What a predictor of alpha may look at: the query and what the dense and the other leg answered."""
+    other = next((leg for leg in candidates.retrieved if leg != "dense"), "")
+    if "dense" not in candidates.retrieved or not other:
+        return Seen(query, candidates.retrieved.get("dense", {}), candidates.retrieved.get(other, {}))
+    floors, found = candidates.floors, candidates.retrieved
+    return Seen(query, found["dense"], found[other], floors["dense"], floors[other])
 
 
 def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
@@ -170,6 +214,18 @@ def _text(index: Index, chunk: int) -> str:
     """What a reranker reads: where the passage stands, then the passage."""
     context, text = index.passage(chunk).context, index.excerpt(chunk)
     return f"{context}\n\n{text}" if context else text
+
+
+def _further(
+    query: str,
+    config: SearchConfig,
+    index: Index,
+    embed: Callable[[str], np.ndarray],
+    allowed: np.ndarray | None,
+) -> Explainer:
+    """The same query asked deeper; its time counts as part of the cut."""
+    candidates = gather(query, config, index, embed, allowed, Trace())
+    return Explainer(index, candidates, fuse(candidates, config), Outcome())
 
 
 class Explainer:
@@ -202,6 +258,14 @@ class Explainer:
             fused_rank=self.fused_places.get(chunk, 0),
             rerank_score=self.reranked.said.get(chunk),
         )
+
+    def parent(self, place: int, chunk: int) -> Hit:
+        """The parent of a chunk as a hit: `chunk` still names the child that was found."""
+        hit, above = self.hit(place, chunk), self.index.passage(chunk).parent
+        if above is None:
+            return hit
+        text = self.index.text(self.index.document_of(chunk))
+        return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
 
     def _leg(self, name: str, chunk: int) -> LegScore:
         return LegScore(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.ports import Clock, Index, Models, Shelf
-from core.retrieval import pipeline
+from core.retrieval import pipeline, weighing
+from core.retrieval.alpha import AlphaModels
 from core.retrieval.combining import apart
 from core.retrieval.config import name as config_name
 from core.retrieval.trace import Trace
@@ -24,8 +25,16 @@ RERANKER = "ms-marco-minilm-l12-int8"
 class Searching:
     """Searches the serving generation of a profile."""
 
-    def __init__(self, shelf: Shelf, models: Models, preferences: Preferences, clock: Clock) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        models: Models,
+        preferences: Preferences,
+        clock: Clock,
+        alphas: AlphaModels | None = None,
+    ) -> None:
         self.shelf, self.models, self.preferences, self.clock = shelf, models, preferences, clock
+        self.alphas = alphas
         self._vector = lru_cache(maxsize=1024)(self._embed)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -63,6 +72,16 @@ class Searching:
             today=self.clock.today(),
             llm=lambda: self.models.llm("" if own else config.rerank_model),
             embed_passage=lambda text: self._passage(profiles.dense(index.profile), text),
+            balance=lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index)),
+        )
+
+    def weighers(self, index: Index) -> weighing.Weighers:
+        """Who can be asked for the weights of a query in a generation."""
+        return weighing.Weighers(
+            models=self.alphas,
+            llm=self.models.llm,
+            embed=lambda text: self._vector(profiles.dense(index.profile), text, "concatenation"),
+            profile=index.generation.digest,
         )
 
     def documents_near(
