@@ -21,6 +21,7 @@ NEEDS: Mapping[str, str] = {
     "add a profile": "admin",
     "change what is in production": "admin",
     "see reported gaps": "author",
+    "propose a change": "author",
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from core.adapters import kernels, weights
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
+from core.adapters.conversion import Conversion
 from core.adapters.database import Database
 from core.adapters.generations import Generations
 from core.adapters.gitstore import GitStore
@@ -23,7 +24,9 @@ from core.services.documents import Documents
 from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
+from core.services.intake import Intake
 from core.services.jobs import Job, Jobs, Work
+from core.services.likeness import Likeness
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.searching import Searching
@@ -49,6 +52,7 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    intake: Intake
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -115,6 +119,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         administration=Administration(documents, shelf, preferences, jobs, models, cache),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        intake=Intake(documents, Likeness(documents, searching, preferences, models, cache), Conversion(), clock),
     )
 
 

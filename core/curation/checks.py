@@ -45,12 +45,12 @@ def check(path: str, raw: bytes, around: Around = Around()) -> tuple[Finding, ..
     try:
         text = decode(raw)
     except BadInput as error:
-        return (_refusal(path, "encoding", str(error)),)
+        return (refusal(path, "encoding", str(error)),)
     try:
         document = read_document(path, text)
     except BadInput as error:
-        return (_refusal(path, "frontmatter", str(error)),)
-    return _sorted([*_unclosed(path, text), *run(File(document, raw), around)])
+        return (refusal(path, "frontmatter", str(error)),)
+    return ordered([*_unclosed(path, text), *run(File(document, raw), around)])
 
 
 def run(file: File, around: Around) -> Iterable[Finding]:
@@ -78,8 +78,18 @@ def anchors(documents: Iterable[Document]) -> dict[str, frozenset[str]]:
     return {document.path: frozenset(structure.slugs(File(document))) for document in documents}
 
 
-def _refusal(path: str, rule: str, sentence: str) -> Finding:
-    """A sentence that names its line as a finding on that line."""
+def harmless(path: str, raw: bytes) -> tuple[Finding, ...]:
+    """What reading a file took out of it without loss.
+
+    >>> [one.message for one in harmless("a.md", b"# A\\r\\n")]
+    ['Line endings were changed to plain newlines.']
+    """
+    remarks = structure.encoding(File(Document("", path, "", ""), raw), Around())
+    return tuple(Finding(path, one.line, one.severity, "encoding", one.message) for one in remarks)
+
+
+def refusal(path: str, rule: str, sentence: str) -> Finding:
+    """A sentence that names its line, as a finding on that line."""
     found = _LINE.match(sentence)
     line = int(found[1]) if found else 1
     return Finding(path, line, "error", rule, sentence[found.end() :] if found and found[2] else sentence)
@@ -91,5 +101,6 @@ def _unclosed(path: str, text: str) -> Iterable[Finding]:
         yield Finding(path, 1, "error", "frontmatter", sentence)
 
 
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Worst first, then by line."""
     return tuple(sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.line, one.rule)))

@@ -40,7 +40,9 @@ def _line(number: int, line: str) -> Iterator[Remark]:
     for name, pattern in KEYS.items():
         found = pattern.search(line)
         if found and not _EXAMPLE.search(found[0]):
-            yield Remark(number, "error", f"This looks like {name}. Take it out, and have it replaced where it is used.")
+            yield Remark(
+                number, "error", f"This looks like {name}. Take it out, and have it replaced where it is used."
+            )
             return
     for assigned in _ASSIGNED.finditer(line):
         if looks_random(assigned[1]):

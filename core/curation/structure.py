@@ -14,7 +14,7 @@ DEEP = 20  # quotes inside quotes that a person could still mean
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _HTML = re.compile(r"(?i)<(script|iframe|object|embed|style|form|meta|link|base)\b")
-_QUOTES = re.compile(r"(?:[ \t]{0,3}>){%d,}" % (DEEP + 1))
+_QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{DEEP + 1},}}")
 
 
 def title(file: File, around: Around) -> Iterator[Remark]:
