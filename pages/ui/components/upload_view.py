@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.curation.diffs import words
+from core.curation.diffs import diff
 from core.curation.duplicates import Duplicate
 from core.curation.findings import Finding
 from core.curation.uploads import Batch, Item, document_of
@@ -97,6 +97,8 @@ def twins(duplicate: Duplicate, key: str) -> None:
     """Draw the passages that match, with the words that differ marked."""
     rows = []
     for pair in duplicate.pairs:
-        theirs, mine = words(pair.theirs, pair.mine)
+        lines = diff(pair.theirs, pair.mine, context=-1).rows
+        theirs = [mark for row in lines if row.left for mark in (*row.before, (False, "\n"))]
+        mine = [mark for row in lines if row.right for mark in (*row.after, (False, "\n"))]
         rows.append({"my_line": pair.my_line, "their_line": pair.their_line, "mine": mine, "theirs": theirs})
     component("twins")(key=key, data={"pairs": rows, "mine": "This upload", "theirs": duplicate.path})

@@ -42,8 +42,8 @@ def draw(batch: Batch) -> None:
             placeholder="What is new, and what it rests on",
             persist_state="session",
         )
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.caption(f"{summary(batch)}. Nothing is searchable before it was reviewed and merged.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("Nothing can be found before it was reviewed and merged.", width="stretch")
             st.button(
                 f"Submit {style.count(going, 'document')} as a change",
                 type="primary",
