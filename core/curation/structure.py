@@ -14,6 +14,7 @@ DEEP = 20  # quotes inside quotes that a person could still mean
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _HTML = re.compile(r"(?i)<(script|iframe|object|embed|style|form|meta|link|base)\b")
+_PROGRAM = re.compile(r"(?i)\]\(\s*<?(javascript|vbscript|data|file):")
 _QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{DEEP + 1},}}")
 
 
@@ -92,10 +93,16 @@ def characters(file: File, around: Around) -> Iterator[Remark]:
 
 
 def markup(file: File, around: Around) -> Iterator[Remark]:
-    """HTML is shown as text and never runs; quotes inside quotes are cut."""
+    """HTML and links to programs are shown as text and never run; quotes inside quotes are cut."""
     for number, line in enumerate(file.lines, 1):
         if number >= file.first and (found := _HTML.search(line)):
             yield Remark(number, "note", f"HTML such as <{found[1].lower()}> is shown as text; it never runs.")
+            break
+    for number, line in enumerate(file.lines, 1):
+        if found := _PROGRAM.search(line):
+            yield Remark(
+                number, "note", f"A link that starts with {found[1].lower()}: is shown as text; it leads nowhere."
+            )
             break
     for number, line in enumerate(file.lines, 1):
         if line.lstrip()[:1] == ">" and _QUOTES.match(line[:5000]):

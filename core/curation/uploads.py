@@ -152,10 +152,15 @@ def title_of(name: str) -> str:
 
 
 def salvaged(raw: bytes, name: str) -> str:
-    """What a person can start from when a text is not UTF-8: the same bytes as Windows wrote them for years."""
-    if conversions.suffix_of(name) not in conversions.TEXT or b"\0" in raw or len(raw) > MAX_BYTES:
+    """What a person can start from when a text is not UTF-8: the same bytes as Windows wrote them for years.
+
+    >>> salvaged("crème".encode("utf-16"), "a.txt"), salvaged("crème".encode("cp1252"), "a.txt")
+    ('crème', 'crème')
+    """
+    wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if conversions.suffix_of(name) not in conversions.TEXT or (b"\0" in raw and not wide) or len(raw) > MAX_BYTES:
         return ""
-    return plain_lines(raw.decode("cp1252", "replace"))
+    return plain_lines(raw.decode("utf-16" if wide else "cp1252", "replace"))
 
 
 def plain_lines(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import commands, looking
+from core.entrypoints import commands, intaking, looking
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -88,6 +88,9 @@ def _workspace(add: _Adder) -> None:
     bring.add_argument("folder", type=Path, metavar="DIR")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
+    check = add("check", intaking.check, "check files and look for duplicates, without writing anything")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument("--into", default="", help="the folder they would go to")
     add("verify", commands.verify, "check that repository, database and index agree")
 
 
