@@ -410,3 +410,23 @@ def test_check_prints_findings_and_duplicates_and_exits_1_when_a_file_is_refused
     assert main(["check", str(tmp_path / "a.md"), str(tmp_path / "bad.md")]) == 1
     assert "not valid UTF-8" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "none.md")]) == 1
+
+
+def test_import_takes_a_zip_too_and_says_what_it_refused(
+    app: App, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+
+    from core.entrypoints import intaking
+    from core.entrypoints.cli import main
+
+    monkeypatch.setattr(intaking, "open_app", lambda settings: app)
+    put(app, {"it/a.md": GOOD.format("X-1"), "it/same.md": GOOD.format("X-3")})
+    newer = GOOD.format("X-1").replace("number", "figure")
+    files = {"a.md": newer, "b.md": GOOD.format("X-2"), "../c.md": "# C\n\nText.\n", "same.md": GOOD.format("X-3")}
+    (tmp_path / "kb.zip").write_bytes(uploads.zipped(files))
+    assert main(["import", str(tmp_path / "kb.zip"), "--into", "it", "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert (done["added"], done["edited"], done["unchanged"]) == (["it/b.md"], ["it/a.md"], ["it/same.md"])
+    assert [one["path"] for one in done["refused"]] == ["it/../c.md"]
+    assert app.documents.show("X-1").text == newer

@@ -25,6 +25,7 @@ class Conversion:
         self.limit = limit
         self._lock = threading.Lock()
         self._worker: subprocess.Popen[str] | None = None
+        self._reader: threading.Thread | None = None
         self._timer: threading.Timer | None = None
 
     def convert(self, suffix: str, raw: bytes) -> str:
@@ -78,6 +79,7 @@ class Conversion:
         found: list[str] = []
         reader = threading.Thread(target=lambda: found.append(worker.stdout.readline()), daemon=True)  # type: ignore[union-attr]
         reader.start()
+        self._reader = reader
         reader.join(seconds)
         return found[0] if found else "slow"
 
@@ -112,6 +114,8 @@ class Conversion:
         if worker is not None:
             worker.kill()
             worker.wait(10)
+            if self._reader is not None:
+                self._reader.join(5)
             for pipe in (worker.stdin, worker.stdout):
                 if pipe is not None:
                     pipe.close()

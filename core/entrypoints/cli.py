@@ -84,8 +84,8 @@ def _workspace(add: _Adder) -> None:
     init.add_argument(
         "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
     )
-    bring = add("import", commands.import_folder, "bring a folder of Markdown in as one commit")
-    bring.add_argument("folder", type=Path, metavar="DIR")
+    bring = add("import", intaking.import_any, "bring a folder of Markdown, a zip or one file in as one commit")
+    bring.add_argument("folder", type=Path, metavar="DIR_OR_FILE")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
     check = add("check", intaking.check, "check files and look for duplicates, without writing anything")

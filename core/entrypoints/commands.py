@@ -65,6 +65,11 @@ def import_folder(settings: Settings, options: Namespace, terminal: Terminal) ->
     imported = app.documents.import_folder(
         options.folder, me().person, options.message, options.into, terminal.progress
     )
+    return show_imported(terminal, imported)
+
+
+def show_imported(terminal: Terminal, imported: Any) -> int:
+    """What an import did, file by file."""
     lines = [
         f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from core import strict
 from core.curation.uploads import MAX_UPLOAD, Item
-from core.entrypoints.commands import open_app
+from core.entrypoints.commands import import_folder, me, open_app, show_imported
 from core.entrypoints.terminal import Terminal
 from core.errors import BadInput, NotFound
 from core.settings import Settings
@@ -25,6 +25,19 @@ def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     }
     terminal.show(value, [line for item in batch.items for line in _lines(item)])
     return 1 if value["refused"] else 0
+
+
+def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Bring a folder of Markdown, or one file of any known kind, in as one commit."""
+    if not options.folder.is_file():
+        return import_folder(settings, options, terminal)
+    app = open_app(settings)
+    batch = app.intake.decided(app.intake.read([_read(options.folder)], options.into, terminal.progress))
+    files = {path: raw for path, raw in app.intake.files(batch).items() if raw is not None}
+    files |= {item.path: item.text.encode() for item in batch.items if item.choice == "drop"}
+    refused = [(item.path, item.findings[0].message) for item in batch.items if item.state == "refused"]
+    message = options.message or f"Import {options.folder.name}"
+    return show_imported(terminal, app.documents.save(files, refused, me().person, message))
 
 
 def _read(path: Path) -> tuple[str, bytes]:

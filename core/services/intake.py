@@ -140,6 +140,14 @@ class Intake:
         made = replace(item, choice=choice, path=path, target=(target or known[0]) if choice == "replace" else "")
         return self.look(batch.having(n, made))
 
+    def decided(self, batch: Batch) -> Batch:
+        """For doors that cannot ask: a document at its own path is a new version; whatever else is alike is kept."""
+        for n, item in enumerate(batch.items):
+            if item.undecided:
+                own = any(one.path == item.path and not one.batch for one in item.duplicates)
+                batch = self.choose(batch, n, "replace" if own else "keep", item.path if own else "")
+        return batch
+
     def remove(self, batch: Batch, n: int) -> Batch:
         """The batch without an item."""
         batch.at(n)
