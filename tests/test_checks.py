@@ -143,6 +143,13 @@ def test_encodings_are_refused_with_a_line_or_made_harmless() -> None:
     assert len(notes) == 2
 
 
+@pytest.mark.parametrize("mark", ["[", "![", "*a ", "_a ", "~~a ", "]", "\\"])
+def test_a_megabyte_of_marks_is_refused_at_once_and_never_parsed(mark: str) -> None:
+    found = check("a.md", (mark * 1_000_000)[:1_000_000].encode())
+    assert [one.severity for one in found] == ["error"]
+    assert "a document has at most" in found[0].message
+
+
 @given(st.text(max_size=400), st.sampled_from(["", "---\n", "# ", "> ", "[", "```\n"]))
 def test_any_text_gets_findings_that_name_a_line_of_it(text: str, start: str) -> None:
     whole = start + text

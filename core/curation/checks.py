@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from core.curation import metadata, structure
 from core.curation.findings import SEVERITIES, Around, File, Finding, Rule
 from core.curation.frontmatter import decode, read_document, split
+from core.curation.markup import check_marks
 from core.curation.secrets import secrets
 from core.errors import BadInput
 from core.types import Document
@@ -44,6 +45,7 @@ def check(path: str, raw: bytes, around: Around = Around()) -> tuple[Finding, ..
     """
     try:
         text = decode(raw)
+        check_marks(text)
     except BadInput as error:
         return (refusal(path, "encoding", str(error)),)
     try:

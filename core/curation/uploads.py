@@ -11,6 +11,7 @@ from core.curation.archives import unpack
 from core.curation.duplicates import Duplicate
 from core.curation.findings import Finding
 from core.curation.frontmatter import MAX_BYTES, read_document
+from core.curation.markup import check_marks
 from core.curation.names import collision_key, safe_path, visible
 from core.errors import BadInput, ConcordError, NotFound
 from core.types import Document
@@ -172,6 +173,7 @@ def plain_lines(text: str) -> str:
 def document_of(item: Item) -> Document | None:
     """The item as a document, if it can be read as one."""
     try:
+        check_marks(item.text)
         return read_document(item.place, item.text) if item.readable and item.text.strip() else None
     except ConcordError:
         return None
