@@ -15,6 +15,7 @@ PAGES = {
         ("home", "Home", ":material/home:", "read documents"),
         ("search", "Search", ":material/search:", "search"),
         ("documents", "Documents", ":material/description:", "read documents"),
+        ("upload", "Upload", ":material/upload_file:", "propose a change"),
     ),
     "Administration": (("index", "Index", ":material/database:", "see the index"),),
 }

@@ -12,6 +12,7 @@ from core.adapters.alphas import AlphaShelf
 from core.adapters.answers import AnswerCache
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
+from core.adapters.conversion import Conversion
 from core.adapters.database import Database
 from core.adapters.generations import Generations
 from core.adapters.gitstore import GitStore
@@ -32,8 +33,10 @@ from core.services.drafts import Drafts
 from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
+from core.services.intake import Intake
 from core.services.jobs import Job, Jobs, Work
 from core.services.ledger import Ledger
+from core.services.likeness import Likeness
 from core.services.merging import Merging
 from core.services.metered import MeteredModels
 from core.services.overview import Overviews
@@ -71,6 +74,7 @@ class App:
     drafts: Drafts
     ledger: Ledger
     alphas: AlphaShelf
+    intake: Intake
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -135,6 +139,7 @@ def build(
     auditing = Auditing(database, store, clock)
     accounts = Accounts(database, Argon2(), auditing, clock)
     changes = Changes(store, database, accounts, auditing, clock)
+    likeness = Likeness(documents, searching, preferences, models, cache)
     return App(
         settings=settings,
         store=store,
@@ -158,6 +163,7 @@ def build(
         drafts=Drafts(database, clock),
         ledger=ledger,
         alphas=alphas,
+        intake=Intake(documents, likeness, Conversion(), clock, changes),
     )
 
 

@@ -8,6 +8,26 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
+from core.errors import BadInput
+
+MOST = {"[": 10_000, "*": 50_000, "_": 50_000, "~": 50_000, "]": 100_000, "\\": 100_000}
+"""Marks that a parser tries to pair with each other: twice as many take four times as long (a million `[`, minutes)."""
+
+
+def check_marks(text: str) -> None:
+    """Refuse a text whose marks alone would keep every reader waiting.
+
+    >>> check_marks("[" * 20_000)
+    Traceback (most recent call last):
+        ...
+    core.errors.BadInput: The text has 20,000 times the mark [; a document has at most 10,000. Split it, or ...
+    """
+    for mark, most in MOST.items():
+        if (found := text.count(mark)) > most:
+            raise BadInput(
+                f"The text has {found:,} times the mark {mark}; a document has at most {most:,}. Split it, or take them out."
+            )
+
 
 @cache
 def parser() -> MarkdownIt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 from core.errors import BadInput
 
@@ -56,6 +57,39 @@ def collision_key(path: str) -> str:
     True
     """
     return unicodedata.normalize("NFKC", path).casefold()
+
+
+def safe_folder(folder: str) -> str:
+    """A folder in its one spelling; "" is the top.
+
+    >>> safe_folder("/finance/close/ "), safe_folder("")
+    ('finance/close', '')
+    """
+    name = folder.strip().strip("/")
+    return safe_path(f"{name}/x.md").removesuffix("/x.md") if name else ""
+
+
+def free_path(path: str, taken: Collection[str]) -> str:
+    """The path, or the next numbered one that nobody has.
+
+    >>> free_path("it/vpn.md", {"it/VPN.md", "it/vpn-2.md"})
+    'it/vpn-3.md'
+    """
+    keys = {collision_key(other) for other in taken}
+    stem, number, found = path.removesuffix(".md"), 2, path
+    while collision_key(found) in keys:
+        found, number = f"{stem}-{number}.md", number + 1
+    return found
+
+
+def visible(name: str) -> str:
+    """A name that can be shown: what nobody could see stands as �, so a bad name never turns into a good one.
+
+    >>> visible("a\\x00b\\u202e.md")
+    'a�b�.md'
+    """
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    return shown if len(shown) <= 300 else shown[:200] + "…" + shown[-20:]
 
 
 def safe_id(value: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import changing, commands, looking, spending
+from core.entrypoints import changing, commands, intaking, looking, spending
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -94,10 +94,13 @@ def _workspace(add: _Adder) -> None:
     init.add_argument(
         "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
     )
-    bring = add("import", commands.import_folder, "bring a folder of Markdown in as one commit")
-    bring.add_argument("folder", type=Path, metavar="DIR")
+    bring = add("import", intaking.import_any, "bring a folder of Markdown, a zip or one file in as one commit")
+    bring.add_argument("folder", type=Path, metavar="DIR_OR_FILE")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
+    check = add("check", intaking.check, "check files and look for duplicates, without writing anything")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument("--into", default="", help="the folder they would go to")
     add("verify", commands.verify, "check that repository, database and index agree")
 
 

@@ -74,6 +74,11 @@ def import_folder(settings: Settings, options: Namespace, terminal: Terminal) ->
     )
     if imported.added or imported.edited:
         app.auditing.note(actor, "import", options.folder.name, commit=imported.commit)
+    return show_imported(terminal, imported)
+
+
+def show_imported(terminal: Terminal, imported: Any) -> int:
+    """What an import did, file by file."""
     lines = [
         f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
     ]

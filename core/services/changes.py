@@ -16,6 +16,7 @@ from typing import Any
 from core.access import Actor, require
 from core.curation import policy, review
 from core.curation.frontmatter import decode, read_document
+from core.curation.markup import check_marks
 from core.curation.names import safe_path
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, ConcordError, NotFound, Refused
@@ -372,6 +373,7 @@ def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
 def _draft(path: str, raw: bytes) -> bytes:
     try:
         text = decode(raw)
+        check_marks(text)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     if not text.strip():

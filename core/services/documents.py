@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
+from core.curation.markup import check_marks
 from core.curation.names import safe_path
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Progress, Store, no_progress
@@ -198,6 +199,7 @@ def read_file(path: Path, name: str) -> bytes:
     text = decode(path.read_bytes())
     if not text.strip():
         raise BadInput("The file is empty.")
+    check_marks(text)
     read_document(name, text)
     return text.encode()
 

@@ -14,3 +14,10 @@ START, END = "start", "end"  # which passage of it is marked
 TAB = "tab"  # which side of it is shown
 OLD, NEW = "old", "new"  # which versions are compared
 FOLDER = "folder"  # which folder of the library is open
+
+UPLOAD = "upload"  # what was brought in and not yet submitted, as plain values
+UPLOAD_TURN = "upload_turn"  # goes up when items move, so that their widgets start afresh
+UPLOAD_ITEM = "upload_item"  # which of them is open
+UPLOAD_SIDE = "upload_side"  # which side of it is shown
+UPLOAD_INTO = "upload_into"  # the folder new items go to
+UPLOAD_TITLE, UPLOAD_WHY = "upload_title", "upload_why"  # what the change will be called, and why it is made

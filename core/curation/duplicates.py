@@ -1,0 +1,139 @@
+"""Near-duplicates by shingles: five words in a row, hashed (Broder 1997, On the resemblance and containment of documents)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.types import Document
+
+WIDTH = 5  # words of a shingle
+ALIKE = 0.35  # share of the shorter text's shingles that both have; less is common phrasing
+SAMPLE = 4  # one hash of so many is kept for finding candidates
+FEWEST = 8  # shingles below which a text is too short to compare
+KINDS = ("same path", "same content", "same id", "near copy", "same meaning")
+CHOICES = {"replace": "Replace it as a new version", "keep": "Keep both", "drop": "Drop this one"}
+_WORD = re.compile(r"\w+")
+_PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two passages that say the same, with the lines on which they start."""
+
+    mine: str
+    theirs: str
+    my_line: int = 0
+    their_line: int = 0
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Something that is there already. `score` is the share of the text that both have, 0 to 1."""
+
+    kind: str
+    path: str
+    doc: str
+    title: str
+    score: float = 1.0
+    pairs: tuple[Pair, ...] = ()
+    batch: bool = False  # it is in the same upload, not in the knowledge base
+
+
+def shingles(text: str) -> frozenset[int]:
+    """The hashes of every five words in a row.
+
+    >>> len(shingles("one two three four five six")), len(shingles("too short"))
+    (2, 0)
+    """
+    words = [word.encode("utf-8", "surrogatepass") for word in _WORD.findall(text.casefold())]
+    return frozenset(zlib.crc32(b" ".join(words[n : n + WIDTH])) for n in range(len(words) - WIDTH + 1))
+
+
+def containment(a: frozenset[int], b: frozenset[int]) -> float:
+    """How much of the smaller set is in the other.
+
+    >>> containment(frozenset({1, 2}), frozenset({2, 3, 4}))
+    0.5
+    """
+    smaller = min(len(a), len(b))
+    return len(a & b) / smaller if smaller else 0.0
+
+
+class Shelfmarks:
+    """An inverted index from sampled shingles to documents; only documents that share some are compared in full."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.documents = tuple(documents)
+        self.holders: dict[int, list[int]] = {}
+        for n, document in enumerate(self.documents):
+            for mark in sampled(shingles(body(document))):
+                self.holders.setdefault(mark, []).append(n)
+
+    def near(self, text: str, without: frozenset[str] = frozenset()) -> tuple[tuple[Document, float], ...]:
+        """Documents that share much of their wording with a text, most alike first."""
+        mine = shingles(text)
+        if len(mine) < FEWEST:
+            return ()
+        shared = Counter(n for mark in sampled(mine) for n in self.holders.get(mark, ()))
+        found = []
+        for n, _ in shared.most_common(8):
+            document = self.documents[n]
+            theirs = shingles(body(document))
+            score = containment(mine, theirs) if len(theirs) >= FEWEST else 0.0
+            if score >= ALIKE and document.path not in without:
+                found.append((document, round(score, 3)))
+        return tuple(sorted(found, key=lambda one: (-one[1], one[0].path)))
+
+
+def sampled(marks: frozenset[int]) -> Iterator[int]:
+    """The same quarter of all hashes in every text."""
+    return (mark for mark in marks if mark % SAMPLE == 0)
+
+
+def body(document: Document) -> str:
+    """The text below the frontmatter."""
+    return document.text[document.body :]
+
+
+def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[Pair, ...]:
+    """The passages of two documents that are most alike, in the order of the first one.
+
+    >>> a = Document("a", "a.md", "A", "# A\\n\\nWear a vest in the yard at all times.\\n")
+    >>> b = Document("b", "b.md", "B", "# B\\n\\nNew.\\n\\nWear a vest in the yard at all hours.\\n")
+    >>> [(one.my_line, one.their_line, one.score) for one in pairs(a, b)]
+    [(3, 5, 0.8)]
+    """
+    left, right = _paragraphs(mine), _paragraphs(theirs)
+    holders: dict[int, list[int]] = {}
+    for n, (_, _, marks) in enumerate(right):
+        for mark in marks:
+            holders.setdefault(mark, []).append(n)
+    found = [pair for one in left if (pair := _best(one, right, holders))]
+    longest = sorted(found, key=lambda pair: (-pair.score * min(len(pair.mine), len(pair.theirs)), pair.my_line))
+    return tuple(sorted(longest[:most], key=lambda pair: pair.my_line))
+
+
+_Paragraph = tuple[int, str, frozenset[int]]
+
+
+def _best(one: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[int, list[int]]) -> Pair | None:
+    line, text, marks = one
+    shared = Counter(n for mark in marks for n in holders.get(mark, ()))
+    if not shared:
+        return None
+    n = min(shared, key=lambda n: (-containment(marks, right[n][2]), n))
+    score = round(containment(marks, right[n][2]), 3)
+    return Pair(text, right[n][1], line, right[n][0], score) if score >= ALIKE else None
+
+
+def _paragraphs(document: Document) -> list[_Paragraph]:
+    made = []
+    for match in _PARAGRAPH.finditer(document.text, document.body):
+        if marks := shingles(match[0]):
+            made.append((document.text.count("\n", 0, match.start()) + 1, match[0], marks))
+    return made

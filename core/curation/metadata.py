@@ -1,0 +1,75 @@
+"""Checks of the frontmatter, beyond whether it can be read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import fields
+
+from core.curation.findings import Around, File, Remark
+from core.types import Meta
+
+TYPES = ("sop", "policy", "runbook", "faq", "glossary", "reference")
+KNOWN = tuple(field.name for field in fields(Meta) if field.name != "extra")
+_WANTED = {
+    "owner": "Nobody owns this document. Add `owner:` so that somebody keeps it true.",
+    "review_due": "There is no `review_due:` date, so nobody will be asked to look at it again.",
+    "answers": "There are no `answers:`. List questions this document must answer; they become search tests.",
+}
+
+
+def wanted(file: File, around: Around) -> Iterator[Remark]:
+    """What a document can do without, but should not."""
+    for key, sentence in _WANTED.items():
+        if not getattr(file.document.meta, key):
+            yield Remark(_line(file, key), "note", sentence)
+
+
+def doc_type(file: File, around: Around) -> Iterator[Remark]:
+    """The type is one that filters know."""
+    found = file.document.meta.doc_type
+    if not found:
+        yield Remark(_line(file, "doc_type"), "note", f"There is no `doc_type:`. Choose one of {', '.join(TYPES)}.")
+    elif found not in TYPES:
+        near = difflib.get_close_matches(found, TYPES, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"Known types: {', '.join(TYPES)}."
+        yield Remark(_line(file, "doc_type"), "warning", f"The type {found[:60]!r} is not known. {hint}")
+
+
+def keys(file: File, around: Around) -> Iterator[Remark]:
+    """A key that is almost a known one is probably a slip."""
+    for key in file.document.meta.extra:
+        near = difflib.get_close_matches(key.lower().replace("-", "_")[:40], KNOWN, 1, 0.75)
+        if near and near[0] not in file.fields.values:
+            yield Remark(_line(file, key), "warning", f"The key {key[:60]!r} is not known. Did you mean {near[0]}?")
+
+
+def dates(file: File, around: Around) -> Iterator[Remark]:
+    """Dates that contradict each other or are over already."""
+    meta = file.document.meta
+    if meta.review_due and meta.effective_date and meta.review_due < meta.effective_date:
+        yield Remark(_line(file, "review_due"), "warning", "The review is due before the document takes effect.")
+    elif meta.review_due and around.today and meta.review_due < around.today:
+        yield Remark(_line(file, "review_due"), "warning", f"The review was due on {meta.review_due}. Set a new date.")
+
+
+def identity(file: File, around: Around) -> Iterator[Remark]:
+    """No two documents have the same id."""
+    owner = around.ids.get(file.document.meta.id, file.path)
+    if file.document.meta.id and owner != file.path:
+        yield Remark(
+            _line(file, "id"),
+            "error",
+            f"The id {file.document.meta.id!r} belongs to {owner}. Give this document its own, or replace that one.",
+        )
+
+
+def supersedes(file: File, around: Around) -> Iterator[Remark]:
+    """What is superseded exists."""
+    for name in file.document.meta.supersedes:
+        if name not in around.ids and name not in around.anchors:
+            yield Remark(_line(file, "supersedes"), "warning", f"It supersedes {name[:80]!r}, which is not known here.")
+
+
+def _line(file: File, key: str) -> int:
+    return file.fields.lines.get(key, 1)

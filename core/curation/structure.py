@@ -1,0 +1,130 @@
+"""Checks of the text itself: title, headings, sections, links, characters, size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.curation.findings import Around, File, Remark
+from core.curation.links import is_external, links
+from core.curation.markup import slugify
+
+LONG = 200_000  # characters; a document longer than this is rarely one document
+DEEP = 20  # quotes inside quotes that a person could still mean
+_HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_HTML = re.compile(r"(?i)<(script|iframe|object|embed|style|form|meta|link|base)\b")
+_PROGRAM = re.compile(r"(?i)\]\(\s*<?(javascript|vbscript|data|file):")
+_QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{DEEP + 1},}}")
+
+
+def title(file: File, around: Around) -> Iterator[Remark]:
+    """A document says what it is about, in its frontmatter or in its first heading."""
+    if not file.document.meta.title and not any(heading.level == 1 for heading in file.headings):
+        yield Remark(1, "warning", f"There is no title; it will be called {file.document.title!r} after its file name.")
+    extra = [heading for heading in file.headings if heading.level == 1][1:]
+    for heading in extra[:3]:
+        yield Remark(heading.line, "note", f"{heading.title!r} is a second main heading. Sections start with ##.")
+
+
+def levels(file: File, around: Around) -> Iterator[Remark]:
+    """Headings go down one level at a time, so that a passage knows where it stands."""
+    before = 1
+    for heading in file.headings:
+        if heading.level > before + 1:
+            marks = "#" * (before + 1)
+            yield Remark(
+                heading.line,
+                "warning",
+                f"The heading {heading.title!r} skips from level {before} to {heading.level}. Start it with {marks}.",
+            )
+        before = heading.level
+
+
+def empty_sections(file: File, around: Around) -> Iterator[Remark]:
+    """A heading with nothing below promises an answer that is not there."""
+    if not any(line.strip() for line in file.lines[file.first - 1 :]):
+        yield Remark(file.first, "error", "The document has no text. Write something below the frontmatter.")
+    for heading in file.headings:
+        if not heading.filled:
+            name = heading.title or "(without words)"
+            yield Remark(heading.line, "warning", f"The section {name!r} is empty. Fill it or take the heading out.")
+
+
+def broken_links(file: File, around: Around) -> Iterator[Remark]:
+    """Links to other documents lead somewhere; nothing but web and mail addresses leads out."""
+    own = frozenset(slugs(file))
+    for link in links(file.document):
+        if link.path:
+            yield from _internal(link.path, link.anchor, link.line, link.target, around, file.path, own)
+        elif not is_external(link.target):
+            yield Remark(link.line, "warning", f"The link {_short(link.target)} leads nowhere and is shown as text.")
+
+
+def _internal(
+    path: str, anchor: str, line: int, target: str, around: Around, here: str, own: frozenset[str]
+) -> Iterator[Remark]:
+    known = own if path == here else around.anchors.get(path)
+    if known is None:
+        yield Remark(line, "warning", f"The link {_short(target)} leads to {path}, and there is no such document.")
+    elif anchor and anchor.lower() not in known:
+        yield Remark(line, "warning", f"The link {_short(target)} names a heading that {path} does not have.")
+
+
+def slugs(file: File) -> Iterator[str]:
+    """The anchors of a document's headings; a repeated one has a number, as in most Markdown tools."""
+    seen: dict[str, int] = {}
+    for heading in file.headings:
+        slug = slugify(heading.title)
+        seen[slug] = seen.get(slug, -1) + 1
+        yield f"{slug}-{seen[slug]}" if seen[slug] else slug
+
+
+def characters(file: File, around: Around) -> Iterator[Remark]:
+    """Characters that nobody sees can make a text read differently from what it says."""
+    for number, line in enumerate(file.lines, 1):
+        if found := _CONTROL.search(line):
+            yield Remark(number, "error", f"There is a control character (U+{ord(found[0]):04X}). Delete it.")
+            return
+    for number, line in enumerate(file.lines, 1):
+        if found := _HIDDEN.search(line):
+            yield Remark(number, "warning", f"There is an invisible character (U+{ord(found[0]):04X}). Delete it.")
+            return
+
+
+def markup(file: File, around: Around) -> Iterator[Remark]:
+    """HTML and links to programs are shown as text and never run; quotes inside quotes are cut."""
+    for number, line in enumerate(file.lines, 1):
+        if number >= file.first and (found := _HTML.search(line)):
+            yield Remark(number, "note", f"HTML such as <{found[1].lower()}> is shown as text; it never runs.")
+            break
+    for number, line in enumerate(file.lines, 1):
+        if found := _PROGRAM.search(line):
+            yield Remark(
+                number, "note", f"A link that starts with {found[1].lower()}: is shown as text; it leads nowhere."
+            )
+            break
+    for number, line in enumerate(file.lines, 1):
+        if line.lstrip()[:1] == ">" and _QUOTES.match(line[:5000]):
+            yield Remark(number, "warning", f"Quotes are nested more than {DEEP} deep. Only the outer ones are drawn.")
+            break
+
+
+def size(file: File, around: Around) -> Iterator[Remark]:
+    """A very long document is found badly and reviewed worse."""
+    length = len(file.document.text)
+    if length > LONG:
+        yield Remark(1, "warning", f"The document has {length:,} characters. Several shorter ones are found better.")
+
+
+def encoding(file: File, around: Around) -> Iterator[Remark]:
+    """What was made harmless while reading."""
+    if file.raw.startswith(b"\xef\xbb\xbf"):
+        yield Remark(1, "note", "The byte-order mark at the start was removed.")
+    if b"\r" in file.raw:
+        yield Remark(1, "note", "Line endings were changed to plain newlines.")
+
+
+def _short(target: str) -> str:
+    text = "".join(c if c.isprintable() else "?" for c in target)
+    return f"'{text if len(text) <= 80 else text[:77] + '...'}'"

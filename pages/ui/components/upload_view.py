@@ -1,0 +1,104 @@
+"""What was brought in: the list with its states, the findings with their lines, two passages beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.curation.diffs import diff
+from core.curation.duplicates import Duplicate
+from core.curation.findings import Finding
+from core.curation.uploads import Batch, Item, document_of
+from pages.ui import style
+from pages.ui.components import component
+
+_ORDER = {"error": "error", "warning": "thing to mend", "note": "note"}
+
+
+def upload_list(batch: Batch, opened: int, key: str) -> Any:
+    """Draw the list. Returns what was clicked: `open` (the number of an item)."""
+    items = [_line(n, item) for n, item in enumerate(batch.items)]
+    return component("upload")(key=key, data={"items": items, "open": opened}, on_open_change=lambda: None)
+
+
+def _line(n: int, item: Item) -> dict[str, object]:
+    document = document_of(item)
+    return {
+        "n": n,
+        "state": "dropped" if item.choice == "drop" else "waits" if _waits(item) else item.state,
+        "title": document.title if document else item.name,
+        "path": item.place,
+        "why": why(item),
+        "from": item.converted,
+    }
+
+
+def _waits(item: Item) -> bool:
+    return item.undecided and item.state != "refused"
+
+
+def why(item: Item) -> str:
+    """The one thing to know about an item."""
+    if item.choice == "drop":
+        same = any(one.kind == "same content" and one.path == item.path for one in item.duplicates)
+        return "Already there, word for word." if same else "Left out by your choice."
+    if item.state == "refused":
+        return item.findings[0].message
+    if item.undecided:
+        return f"{kind(item.duplicates[0])}: {item.duplicates[0].title}"
+    if item.choice == "replace":
+        return f"Becomes a new version of {item.target}."
+    counts = [(name, sum(one.severity == severity for one in item.findings)) for severity, name in _ORDER.items()]
+    return ", ".join(count(number, name) for name, number in counts if number) or "Nothing to mend."
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun; only the first word of the noun takes the plural.
+
+    >>> count(2, "thing to mend"), count(1, "note")
+    ('2 things to mend', '1 note')
+    """
+    head, _, rest = noun.partition(" ")
+    return f"{style.count(number, head)} {rest}".strip()
+
+
+def kind(duplicate: Duplicate) -> str:
+    """How a duplicate is one, as people say it."""
+    if duplicate.batch:
+        return "Twice in this upload"
+    return {
+        "same path": "A document with this path is there",
+        "same content": "The same text is there",
+        "same id": "A document with this id is there",
+        "near copy": f"{duplicate.score:.0%} of the wording is there",
+        "same meaning": f"{duplicate.score:.0%} of the passages say what is there",
+    }[duplicate.kind]
+
+
+def findings_view(findings: Sequence[Finding], text: str, key: str) -> None:
+    """Draw what the checks say, each with the line it is about."""
+    lines = text.split("\n")
+    rows = [{**_finding(one), "excerpt": _excerpt(one, lines)} for one in findings]
+    component("findings")(key=key, data={"findings": rows, "fine": "Every check passed."})
+
+
+def _finding(one: Finding) -> dict[str, object]:
+    return {"line": one.line, "severity": one.severity, "rule": one.rule, "message": one.message}
+
+
+def _excerpt(one: Finding, lines: Sequence[str]) -> str:
+    """The line itself; never for secrets, which should not be shown again."""
+    if one.severity == "note" or one.rule in ("secrets", "path", "file", "title") or not 0 < one.line <= len(lines):
+        return ""
+    return lines[one.line - 1].strip()[:160]
+
+
+def twins(duplicate: Duplicate, key: str) -> None:
+    """Draw the passages that match, with the words that differ marked."""
+    rows = []
+    for pair in duplicate.pairs:
+        lines = diff(pair.theirs, pair.mine, context=-1).rows
+        theirs = [mark for row in lines if row.left for mark in (*row.before, (False, "\n"))]
+        mine = [mark for row in lines if row.right for mark in (*row.after, (False, "\n"))]
+        rows.append({"my_line": pair.my_line, "their_line": pair.their_line, "mine": mine, "theirs": theirs})
+    component("twins")(key=key, data={"pairs": rows, "mine": "This upload", "theirs": duplicate.path})

@@ -1,0 +1,28 @@
+"""Upload: bring documents in, see what they are and what is there already, mend them, submit them as a change."""
+
+import streamlit as st
+
+from pages.ui import identity, keys
+from pages.ui.components.upload_view import upload_list
+from pages.ui.upload_parts import desk, item, sources, submit
+
+me = identity.require("propose a change")
+
+st.title("Upload")
+sources.draw(me)
+batch = desk.batch()
+if batch.items:
+    opened = desk.opened(batch)
+    st.subheader(submit.summary(batch))
+    clicked = upload_list(batch, opened, key="upload_list")
+    if clicked.open is not None and clicked.open != opened:
+        st.session_state[keys.UPLOAD_ITEM] = int(clicked.open)
+        st.rerun()
+    with st.container(border=True, key="upload_item_box"):
+        item.draw(batch.at(opened), opened)
+    submit.draw(batch)
+else:
+    st.caption(
+        "Every file is checked and compared with what is there before anything is written. "
+        "You see the result, mend what is wrong, and submit the rest as one change."
+    )

@@ -1,0 +1,115 @@
+"""The Upload page in a real browser: bad, alike and hostile files, mended and chosen, in light and dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import browser, uploads
+from tests.conftest import ROOT
+from tests.hostile import PAYLOADS, document
+from tests.test_hostile import INSPECT
+
+pytestmark = pytest.mark.browser
+
+GOOD = (
+    "---\nid: IT-SOP-900\ntitle: Replace a lost badge\ndoc_type: sop\nowner: Facilities\nreview_due: 2030-11-01\n"
+    "answers:\n  - How do I replace a lost badge?\n---\n# Replace a lost badge\n\nReport the loss within **2 hours**.\n\n"
+    "## Desks\n\n| Site | Hours |\n|---|---|\n| CMH2 | 06:00 to 22:00 |\n| RNO1 | 24 hours |\n"
+)
+BAD = (
+    "---\ntitle: Badge printers\nstatus: wip\n---\n# Badge printers\n\n### Ribbon\n\nOrder from [stores](stores.md).\n"
+)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.chromium() as made:
+        yield made
+
+
+def files() -> list[dict[str, Any]]:
+    dock = (ROOT / "kb/supply-chain/safety/dock-safety-cmh2.md").read_text().replace("CMH2", "ATL4")
+    texts = {
+        "lost-badge.md": GOOD,
+        "badge-printers.md": BAD,
+        "dock-safety-atl4.md": dock.replace("\nid: ", "\nformer: "),
+    }
+    raw = {name: text.encode() for name, text in texts.items()} | {"Approval limits.xlsx": uploads.xlsx()}
+    return [{"name": name, "mimeType": "text/markdown", "buffer": content} for name, content in raw.items()]
+
+
+def side(screen: browser.Screen, name: str) -> None:
+    screen.page.get_by_role("radio", name=re.compile(name)).click()
+    screen.settle()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_files_are_read_checked_compared_and_mended(chromium: Any, kb_home: Path, tmp_path: Path, scheme: str) -> None:
+    from playwright.sync_api import expect
+
+    end = "" if scheme == "light" else "-dark"
+    with (
+        browser.server(kb_home, tmp_path / "server.log") as url,
+        browser.screen(chromium, url, height=1000, scheme=scheme) as screen,
+    ):
+        screen.open("/upload")
+        screen.page.locator("input[type=file]").set_input_files(files())
+        lines = screen.page.locator("button.line")
+        expect(lines).to_have_count(4, timeout=60_000)
+        expect(lines.nth(0)).to_contain_text("Ready")
+        expect(lines.nth(1)).to_contain_text("status is 'wip'")
+        expect(lines.nth(2)).to_contain_text("Dock safety at CMH2")
+        expect(lines.nth(3)).to_contain_text("Excel")
+        lines.nth(1).click()
+        screen.settle()
+        expect(screen.page.get_by_text("Line 3", exact=True)).to_be_visible()
+        screen.page.wait_for_timeout(700)
+        screen.shot(f"upload{end}")
+        side(screen, "Text and preview")
+        box = screen.page.locator("[class*=st-key-item_text_] textarea")
+        box.fill(BAD.replace("wip", "approved"))
+        box.press("Control+Enter")
+        expect(lines.nth(1)).to_contain_text("Look at it")
+        screen.settle()
+        screen.page.wait_for_timeout(700)
+        screen.shot(f"upload-text{end}")
+        lines.nth(2).click()
+        side(screen, "Duplicates")
+        expect(screen.page.get_by_text("This upload").first).to_be_visible()
+        screen.page.wait_for_timeout(700)
+        screen.shot(f"upload-duplicates{end}")
+        screen.page.get_by_text("Keep both").click()
+        expect(screen.page.get_by_text("Submit 4 documents as a change")).to_be_visible()
+
+
+def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(
+    chromium: Any, kb_home: Path, tmp_path: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    all_of_them = "# Hostile\n\n" + "\n\n".join(PAYLOADS) + "\n"
+    odd = "<img src=x onerror=window.__pwned=1>.md"
+    hostile = [("hostile.md", all_of_them), ("one.md", document(1, PAYLOADS[0])), (odd, document(2, PAYLOADS[2]))]
+    chosen = [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in hostile]
+    with (
+        browser.server(kb_home, tmp_path / "server.log") as url,
+        browser.screen(chromium, url) as screen,
+    ):
+        screen.open("/upload")
+        screen.page.locator("input[type=file]").set_input_files(chosen)
+        lines = screen.page.locator("button.line")
+        expect(lines).to_have_count(3, timeout=60_000)
+        for n in range(3):
+            lines.nth(n).click()
+            screen.settle()
+            for name in ("Checks", "Duplicates", "Text and preview", "Chunks"):
+                side(screen, name)
+                screen.page.wait_for_timeout(300)
+                assert screen.page.evaluate("window.__pwned") is None, (n, name)
+                assert screen.page.evaluate(INSPECT) == [], (n, name)
+                assert screen.page.locator("[data-testid=stException]").count() == 0

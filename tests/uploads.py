@@ -1,0 +1,132 @@
+"""Small real files of other programs, and zips that mean harm."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from collections.abc import Mapping
+
+
+def zipped(files: Mapping[str, bytes | str], **options: int) -> bytes:
+    """A zip of a folder tree."""
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+        for name, raw in files.items():
+            archive.writestr(name, raw)
+    return box.getvalue()
+
+
+def link_zip() -> bytes:
+    """A zip with a symbolic link that leads out."""
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w") as archive:
+        info = zipfile.ZipInfo("it/passwd.md")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+        archive.writestr("it/good.md", "# Good\n\nText.\n")
+    return box.getvalue()
+
+
+def locked_zip() -> bytes:
+    """A zip whose one file claims to be encrypted."""
+    raw = bytearray(zipped({"a.md": "# A\n\nText.\n"}))
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        raw[raw.index(mark) + at] |= 1
+    return bytes(raw)
+
+
+def crowded_zip(claimed: int) -> bytes:
+    """A zip whose list of names claims to be huge."""
+    raw = bytearray(zipped({"a.md": "# A\n"}))
+    struct.pack_into("<I", raw, raw.rindex(b"PK\x05\x06") + 12, claimed)
+    return bytes(raw)
+
+
+def docx(
+    title: str = "Badge policy", rows: tuple[tuple[str, str], ...] = (("Site", "Hours"), ("CMH2", "06 to 22"))
+) -> bytes:
+    """The smallest Word file with a heading, a paragraph and a table."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    cells = "".join(
+        "<w:tr>" + "".join(f"<w:tc><w:p><w:r><w:t>{cell}</w:t></w:r></w:p></w:tc>" for cell in row) + "</w:tr>"
+        for row in rows
+    )
+    body = (
+        f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>{title}</w:t></w:r></w:p>'
+        f"<w:p><w:r><w:t>Report a lost badge within 2 hours.</w:t></w:r></w:p><w:tbl>{cells}</w:tbl>"
+    )
+    types = "http://schemas.openxmlformats.org/package/2006/content-types"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+    return zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{types}"><Default Extension="xml" ContentType="application/xml"/>'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{main}.document.main+xml"/>'
+            f'<Override PartName="/word/styles.xml" ContentType="{main}.styles+xml"/></Types>',
+            "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            f'<Relationship Id="r1" Type="{office}/officeDocument" Target="word/document.xml"/></Relationships>',
+            "word/_rels/document.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            f'<Relationship Id="r1" Type="{office}/styles" Target="styles.xml"/></Relationships>',
+            "word/styles.xml": f'<w:styles xmlns:w="{word}"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>',
+            "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
+        }
+    )
+
+
+def xlsx() -> bytes:
+    """A sheet with two columns."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Limits"
+    for row in (("Role", "Limit"), ("Manager", 5000), ("Director", 25000)):
+        sheet.append(row)
+    box = io.BytesIO()
+    book.save(box)
+    return box.getvalue()
+
+
+def pptx() -> bytes:
+    """Two slides, one with a table."""
+    from pptx import Presentation
+    from pptx.util import Inches
+
+    show = Presentation()
+    for title in ("Dock safety", "Doors"):
+        slide = show.slides.add_slide(show.slide_layouts[5])
+        slide.shapes.title.text = title
+    table = slide.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(4), Inches(1)).table
+    for n, text in enumerate(("Door", "Lock", "14", "chock")):
+        table.cell(n // 2, n % 2).text = text
+    box = io.BytesIO()
+    show.save(box)
+    return box.getvalue()
+
+
+def pdf(text: str = "Report a lost badge within 2 hours.") -> bytes:
+    """One page with one line, written by hand."""
+    stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = bytearray(b"%PDF-1.4\n"), []
+    for n, one in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (n, one)
+    start = len(out)
+    out += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % at for at in places)
+    return bytes(out + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % start)
+
+
+HTML = (
+    b"<html><head><title>Badges</title></head><body><h1>Badges</h1><script>alert(1)</script>"
+    b"<p><a href='javascript:alert(1)'>click</a> Report within 2 hours.</p>"
+    b"<table><tr><th>Site</th><th>Hours</th></tr><tr><td>CMH2</td><td>06 to 22</td></tr></table></body></html>"
+)
