@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters import kernels, weights
+from core.adapters import kernels, spacy_ner, weights
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
 from core.adapters.database import Database
@@ -20,6 +20,7 @@ from core.retrieval.analysis import analyser
 from core.services import indexing
 from core.services.administration import Administration
 from core.services.documents import Documents
+from core.services.extracting import Extracting
 from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
@@ -106,7 +107,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         models=models,
         documents=documents,
         preferences=preferences,
-        indexing=Indexing(store, documents, shelf, models, cache, clock),
+        indexing=Indexing(store, documents, shelf, models, cache, clock, Extracting(models, spacy_ner.entities)),
         searching=searching,
         jobs=jobs,
         verifying=Verifying(store, database, shelf, preferences),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from core.types import (
     Answer,
@@ -15,8 +15,10 @@ from core.types import (
     DocumentFacts,
     Edit,
     Entry,
+    Extract,
     Filters,
     Generation,
+    Graph,
     Passage,
     Person,
     Profile,
@@ -113,6 +115,15 @@ class Leg(Protocol):
     def score(self, chunks: Sequence[int]) -> list[float]: ...
 
 
+@runtime_checkable
+class Guide(Protocol):
+    """A leg that can say by which path it came to a chunk, and how far it went."""
+
+    @property
+    def note(self) -> str: ...
+    def path(self, chunk: int) -> str: ...
+
+
 class Index(Protocol):
     """One open generation: what is in it, and its legs."""
 
@@ -135,6 +146,7 @@ class Index(Protocol):
     def allowed(self, filters: Filters, today: date) -> np.ndarray | None: ...
     def bm25(self, query: str) -> Leg: ...
     def dense(self, vector: np.ndarray) -> Leg: ...
+    def graph(self) -> Graph: ...
 
 
 class Parent(Protocol):
@@ -167,6 +179,7 @@ class Shelf(Protocol):
         vectors: np.ndarray,
         facts: Mapping[str, Any],
         timed: Callable[[str], AbstractContextManager[None]],
+        extracts: Sequence[Extract] | None = ...,
     ) -> Generation: ...
 
 

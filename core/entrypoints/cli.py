@@ -174,6 +174,7 @@ def _index(add: _Adder) -> None:
     )
     new.add_argument("--embedder", default="", help="a bundled model, a folder, or a hub name")
     new.add_argument("--context", default="structural", help="structural or none")
+    new.add_argument("--graph", default="rules", help="how entities are found: rules, spacy, llm or none")
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
     for name, run, about in (
         ("default", looking.profiles_default, "search with another profile from now on"),

@@ -10,12 +10,25 @@ from typing import Any
 from core import strict
 from core.errors import BadInput
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS
-from core.types import NOTHING, SearchConfig
+from core.types import Frozen, SearchConfig
 
-LEGS = ("bm25", "dense")
+LEGS = ("bm25", "dense", "graph", "pagerank")
 MISSING = ("exact", "floor", "absent")
 RERANK = ("off", "always", "conditional")
-NAMES = ("bm25", "dense", "convex-<alpha>", "tm2c2-<alpha>", "rrf-<k>", "rsf", "dbsn", "combsum", "combmnz")
+NAMES = (
+    "bm25",
+    "dense",
+    "convex-<alpha>",
+    "tm2c2-<alpha>",
+    "rrf-<k>",
+    "rsf",
+    "dbsn",
+    "combsum",
+    "combmnz",
+    "graph",
+    "pagerank",
+    "trimodal",
+)
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
 
@@ -26,6 +39,11 @@ _PLAIN = {
     "dbsn": SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent"),
     "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),
     "combmnz": SearchConfig(fusion="combmnz", normalisation="minmax", missing="absent"),
+    "graph": SearchConfig(legs=("graph",), fusion="single", normalisation="none"),
+    "pagerank": SearchConfig(legs=("pagerank",), fusion="single", normalisation="none"),
+    "trimodal": SearchConfig(  # the cascade study's static weights
+        legs=("bm25", "dense", "graph"), weights=Frozen({"bm25": 0.35, "dense": 0.5, "graph": 0.15})
+    ),
 }
 _NUMBERED = re.compile(r"(convex|tm2c2|rrf)-(\d+(?:\.\d+)?)")
 
@@ -130,6 +148,6 @@ def name(config: SearchConfig) -> str:
     for candidate in (*_PLAIN, f"rrf-{config.rrf_k}", f"convex-{number}", f"tm2c2-{number}"):
         known = _named(candidate)
         same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
-        if config.weights == NOTHING and same == replace(config, rerank="off" if suffix else config.rerank):
+        if same == replace(config, rerank="off" if suffix else config.rerank):
             return candidate + suffix
     return f"custom-{strict.digest(config, 8)}"

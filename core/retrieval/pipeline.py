@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Index, Leg, Ranking, Reranker
+from core.ports import Guide, Index, Leg, Ranking, Reranker
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
+from core.retrieval.graph import LocalLeg, PageRankLeg
 from core.types import Filters, Hit, LegScore, Result, SearchConfig, Stage
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Candidates:
     retrieved: Mapping[str, Ranking]
     scores: Mapping[str, Mapping[int, float]]
     floors: Mapping[str, float]
+    guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +121,41 @@ def gather(
     """Ask each leg for its best, then score each leg's missing candidates. A failed leg is named, never silent."""
     legs: dict[str, Leg] = {}
     retrieved: dict[str, Ranking] = {}
+    vector = _once(query, embed, trace)
     for name in config.legs:
         try:
-            legs[name] = _open_leg(name, query, index, embed, trace)
+            legs[name] = _open_leg(name, query, index, vector)
             with trace.stage(name) as out:
-                retrieved[name] = legs[name].search(config.depth, allowed)
-                out.append(retrieved[name])
+                retrieved[name] = (leg := legs[name]).search(config.depth, allowed)
+                out += [retrieved[name], leg.note] if isinstance(leg, Guide) else [retrieved[name]]
         except ConcordError as error:
             trace.warnings.append(f"The {name} leg failed: {error}")
     if not retrieved:
         raise Unavailable("No leg could answer. " + " ".join(trace.warnings))
-    return Candidates(retrieved, _complete(legs, retrieved, config), {name: legs[name].floor for name in retrieved})
+    guides = {name: leg for name in retrieved if isinstance(leg := legs[name], Guide)}
+    floors = {name: legs[name].floor for name in retrieved}
+    return Candidates(retrieved, _complete(legs, retrieved, config), floors, guides)
 
 
-def _open_leg(name: str, query: str, index: Index, embed: Callable[[str], np.ndarray], trace: Trace) -> Leg:
+def _once(query: str, embed: Callable[[str], np.ndarray], trace: Trace) -> Callable[[], np.ndarray]:
+    """The vector of the query, made when the first leg asks for it."""
+
+    @cache
+    def vector() -> np.ndarray:
+        with trace.stage("embed"):
+            return embed(query)
+
+    return vector
+
+
+def _open_leg(name: str, query: str, index: Index, vector: Callable[[], np.ndarray]) -> Leg:
     if name == "bm25":
         return index.bm25(query)
-    with trace.stage("embed"):
-        vector = embed(query)
-    return index.dense(vector)
+    if name == "graph":
+        return LocalLeg(index.graph(), index.dense(vector()), query)
+    if name == "pagerank":
+        return PageRankLeg(index.graph(), query)
+    return index.dense(vector())
 
 
 def _complete(
@@ -238,6 +257,7 @@ class Explainer:
             normalised=self.fused.normalised[name][chunk],
             weight=self.fused.weights[name],
             rank=self.leg_places[name].get(chunk, 0),
+            note=guide.path(chunk) if (guide := self.candidates.guides.get(name)) else "",
         )
 
 

@@ -16,6 +16,7 @@ from core.errors import ConcordError
 from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, no_progress
 from core.retrieval.analysis import analyser
 from core.services.documents import Documents, assign_ids
+from core.services.extracting import Extracting
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
@@ -71,7 +72,14 @@ class Indexing:
     """Builds and describes generations."""
 
     def __init__(
-        self, store: Store, documents: Documents, shelf: Shelf, models: Models, cache: Cache, clock: Clock
+        self,
+        store: Store,
+        documents: Documents,
+        shelf: Shelf,
+        models: Models,
+        cache: Cache,
+        clock: Clock,
+        extracting: Extracting | None = None,
     ) -> None:
         self.store, self.documents, self.shelf, self.models, self.cache, self.clock = (
             store,
@@ -81,6 +89,7 @@ class Indexing:
             cache,
             clock,
         )
+        self.extracting = extracting or Extracting(models)
 
     def behind(self, profile: Profile) -> bool:
         """Whether the index does not yet serve what was last merged."""
@@ -101,6 +110,8 @@ class Indexing:
             with watch.timed("chunk"):
                 chunks = self._chunk(profile, embedder, plan.documents, progress)
                 terms = self._terms(profile, chunks)
+            with watch.timed("entities"):
+                extracts, notes = self.extracting.extracts(profile.graph, plan.documents, chunks, progress)
             with watch.timed("embed"):
                 vectors, embedded = embed_texts(
                     embedder, self.cache, [embedded_text(chunk) for chunk in chunks], progress
@@ -112,9 +123,10 @@ class Indexing:
                 "skipped": plan.skipped,
                 "built": self.clock.stamp(),
                 "seconds": round(time.perf_counter() - started, 3),
+                "remarks": notes,
             }
             made = self.shelf.write(
-                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed
+                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
             )
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(
