@@ -13,6 +13,7 @@ from core.adapters.clock import SystemClock
 from core.adapters.database import Database
 from core.adapters.generations import Generations
 from core.adapters.gitstore import GitStore
+from core.adapters.memo import Memo
 from core.adapters.models import ModelShelf
 from core.adapters.processes import Processes
 from core.ports import Clock, Models, Progress
@@ -23,11 +24,13 @@ from core.services.documents import Documents
 from core.services.extracting import Extracting
 from core.services.finding import Finding
 from core.services.gaps import Gaps
+from core.services.graphs import Graphs
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.searching import Searching
+from core.services.topics import Topics
 from core.services.verifying import Verifying
 from core.settings import Settings
 
@@ -50,6 +53,8 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    graphs: Graphs
+    topics: Topics
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -101,6 +106,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
     searching = Searching(shelf, models, preferences, clock)
     jobs = Jobs(database, Processes(settings.home), clock)
+    topics = Topics(searching, cache, Memo((settings.cache or settings.home / "cache") / "communities"))
     return App(
         settings=settings,
         store=store,
@@ -116,6 +122,8 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         administration=Administration(documents, shelf, preferences, jobs, models, cache),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        graphs=Graphs(searching, documents, topics),
+        topics=topics,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.retrieval.entities import document_key, key
+from core.retrieval.entities import VALUES, document_key, key
 from core.retrieval.pagerank import pagerank, sharing
 from core.types import Graph
 
@@ -86,7 +86,8 @@ def assemble(found: Found, documents: Sequence[Named], document_of: np.ndarray) 
     for n, named in zip(own.tolist(), documents, strict=True):
         labels[n], kinds[n] = named.title or named.path, "document"
     relations = _relations(found, live, node, chunk, own[document_of], held[0], number, merged)
-    related = _related(*relations[:4], np.bincount(held[0], minlength=len(keys)), size)
+    things = np.array([kind not in VALUES for kind in kinds], np.bool_)
+    related = _related(*relations[:4], np.bincount(held[0], minlength=len(keys)), things, size)
     by_chunk = np.lexsort((held[0], held[1]))
     links = sharing(document_of[said[1]], said[0], len(documents), len(keys))
     return Graph(
@@ -222,13 +223,22 @@ def _counted(
 
 
 def _related(
-    low: np.ndarray, high: np.ndarray, weight: np.ndarray, name: np.ndarray, df: np.ndarray, chunks: int
+    low: np.ndarray,
+    high: np.ndarray,
+    weight: np.ndarray,
+    name: np.ndarray,
+    df: np.ndarray,
+    things: np.ndarray,
+    size: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Both directions, the strongest first: weight times ln(1 + chunks / chunks that name the neighbour)."""
+    """Both directions, the strongest first: weight times ln(1 + chunks / chunks that name the neighbour).
+
+    Amounts and dates come last.
+    """
     import numpy as np
 
     source, to = np.concatenate((low, high)), np.concatenate((high, low))
     weight, name = np.concatenate((weight, weight)), np.concatenate((name, name))
-    strength = weight * np.log1p(chunks / np.maximum(1, df[to]))
-    order = np.lexsort((to, -strength, source))
+    strength = weight * np.log1p(size / np.maximum(1, df[to]))
+    order = np.lexsort((to, -strength, ~things[to], source))
     return _starts(source[order], len(df)), to[order], weight[order], name[order]

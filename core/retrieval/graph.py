@@ -1,18 +1,19 @@
 """Searching the graph: local search along relations (the thesis, 3.2.2), and shared entities with PageRank.
 
-Growth is bounded by the limits below; every search says how far it went. An entity that only hidden documents
-name is not walked through, so that no path can tell what a draft says.
+Growth is bounded by the limits below; every search says how far it went. Amounts and dates are places to start
+from, not to pass through. An entity that only hidden documents name is not walked through, so that no path can
+tell what a draft says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.ports import Leg, Ranking
 from core.retrieval.analysis import STOPWORDS
-from core.retrieval.entities import extract, key
+from core.retrieval.entities import VALUES, extract, key
 from core.retrieval.fusion import rank
 from core.types import Graph
 
@@ -124,6 +125,8 @@ def _steps(graph: Graph, edge: Sequence[int], before: Mapping[int, int], size: i
     found: dict[int, int] = {}
     for entity in edge:
         for to, _, _ in neighbours(graph, entity):
+            if graph.kinds[to] in VALUES:
+                break  # they come last
             if to not in before and to not in found and len(holding(graph, to)) <= broad:
                 found[to] = entity
     return [(entity, to) for to, entity in found.items()]
@@ -131,11 +134,15 @@ def _steps(graph: Graph, edge: Sequence[int], before: Mapping[int, int], size: i
 
 def path(graph: Graph, reach: Reach, chunk: int) -> str:
     """By which way a walk came to a chunk, for example `BSA -> FinCEN -> SAR`; "" when it did not."""
-    known = [entity for entity in naming(graph, chunk).tolist() if entity in reach.hops]
-    if not known:
+    if not reach.chunks[chunk]:
         return ""
-    order = {entity: n for n, entity in enumerate(reach.hops)}
-    return " -> ".join(graph.labels[entity] for entity in trail(reach, min(known, key=order.__getitem__)))
+    return " -> ".join(graph.labels[entity] for entity in trail(reach, arrived(graph, reach, chunk)))
+
+
+def arrived(graph: Graph, reach: Reach, chunk: int) -> int:
+    """The entity by which a walk came to a chunk first."""
+    here = set(naming(graph, chunk).tolist())
+    return next(entity for entity in reach.hops if entity in here)
 
 
 def trail(reach: Reach, entity: int) -> list[int]:
@@ -153,17 +160,18 @@ class LocalLeg:
     graph: Graph
     dense: Leg
     query: str
+    hops: int = HOPS
     floor: float = -1.0
-    reach: Reach | None = field(default=None)
+    reach: Reach | None = None
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         """The nearest of the chunks that were reached."""
-        self.reach = walk(self.graph, seeds(self.graph, self.query), allowed)
+        self.reach = walk(self.graph, seeds(self.graph, self.query), allowed, self.hops)
         return self.dense.search(depth, self.reach.chunks) if self.reach.chunks.any() else {}
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The cosine of chunks that were reached, the floor of others."""
-        reach = self.reach or walk(self.graph, seeds(self.graph, self.query), None)
+        reach = self.reach or walk(self.graph, seeds(self.graph, self.query), None, self.hops)
         return [
             cosine if reach.chunks[chunk] else self.floor
             for chunk, cosine in zip(chunks, self.dense.score(chunks), strict=True)
@@ -179,9 +187,9 @@ class LocalLeg:
         if not self.reach or not self.reach.seeds:
             return "the query names no entity of the graph"
         labels = ", ".join(self.graph.labels[entity] for entity in self.reach.seeds)
-        chunks = " + ".join(map(str, self.reach.added))
+        chunks, hops = " + ".join(map(str, self.reach.added)), ", ".join(map(str, range(self.hops + 1)))
         limits = f"limits: {SEEDS} seeds, {DEGREE} relations each, {CANDIDATES:,} chunks by hops"
-        return f"from {labels}: {chunks} chunks by 0, 1, 2 hops ({limits}{', reached' if self.reach.cut else ''})"
+        return f"from {labels}: {chunks} chunks by {hops} hops ({limits}{', reached' if self.reach.cut else ''})"
 
 
 # ---------------------------------------------------------------- shared entities and PageRank
