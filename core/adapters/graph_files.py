@@ -8,7 +8,7 @@ A build copies the rows of unchanged chunks from its parent, adds those of new c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,21 @@ def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
 
 def _numbers(column: Any) -> np.ndarray:
     return np.asarray(image.numbers(pa.table({"n": column}), "n"), np.int64)
+
+
+def disagreements(folder: Path) -> Iterator[str]:
+    """Whether the served graph is the one that follows from what the chunks say."""
+    tables = {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
+    try:
+        graph = assembled(folder / "served", tables)
+    except Corrupt as error:
+        yield str(error)
+        return
+    served = load(folder, graph.document_of)
+    wrong = [name for name in _ARRAYS if not np.array_equal(getattr(graph, name), getattr(served, name))]
+    wrong += [name for name in (*_LISTS, "names") if getattr(graph, name) != getattr(served, name)]
+    if wrong:
+        yield f"the served graph is not the one of its chunks ({', '.join(wrong)} differ)"
 
 
 # ---------------------------------------------------------------- the assembled graph
