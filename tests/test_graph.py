@@ -21,7 +21,7 @@ from core.errors import BadInput, NotFound, Unavailable
 from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval import graph as graphs
-from core.retrieval.communities import detect, modularity
+from core.retrieval.communities import _by_size, _edges, _louvain, detect, modularity
 from core.retrieval.entities import extract
 from core.retrieval.pagerank import pagerank, sharing
 from core.settings import load
@@ -347,6 +347,8 @@ def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path)
     groups = {membership[named(graph, f"{side}{x}ville")] for side in ("left", "right") for x in "abcd"}
     assert groups == {0, 1}
     assert modularity(graph, membership) == pytest.approx(0.5)
+    instead = _by_size(_louvain(len(graph.keys), *_edges(graph), seed=1))
+    assert instead.tolist() == membership.tolist()
     assert detect(graph, seen)[0].tolist() == membership.tolist()
     best, score = app.topics.global_search("Rightaville; Rightbville; Rightcville", k=1)[0]
     assert best.documents == ("r",)

@@ -54,11 +54,11 @@ def sharing(document: np.ndarray, entity: np.ndarray, documents: int, entities: 
     names = names[:, (named_by > 1) & (named_by <= COMMON)]
     turned, degrees, rows = names.T.tocsr(), [], []
     for first in range(0, documents, _BLOCK):
-        shared = (names[first : first + _BLOCK] @ turned).tocoo()
-        keep = (shared.data >= SHARED) & (shared.row + first != shared.col)
-        row, col = shared.row[keep], shared.col[keep]
-        order = np.lexsort((col, row))
-        degrees.append(np.bincount(row, minlength=min(_BLOCK, documents - first)))
-        rows.append(col[order])
+        shared = names[first : first + _BLOCK] @ turned
+        shared.sort_indices()
+        row = np.repeat(np.arange(shared.shape[0]), np.diff(shared.indptr))
+        keep = (shared.data >= SHARED) & (row + first != shared.indices)
+        degrees.append(np.bincount(row[keep], minlength=shared.shape[0]))
+        rows.append(shared.indices[keep])
     start = np.concatenate(([0], np.cumsum(np.concatenate(degrees) if degrees else np.empty(0, np.int64))))
     return start.astype(np.int64), np.concatenate(rows).astype(np.int64) if rows else np.empty(0, np.int64)
