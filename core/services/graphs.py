@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.curation.links import links
 from core.errors import BadInput, NotFound
 from core.ports import Index
+from core.retrieval.assembly import LINKS
 from core.retrieval.communities import SMALLEST, Community
 from core.retrieval.graph import CANDIDATES, DEGREE, LocalLeg, arrived, holding, neighbours, path, seeds, trail, walk
 from core.retrieval.pagerank import SHARED, pagerank
@@ -26,21 +27,19 @@ class Graphs:
         """A document, what it names and links to; with two hops also documents that name the same."""
         index, painter = self._open(profile, hops, limit)
         document = _document(index, painter, name)
-        named = [(entity, count) for entity, count in painter.named_in(document) if painter.seen(entity)]
         own = int(painter.graph.document_nodes[document])
-        linked = [to for to, _, _ in neighbours(painter.graph, own, LIMIT) if to in painter.documents]
-        near = [n for n in dict.fromkeys(linked) if painter.seen(n)]
-        shared = _sharing(painter, document, [entity for entity, _ in named]) if hops > 1 else []
-        room = limit - 1 - min(len(near), limit // 4) - min(len(shared), limit // 4)
-        shown = [entity for entity, _ in named if entity not in near][: max(0, room)]
-        near, shared = near[: limit // 4], shared[: limit // 4]
-        nodes = {own: painter.document(document)} | {n: painter.entity(n, 1) for n in (*shown, *near)}
-        nodes |= {n: painter.document(painter.documents[n], 2) for n, _ in shared if n not in nodes}
-        weights = dict(named)
+        weights = {entity: count for entity, count in painter.named_in(document) if painter.seen(entity)}
+        linked = _linked(painter, own)[: limit // 4]
+        kin = _sharing(painter, document, list(weights))[: limit // 4] if hops > 1 else []
+        shown = [entity for entity in weights if entity not in linked][: max(0, limit - 1 - len(linked) - len(kin))]
+        if not hops:
+            linked, shown = [], []
+        nodes = {own: painter.document(document)} | {n: painter.entity(n, 1) for n in (*shown, *linked)}
+        nodes |= {n: painter.entity(n, 2) for n, _ in kin if n not in nodes}
         edges = [GraphEdge(painter.node_id(own), painter.node_id(n), weights[n], "names") for n in shown]
-        edges += [GraphEdge(painter.node_id(own), painter.node_id(n), count, "shares") for n, count in shared]
-        edges += painter.relations([own, *shown, *near])
-        notes = (f"{len(shown)} of {len(named)} entities shown, those that few other documents name first.",)
+        edges += painter.relations([own, *shown, *linked])
+        edges += [GraphEdge(painter.node_id(own), painter.node_id(n), count, "shares") for n, count in kin]
+        notes = (f"{len(shown)} of {len(weights)} entities shown, those that few other documents name first.",)
         return GraphView(tuple(nodes.values()), _once(edges), notes)
 
     def around_query(
@@ -155,6 +154,12 @@ def _document(index: Index, painter: Painter, name: str) -> int:
         if name in (facts.doc, facts.path) and painter.seen(int(painter.graph.document_nodes[n])):
             return n
     raise NotFound(f"The index holds no document {name!r}. List them with: python -m core documents list")
+
+
+def _linked(painter: Painter, own: int) -> list[int]:
+    """Documents that a document links to or is linked from, as entities."""
+    near = (to for to, _, name in neighbours(painter.graph, own, LIMIT) if name == LINKS)
+    return [to for to in near if to in painter.documents and painter.seen(to)]
 
 
 def _sharing(painter: Painter, document: int, entities: list[int]) -> list[tuple[int, int]]:
