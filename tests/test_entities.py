@@ -159,12 +159,12 @@ def test_a_passage_cannot_close_its_own_quotation() -> None:
     assert closing == "</" + first[1:]
 
 
-def test_spacy_labels_stand_beside_the_identifiers_that_only_rules_find() -> None:
-    text = "Ann met Bob. They filed BSA-5."
-    made = labelled(text, [("Ann", "person", 0), ("Bob", "person", 8)], extract(text))
+def test_spacy_gives_names_a_kind_and_adds_those_that_rules_miss() -> None:
+    text = "Ann met FinCEN. They filed BSA-5."
+    made = labelled(text, [("Ann", "person", 0), ("FinCEN", "organisation", 8), ("BSA-5", "name", 27)], extract(text))
     assert {(m.text, m.kind, m.sentence) for m in made.mentions} == {
         ("Ann", "person", 0),
-        ("Bob", "person", 0),
+        ("FinCEN", "organisation", 0),
         ("BSA-5", "identifier", 1),
     }
     assert labelled("", [], Extract()) == Extract()

@@ -91,13 +91,13 @@ def _short(text: str) -> str:
 
 
 def labelled(text: str, spans: Iterable[tuple[str, str, int]], by_rules: Extract) -> Extract:
-    """spaCy's (text, kind, place) beside what only rules find: identifiers, references, forms, links."""
+    """What rules find, with spaCy's (text, kind, place) for names: its kinds, and the names that rules miss."""
     starts = [start for start, _ in sentences(text)]
     named = [
         Mention(key(surface), " ".join(surface.split()), kind, max(0, bisect_right(starts, at) - 1))
         for surface, kind, at in spans
     ]
-    others = [mention for mention in by_rules.mentions if mention.kind != "name"]
-    taken = {mention.key for mention in others}
-    unique = dict.fromkeys((*others, *(mention for mention in named if mention.key and mention.key not in taken)))
-    return Extract(tuple(unique), by_rules.aliases)
+    known, taken = {mention.key for mention in named}, {m.key for m in by_rules.mentions if m.kind != "name"}
+    kept = [mention for mention in by_rules.mentions if mention.kind != "name" or mention.key not in known]
+    added = [mention for mention in named if mention.key and mention.key not in taken]
+    return Extract(tuple(dict.fromkeys((*kept, *added))), by_rules.aliases)
