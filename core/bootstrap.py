@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters import endpoints, kernels, weights
+from core.adapters import endpoints, kernels, spacy_ner, weights
 from core.adapters.alphas import AlphaShelf
 from core.adapters.answers import AnswerCache
 from core.adapters.cache import EmbeddingCache
@@ -16,6 +16,7 @@ from core.adapters.conversion import Conversion
 from core.adapters.database import Database
 from core.adapters.generations import Generations
 from core.adapters.gitstore import GitStore
+from core.adapters.memo import Memo
 from core.adapters.models import ModelShelf
 from core.adapters.passwords import Argon2
 from core.adapters.processes import Processes
@@ -30,8 +31,10 @@ from core.services.auditing import Auditing
 from core.services.changes import Changes
 from core.services.documents import Documents
 from core.services.drafts import Drafts
+from core.services.extracting import Extracting
 from core.services.finding import Finding
 from core.services.gaps import Gaps
+from core.services.graphs import Graphs
 from core.services.indexing import Indexing
 from core.services.intake import Intake
 from core.services.jobs import Job, Jobs, Work
@@ -44,6 +47,7 @@ from core.services.preferences import Preferences
 from core.services.prices import read_prices
 from core.services.reviewing import Reviewing
 from core.services.searching import Searching
+from core.services.topics import Topics
 from core.services.verifying import Verifying
 from core.settings import Settings
 
@@ -75,6 +79,8 @@ class App:
     ledger: Ledger
     alphas: AlphaShelf
     intake: Intake
+    graphs: Graphs
+    topics: Topics
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -135,11 +141,13 @@ def build(
     alphas = AlphaShelf(settings.home / "models" / "alpha")
     searching = Searching(shelf, models, preferences, clock, alphas)
     jobs = Jobs(database, processes or Processes(settings.home), clock)
-    indexing = Indexing(store, documents, shelf, models, cache, clock, texts)
+    extracting = Extracting(models, spacy_ner.entities)
+    indexing = Indexing(store, documents, shelf, models, cache, clock, texts, extracting)
     auditing = Auditing(database, store, clock)
     accounts = Accounts(database, Argon2(), auditing, clock)
     changes = Changes(store, database, accounts, auditing, clock)
     likeness = Likeness(documents, searching, preferences, models, cache)
+    topics = Topics(searching, cache, Memo((settings.cache or settings.home / "cache") / "communities"))
     return App(
         settings=settings,
         store=store,
@@ -164,6 +172,8 @@ def build(
         ledger=ledger,
         alphas=alphas,
         intake=Intake(documents, likeness, Conversion(), clock, changes),
+        graphs=Graphs(searching, documents, topics),
+        topics=topics,
     )
 
 

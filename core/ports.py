@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from core.types import (
     Answer,
@@ -15,8 +15,10 @@ from core.types import (
     DocumentFacts,
     Edit,
     Entry,
+    Extract,
     Filters,
     Generation,
+    Graph,
     Passage,
     Person,
     Profile,
@@ -148,6 +150,15 @@ class Leg(Protocol):
     def score(self, chunks: Sequence[int]) -> list[float]: ...
 
 
+@runtime_checkable
+class Guide(Protocol):
+    """A leg that can say by which path it came to a chunk, and how far it went."""
+
+    @property
+    def note(self) -> str: ...
+    def path(self, chunk: int) -> str: ...
+
+
 class Index(Protocol):
     """One open generation: what is in it, and its legs."""
 
@@ -173,6 +184,7 @@ class Index(Protocol):
     def vector(self, chunk: int) -> np.ndarray: ...
     def tfidf(self, query: str) -> Leg: ...
     def sparse(self, query: str) -> Leg: ...
+    def graph(self) -> Graph: ...
 
 
 class Parent(Protocol):
@@ -205,6 +217,7 @@ class Shelf(Protocol):
         vectors: np.ndarray,
         facts: Mapping[str, Any],
         timed: Callable[[str], AbstractContextManager[None]],
+        extracts: Sequence[Extract] | None = ...,
     ) -> Generation: ...
 
 
@@ -268,3 +281,10 @@ class Converter(Protocol):
     """Files of other programs to Markdown. A file that cannot be converted is refused with a sentence."""
 
     def convert(self, suffix: str, raw: bytes) -> str: ...
+
+
+class Memo(Protocol):
+    """Small results that took a while, by name."""
+
+    def get(self, name: str) -> Any: ...
+    def put(self, name: str, value: Any) -> None: ...

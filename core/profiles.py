@@ -15,9 +15,10 @@ from core.retrieval.analysis import analyser
 from core.retrieval.combining import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
-INDEX_FORMAT = 2  # raise it when the same profile would give another index
+INDEX_FORMAT = 3  # raise it when the same profile would give another index
 
 DEFAULT = Profile("local")
+GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found
 
 
 def check(profile: Profile) -> Profile:
@@ -27,6 +28,8 @@ def check(profile: Profile) -> Profile:
         raise BadInput(f"profile.context: {profile.context!r} is unknown. Known: {', '.join(CONTEXTS)}.")
     if not 0 <= profile.lexical.k1 <= 10 or not 0 <= profile.lexical.b <= 1:
         raise BadInput("profile.lexical: k1 must be between 0 and 10, b between 0 and 1.")
+    if profile.graph not in GRAPHS:
+        raise BadInput(f"profile.graph: {profile.graph!r} is unknown. Known: {', '.join(GRAPHS)}.")
     analyser(profile.lexical)
     _check_embedders(profile)
     full = Frozen(sorted(check_spec(profile.chunker).items()))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Frozen(dict[str, Any]):
@@ -153,6 +156,7 @@ class Profile:
     writers: tuple[str, ...] = ()  # language models for contexts and segments; the next one when one fails
     embedders: tuple[str, ...] = ()  # further ones, combined with `embedder`
     combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks vote
+    graph: str = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +259,7 @@ class LegScore:
     normalised: float
     weight: float
     rank: int
+    note: str = ""  # by which path the leg came here, where it has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,3 +327,52 @@ class Answer:
     seconds: float = 0.0
     dollars: float = 0.0
     cached: bool = False
+
+
+# ---------------------------------------------------------------- the graph
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity at one place. All spellings share the `key`; `sentence` counts within the chunk, -1 for "anywhere"."""
+
+    key: str
+    text: str
+    kind: str
+    sentence: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What one chunk says: entities, (short, long) keys that mean the same, and (key, relation, key)."""
+
+    mentions: tuple[Mention, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    relations: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """The entities of a generation as flat arrays, numbered in the order of their keys.
+
+    Rows of three tables lie one after another: entity to chunks, chunk to entities, and entity to related
+    entities with the strongest relation first. Row `n` is `values[start[n] : start[n + 1]]`.
+    """
+
+    keys: list[str]
+    labels: list[str]
+    kinds: list[str]
+    names: Mapping[str, int]  # every key and alias
+    document_of: np.ndarray  # the document of each chunk
+    document_nodes: np.ndarray  # the entity that stands for each document
+    chunk_start: np.ndarray
+    chunks: np.ndarray
+    entity_start: np.ndarray
+    entities: np.ndarray
+    related_start: np.ndarray
+    related: np.ndarray
+    weights: np.ndarray  # sentences that name both, or relations that say so
+    relations: np.ndarray  # which of `relation_names`
+    relation_names: list[str]
+    document_rank: np.ndarray  # PageRank of each document
+    entity_rank: np.ndarray  # PageRank of each entity

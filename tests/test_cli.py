@@ -64,6 +64,8 @@ def test_search_prints_the_promised_keys(run: Any) -> None:
         "dbsn",
         "combsum",
         "combmnz",
+        "graph",
+        "trimodal",
         '{"base": "rrf-20", "depth": 30}',
     ],
 )
@@ -293,3 +295,24 @@ def test_gaps_are_reported_listed_and_closed(run: Any, tmp_path: Path) -> None:
     assert [gap["query"] for gap in run("gaps", "list", home=tmp_path / "home")[1]] == ["where is the boat"]
     run("gaps", "close", str(number), home=tmp_path / "home")
     assert run("gaps", "list", home=tmp_path / "home")[1] == []
+
+
+def test_the_graph_is_shown_around_documents_queries_entities_and_as_a_whole(run: Any) -> None:
+    keys = {"nodes", "edges", "notes", "orphans", "dead_ends"}
+    for arguments in (
+        ("document", "BSA-SOP-002", "--hops", "2", "--limit", "20"),
+        ("query", "how long are SAR records kept", "--limit", "30"),
+        ("entity", "fincen"),
+        ("communities",),
+        ("links",),
+    ):
+        code, value, _ = run("graph", *arguments)
+        assert code == 0
+        assert set(value) == keys
+        assert value["nodes"]
+    code, found, _ = run("graph", "communities", "--query", "how do we prevent money laundering", "--limit", "3")
+    assert code == 0
+    assert {"number", "size", "entities", "documents", "summary", "by", "score"} == set(found[0])
+    assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
+    assert "entity  SAR" in run("graph", "query", "SAR deadline", as_json=False)[1].replace("    ", "  ")
+    assert "Did you mean" in run("graph", "entity", "fincem", as_json=False)[2]

@@ -332,7 +332,7 @@ def test_merged_vectors_keep_their_places(tmp_path: Path) -> None:
     import pyarrow as pa
 
     ids = [f"{n:016x}" for n in range(0, 20, 2)]
-    image._write_table(tmp_path / "chunks.arrow", pa.table({"id": ids}))
+    image.write_table(tmp_path / "chunks.arrow", pa.table({"id": ids}))
     image.write_vectors(tmp_path, np.arange(10, dtype=np.float32)[:, None])
     new = [f"{5:016x}", f"{1:016x}", f"{99:016x}"]
     rows = image.merge_vectors(tmp_path, {ids[0], ids[9]}, new, np.array([[50.0], [10.0], [990.0]], dtype=np.float32))

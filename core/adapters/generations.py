@@ -3,7 +3,7 @@
     index/<profile>-<digest>/
         LOCK                      one builder at a time
         CURRENT                   which generation serves; replaced atomically
-        gen-000007-1a2b3c4d5e6f/  fts.duckdb, vec/, served/, MANIFEST.json, PIN
+        gen-000007-1a2b3c4d5e6f/  fts.duckdb, vec/, graph/, served/, MANIFEST.json, PIN
 
 A folder gets its name only when everything in it is on the disk, the manifest last. Readers hold a shared lock
 on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps.
@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from core import strict
-from core.adapters import duckdb_fts, image, inspection, lance_vectors
+from core.adapters import duckdb_fts, graph_files, image, inspection, lance_vectors
 from core.adapters.files import flock, fsync_folder, fsync_tree, read_json, try_flock, write_atomic
 from core.adapters.mapped import Index
 from core.errors import NotFound, Unavailable
 from core.profiles import identity
-from core.types import Chunk, Document, Generation, Profile
+from core.types import Chunk, Document, Extract, Generation, Profile
 
 FORMAT = 1
 _NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
@@ -186,6 +186,7 @@ class Generations:
         vectors: np.ndarray,
         facts: Mapping[str, Any],
         timed: Callable[[str], Any],
+        extracts: Sequence[Extract] | None = None,
     ) -> Generation:
         """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not."""
         folder = self.folder(profile)
@@ -208,6 +209,9 @@ class Generations:
             )
             image.write_vectors(build / "served", rows)
             notes = [*facts.get("notes", ()), *self._ann(build, rows)]
+        if extracts is not None:
+            with timed("graph"):
+                graph_files.write(build, before, dropped, ids, extracts)
         with timed("publish"):
             return self._publish(profile, build, {**facts, "chunks": len(rows), "notes": notes})
 

@@ -26,13 +26,13 @@ from core.types import LexicalOptions
 def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> None:
     """Documents, chunks and BM25 postings from a generation's DuckDB file."""
     documents, chunks = duckdb_fts.tables(connection)
-    _write_table(folder / "documents.arrow", documents)
-    _write_table(folder / "chunks.arrow", chunks)
+    write_table(folder / "documents.arrow", documents)
+    write_table(folder / "chunks.arrow", chunks)
     found = duckdb_fts.occurrences(connection)
     start, where, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
     idf = inverse_frequencies(np.diff(start), found.chunks) * (options.k1 + 1.0)
     gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
-    _write_table(folder / "terms.arrow", pa.table({"term": pa.array(found.terms, pa.string())}))
+    write_table(folder / "terms.arrow", pa.table({"term": pa.array(found.terms, pa.string())}))
     for name, array in (("start", start), ("where", where), ("impacts", gains)):
         np.save(folder / f"{name}.npy", array)
 
@@ -75,7 +75,8 @@ def merge_vectors(parent: Path, gone: set[str], ids: Sequence[str], vectors: np.
     return np.insert(rows[keep], places, vectors[order], axis=0)
 
 
-def _write_table(path: Path, table: pa.Table) -> None:
+def write_table(path: Path, table: pa.Table) -> None:
+    """A table that can be mapped into memory."""
     table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in table.schema])).combine_chunks()
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)

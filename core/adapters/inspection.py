@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.adapters import duckdb_fts, image, lance_vectors
+from core.adapters import duckdb_fts, graph_files, image, lance_vectors
 
 
 def disagreements(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -20,6 +20,8 @@ def disagreements(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from _lexical(folder, ids)
     yield from _vectors(folder, ids)
     yield from _spans(folder, chunks)
+    if graph_files.present(folder):
+        yield from graph_files.disagreements(folder)
 
 
 def _lexical(folder: Path, ids: list[str]) -> Iterator[str]:

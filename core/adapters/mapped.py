@@ -12,13 +12,14 @@ from typing import IO
 
 import numpy as np
 
-from core.adapters import image, kernels, lance_vectors
+from core.adapters import graph_files, image, kernels, lance_vectors
 from core.adapters import tfidf as ngrams
 from core.adapters.duckdb_fts import HEADING
 from core.adapters.kernels import near_top
+from core.errors import Unavailable
 from core.ports import Ranking
 from core.retrieval.filters import admits
-from core.types import DocumentFacts, Filters, Generation, Passage, Profile
+from core.types import DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
 _CLOSE = 1e-5  # scores this near are computed again in double precision before they are ordered
 
@@ -178,6 +179,19 @@ class Index:
         """The vector of a chunk."""
         row: np.ndarray = self._vectors[chunk]
         return row
+
+    def graph(self) -> Graph:
+        """The entity graph, mapped when it is first asked for."""
+        return self._graph
+
+    @cached_property
+    def _graph(self) -> Graph:
+        if not graph_files.present(self._folder):
+            raise Unavailable(
+                f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
+                "Search with a profile whose graph is rules, or add one with: python -m core profiles add NAME --graph rules"
+            )
+        return graph_files.load(self._folder, self._doc_of)
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import changing, commands, intaking, looking, spending
+from core.entrypoints import changing, commands, graphs, intaking, looking, spending
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     _changes(adder)
     _people(adder)
     spending.register(adder)
+    graphs.add_commands(adder)
     return top
 
 
@@ -201,6 +202,7 @@ def _index(add: _Adder) -> None:
     new.add_argument(
         "--writer", action="append", default=[], metavar="MODEL", help="a language model; repeat for those that step in"
     )
+    new.add_argument("--graph", default="rules", help="how entities are found: rules, spacy, llm or none")
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
     for name, run, about in (
         ("default", looking.profiles_default, "search with another profile from now on"),

@@ -153,6 +153,7 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
         for name, leg in hit.legs.items():
             lines.append(
                 f"    {name:<6} rank {leg.rank or '-':>3}  score {leg.score:8.4f}  normalised {leg.normalised:.4f}  weight {leg.weight:g}"
+                + (f"  {leg.note}" if leg.note else "")
             )
     passage = " ".join(hit.text.split())
     return [
@@ -309,6 +310,7 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     raw: dict[str, Any] = {
         "name": options.name,
         "context": options.context,
+        "graph": options.graph,
         "chunker": {"name": options.chunker, "params": params_of(options.param)},
     }
     if options.embedder:

@@ -11,9 +11,9 @@ from core import strict
 from core.errors import BadInput
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS
 from core.retrieval.rerank import CASCADE, METHODS, PROMPTS
-from core.types import NOTHING, SearchConfig
+from core.types import Frozen, SearchConfig
 
-LEGS = ("bm25", "dense", "tfidf", "sparse")
+LEGS = ("bm25", "dense", "tfidf", "sparse", "graph", "pagerank")
 MISSING = ("exact", "floor", "absent")
 RERANK = ("off", "always", "conditional")
 ALPHA_FROM = ("fixed", "learned", "llm", "rules")
@@ -30,6 +30,9 @@ NAMES = (
     "dbsn",
     "combsum",
     "combmnz",
+    "graph",
+    "pagerank",
+    "trimodal",
 )
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
@@ -43,6 +46,11 @@ _PLAIN = {
     "dbsn": SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent"),
     "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),
     "combmnz": SearchConfig(fusion="combmnz", normalisation="minmax", missing="absent"),
+    "graph": SearchConfig(legs=("graph",), fusion="single", normalisation="none"),
+    "pagerank": SearchConfig(legs=("pagerank",), fusion="single", normalisation="none"),
+    "trimodal": SearchConfig(  # the cascade study's static weights
+        legs=("bm25", "dense", "graph"), weights=Frozen({"bm25": 0.35, "dense": 0.5, "graph": 0.15})
+    ),
 }
 _SUFFIXES: dict[str, dict[str, Any]] = {
     "hyde": {"hyde": True},
@@ -190,6 +198,6 @@ def name(config: SearchConfig) -> str:
     for candidate in (*_PLAIN, f"rrf-{config.rrf_k}", f"convex-{number}", f"tm2c2-{number}"):
         known = _named(candidate + suffix)
         same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
-        if config.weights == NOTHING and same == config:
+        if same == config:
             return candidate + suffix
     return f"custom-{strict.digest(config, 8)}"

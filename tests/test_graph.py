@@ -1,0 +1,418 @@
+"""The graph of a generation: incremental equals full, searches are bounded and explained, views tell what they left out."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.adapters import graph_files, image
+from core.bootstrap import App, build
+from core.curation.links import Link
+from core.errors import BadInput, NotFound, Unavailable
+from core.profiles import from_mapping
+from core.retrieval import config as configs
+from core.retrieval import graph as graphs
+from core.retrieval.communities import _by_size, _edges, _louvain, detect, modularity
+from core.retrieval.entities import extract
+from core.retrieval.pagerank import pagerank, sharing
+from core.settings import load
+from core.types import Filters, Graph
+from tests.conftest import ME, FixedClock, ScriptedLlm, SmallModels, put, small_app
+
+
+def page(name: str, body: str, status: str = "approved") -> str:
+    return f"---\nid: {name}\ntitle: Title {name}\nstatus: {status}\n---\n# Title {name}\n\n{body}\n"
+
+
+FILES: dict[str, str | None] = {
+    "a.md": page("DOC-1", "We follow the Bank Secrecy Act (BSA) that FinCEN runs. See [the other](b.md)."),
+    "b.md": page("DOC-2", "Then FinCEN collects the SAR in Vienna.\n\n## More\n\nPlain words about nothing."),
+    "c.md": page("DOC-3", "Later the SAR reached Zurich with 30 days to go. Also FinCEN was told."),
+    "d.md": page("DOC-4", "Far away Zurich holds the Golden Ledger."),
+    "e.md": page("DOC-5", "In secret FinCEN met Project Falcon.", "draft"),
+}
+
+
+@pytest.fixture
+def found(app: App) -> App:
+    put(app, FILES)
+    app.indexing.build(app.preferences.profile())
+    return app
+
+
+def graph_of(app: App) -> Graph:
+    return app.searching.index().graph()
+
+
+def named(graph: Graph, name: str) -> int:
+    return graph.names[name]
+
+
+def hits(app: App, query: str, config: str, filters: Filters = Filters()) -> list:
+    return list(app.searching.search(query, config=configs.parse(config), filters=filters).hits)
+
+
+# ---------------------------------------------------------------- building
+
+
+def contents(folder: Path) -> dict[str, object]:
+    """Everything that a generation's graph is made of."""
+    arrays = {path.name: np.load(path).tolist() for path in (folder / "served" / "graph").glob("*.npy")}
+    tables = [path for name in ("graph", "served/graph") for path in (folder / name).glob("*.arrow")]
+    return {**arrays, **{str(path.relative_to(folder)): image.read_table(path).to_pylist() for path in tables}}
+
+
+def folder_of(app: App) -> Path:
+    profile = app.preferences.profile()
+    return app.shelf.folder(profile) / app.shelf.current(profile).folder
+
+
+SENTENCES = [
+    "We follow the Bank Secrecy Act (BSA) here.",
+    "Ask about BSA or the PO.",
+    "A purchase order (PO) goes to Vienna.",
+    "A post office (PO) is in Zurich.",
+    "See [it](1.md) and FinCEN in 30 days.",
+    "See [it](2.md) and read D-1.",
+    "Plain words.",
+    "Then 31 CFR 1020.320(d) and 1020.320(d) of FinCEN Form 112.",
+]
+Pages = dict[int, list[str]]
+EDITS = st.lists(
+    st.dictionaries(st.integers(0, 4), st.lists(st.sampled_from(SENTENCES), max_size=3)), min_size=1, max_size=5
+)
+
+
+def chunks_of(pages: Pages) -> dict[str, tuple[int, str]]:
+    """Chunk id to (document, text), one chunk per line."""
+    return {f"{n:08x}{m:08x}": (n, line) for n, lines in pages.items() for m, line in enumerate(lines)}
+
+
+def write_graph(folder: Path, pages: Pages, parent: Path | None, changed: set[int], before: Pages) -> Path:
+    """A generation's graph from its parent: only changed documents are read again."""
+    (folder / "served").mkdir(parents=True)
+    numbers, chunks = sorted(pages), chunks_of(pages)
+    doc = pa.array([numbers.index(chunks[one][0]) for one in sorted(chunks)], pa.int32())
+    facts = {
+        name: [shape.format(n) for n in numbers]
+        for name, shape in (("doc", "D-{}"), ("path", "{}.md"), ("title", "T {}"))
+    }
+    image.write_table(
+        folder / "served" / "chunks.arrow", pa.table({"id": pa.array(sorted(chunks), pa.string()), "doc": doc})
+    )
+    image.write_table(
+        folder / "served" / "documents.arrow", pa.table({k: pa.array(v, pa.string()) for k, v in facts.items()})
+    )
+    dropped = [one for one, (n, _) in chunks_of(before).items() if n in changed]
+    fresh = [one for one, (n, _) in chunks.items() if n in changed]
+    links = [Link("it", f"{n}.md", 1, f"{n}.md") for n in (1, 2)]
+    graph_files.write(folder, parent, dropped, fresh, [extract(chunks[one][1], links) for one in fresh])
+    return folder
+
+
+@settings(max_examples=30)
+@given(EDITS)
+def test_a_graph_updated_by_edits_equals_one_built_from_nothing(steps: list[Pages]) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        pages: Pages = {}
+        last: Path | None = None
+        for n, step in enumerate(steps):
+            before, pages = pages, {k: v for k, v in {**pages, **step}.items() if v}
+            last = write_graph(Path(home) / str(n), pages, last, set(step), before)
+        assert last is not None
+        assert contents(last) == contents(write_graph(Path(home) / "full", pages, None, set(pages), {}))
+
+
+def test_incremental_generations_carry_the_same_graph_as_full_ones(found: App) -> None:
+    put(
+        found,
+        {"a.md": page("DOC-1", "We follow BSA. FinCEN too."), "d.md": None, "n.md": page("DOC-9", "See [b](b.md).")},
+    )
+    assert found.indexing.build(found.preferences.profile()).changed == 2
+    updated = contents(folder_of(found))
+    found.indexing.build(found.preferences.profile(), full=True)
+    assert updated == contents(folder_of(found))
+    assert found.verifying.problems() == ()
+    np.save(folder_of(found) / "served" / "graph" / "weights.npy", graph_of(found).weights + 1)
+    assert "(weights differ)" in found.verifying.problems()[0]
+
+
+def test_aliases_merge_across_documents_and_vanish_with_their_explanation(found: App) -> None:
+    graph = graph_of(found)
+    assert named(graph, "bsa") == named(graph, "bank secrecy act")
+    put(found, {"a.md": page("DOC-1", "We follow BSA. FinCEN too.")})
+    found.indexing.build(found.preferences.profile())
+    assert "bank secrecy act" not in graph_of(found).names
+    assert "bsa" in graph_of(found).names
+
+
+def test_a_document_is_a_node_by_its_id_and_linked_to_what_it_links_to(found: App) -> None:
+    graph = graph_of(found)
+    a, b = named(graph, "doc-1"), named(graph, "doc-2")
+    assert graph.kinds[a] == graph.kinds[b] == "document"
+    assert (b, "links to") in [(to, name) for to, _, name in graphs.neighbours(graph, a)]
+
+
+def test_a_profile_without_a_graph_has_no_graph_files_and_says_so(app: App) -> None:
+    put(app, FILES)
+    plain = app.preferences.add_profile(from_mapping({"name": "bare", "graph": "none"}), ME)
+    app.indexing.build(plain)
+    folder = app.shelf.folder(plain) / app.shelf.current(plain).folder
+    assert not graph_files.present(folder)
+    result = app.searching.search("FinCEN", profile="bare", config=configs.parse("trimodal"))
+    assert "The graph leg failed: The profile 'bare' has no graph" in result.warnings[0]
+    with pytest.raises(Unavailable, match="No leg could answer"):
+        app.searching.search("FinCEN", profile="bare", config=configs.parse("graph"))
+
+
+def test_unknown_ways_to_find_entities_are_refused() -> None:
+    with pytest.raises(BadInput, match="profile.graph: 'magic' is unknown. Known: rules, spacy, llm, none."):
+        from_mapping({"name": "x", "graph": "magic"})
+
+
+def test_searching_without_the_graph_leg_never_opens_the_graph(found: App) -> None:
+    hits(found, "FinCEN", "convex-0.5")
+    assert "_graph" not in vars(found.searching.index())
+    hits(found, "FinCEN", "graph")
+    assert "_graph" in vars(found.searching.index())
+
+
+def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -> None:
+    rows = [
+        {"text": "FinCEN", "type": "organisation", "relations": [{"to": "SAR", "name": "collects"}]},
+        {"text": "SAR", "type": "form"},
+    ]
+    llm = ScriptedLlm(json.dumps({"entities": rows}), "nonsense")
+    app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=SmallModels(llm))
+    app.create()
+    profile = app.preferences.add_profile(from_mapping({"name": "deep", "graph": "llm"}), ME)
+    put(app, {"a.md": "The FinCEN takes the SAR."})
+    put(app, {"b.md": "The OFAC takes the SAR."})
+    made = app.indexing.build(profile)
+    assert made.generation.notes == ("1 of 2 new chunks have entities by rules: the model's answer could not be used",)
+    graph = app.searching.index("deep").graph()
+    assert (named(graph, "sar"), "collects") in [
+        (to, name) for to, _, name in graphs.neighbours(graph, named(graph, "fincen"))
+    ]
+    asked = len(llm.asked)
+    put(app, {"b.md": "The OFAC waits."})
+    app.indexing.build(profile)
+    assert len(llm.asked) == asked + 1
+
+
+# ---------------------------------------------------------------- local search
+
+
+def test_local_search_goes_two_hops_and_every_hit_says_its_path(found: App) -> None:
+    notes = {hit.path: hit.legs["graph"].note for hit in hits(found, "what is the bsa", "graph")}
+    assert notes["a.md"] in ("BSA", "Bank Secrecy Act")
+    assert notes["b.md"].split(" -> ")[1:] == ["FinCEN"]
+    assert notes["c.md"].split(" -> ")[1:] == ["FinCEN"]
+    assert "d.md" not in notes  # three hops: BSA, FinCEN, SAR, Zurich
+    notes = {hit.path: hit.legs["graph"].note for hit in hits(found, "FINCEN", "graph")}
+    assert notes["d.md"] == "FinCEN -> SAR -> Zurich"
+
+
+def test_hits_stand_in_the_order_of_their_cosine_and_only_reached_chunks_are_hits(found: App) -> None:
+    index = found.searching.index()
+    vector = found.models.embedder("").query("what is the bsa")
+    order = [hit.chunk for hit in hits(found, "what is the bsa", "graph")]
+    dense = [index.passage(chunk).id for chunk in index.dense(vector).search(100, None)]
+    assert order == [chunk for chunk in dense if chunk in set(order)]
+    leg = graphs.LocalLeg(index.graph(), index.dense(vector), "what is the bsa")
+    reached = leg.search(100, None)
+    other = next(n for n in range(index.size) if n not in reached)
+    assert leg.score([other, *reached]) == [-1.0, *reached.values()]
+
+
+def test_drafts_are_neither_found_nor_walked_through(found: App) -> None:
+    graph = graph_of(found)
+    falcon = named(graph, "project falcon")
+    hidden = found.searching.index().allowed(Filters(), found.searching.clock.today())
+    reach = graphs.walk(graph, [named(graph, "fincen")], hidden)
+    assert falcon not in reach.hops
+    assert falcon in graphs.walk(graph, [named(graph, "fincen")], None).hops
+    everything = [hit.path for config in ("graph", "pagerank") for hit in hits(found, "Project Falcon FinCEN", config)]
+    assert "e.md" not in everything
+    assert all("Falcon" not in leg.note for hit in hits(found, "FinCEN", "graph") for leg in hit.legs.values())
+    with pytest.raises(NotFound):
+        found.graphs.around_entity("Project Falcon")
+
+
+def test_a_query_that_names_nothing_known_finds_nothing_and_says_so(found: App) -> None:
+    result = found.searching.search("plain talk", config=configs.parse("graph"))
+    assert result.hits == ()
+    assert [s.note for s in result.stages if s.name == "graph"] == ["the query names no entity of the graph"]
+    assert "limits: 8 seeds, 12 relations each, 2,000 chunks" in next(
+        s.note for s in found.searching.search("SAR", config=configs.parse("graph")).stages if s.name == "graph"
+    )
+
+
+def test_amounts_are_places_to_start_from_but_not_to_pass_through(found: App) -> None:
+    graph = graph_of(found)
+    days = named(graph, "30 day")
+    assert days not in graphs.walk(graph, [named(graph, "sar")], None).hops
+    assert "c.md" in [hit.path for hit in hits(found, "30 days", "graph")]
+
+
+def test_growth_is_bounded_by_degree_and_candidates(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    spokes = {f"s{n}.md": page(f"S-{n}", f"Here Hubville meets Spoke{n}ville and Leaf{n}ville.") for n in range(40)}
+    put(app, {**spokes, "z.md": page("Z-1", "Only Startville knows Spoke1ville.")})
+    app.indexing.build(app.preferences.profile())
+    graph = graph_of(app)
+    reach = graphs.walk(graph, [named(graph, "hubville")], None)
+    assert sum(hop == 1 for hop in reach.hops.values()) == graphs.DEGREE
+    assert sum(reach.added) == int(reach.chunks.sum())
+
+
+def test_the_embedding_is_made_once_for_dense_and_graph(found: App) -> None:
+    result = found.searching.search("FinCEN", config=configs.parse("trimodal"))
+    assert [stage.name for stage in result.stages].count("embed") == 1
+    weights = {name: leg.weight for name, leg in result.hits[0].legs.items()}
+    assert weights == {"bm25": 0.35, "dense": 0.5, "graph": 0.15}
+
+
+@pytest.mark.parametrize("name", ["graph", "pagerank", "trimodal", "trimodal+rerank"])
+def test_names_of_configurations_round_trip(name: str) -> None:
+    assert configs.name(configs.parse(name)) == name
+    assert configs.name(replace(configs.parse("trimodal"), weights=configs.parse("bm25").weights)) != "trimodal"
+
+
+# ---------------------------------------------------------------- shared entities and PageRank
+
+
+@given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=30))
+def test_pagerank_agrees_with_networkx(edges: set[tuple[int, int]]) -> None:
+    pairs = sorted({(a, b) for a, b in edges if a != b} | {(b, a) for a, b in edges if a != b})
+    start = np.searchsorted([a for a, _ in pairs], np.arange(9))
+    mine = pagerank(start, np.array([b for _, b in pairs], np.int64))
+    other = networkx.DiGraph()
+    other.add_nodes_from(range(8))
+    other.add_edges_from(pairs)
+    theirs = networkx.pagerank(other, alpha=0.85, tol=1e-12, max_iter=1000)
+    assert np.allclose(mine, [theirs[n] for n in range(8)], atol=1e-8)
+    assert mine.sum() == pytest.approx(1.0)
+
+
+@given(st.lists(st.sets(st.integers(0, 9), max_size=6), min_size=1, max_size=8))
+def test_documents_are_joined_exactly_when_they_share_two_entities(documents: list[set[int]]) -> None:
+    rows = [(n, entity) for n, entities in enumerate(documents) for entity in sorted(entities)]
+    columns = np.array(rows, np.int64).reshape(-1, 2)
+    start, to = sharing(columns[:, 0], columns[:, 1], len(documents), 10)
+    for n, mine in enumerate(documents):
+        expected = [m for m, other in enumerate(documents) if m != n and len(mine & other) >= 2]
+        assert to[start[n] : start[n + 1]].tolist() == expected
+
+
+def test_the_score_is_shared_entities_times_one_plus_pagerank_and_half_without_them(found: App) -> None:
+    index, graph = found.searching.index(), graph_of(found)
+    leg = graphs.PageRankLeg(graph, "FinCEN and SAR")
+    ranking = leg.search(100, None)
+    both = [n for n, facts in enumerate(index.documents) if facts.path in ("b.md", "c.md")]
+    for document in both:
+        whole, *others = sorted((leg.score([n])[0] for n in index.chunks_of(document)), reverse=True)
+        assert whole == pytest.approx(2 * (1 + graph.document_rank[document]))
+        assert all(score == pytest.approx(whole / 2) for score in others)
+    assert {index.document_of(chunk) for chunk in list(ranking)[:2]} == set(both)
+    assert leg.path(next(iter(ranking))) in ("names FinCEN, SAR", "names SAR, FinCEN")
+
+
+def test_both_legs_keep_to_the_allowed_chunks(found: App) -> None:
+    for config in ("graph", "pagerank"):
+        assert {hit.path for hit in hits(found, "FinCEN SAR", config, Filters(docs=("DOC-2",)))} == {"b.md"}
+
+
+# ---------------------------------------------------------------- communities
+
+
+def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    left, right = (" and ".join(f"{side}{x}ville" for x in "abcd") for side in ("Left", "Right"))
+    put(app, {"l.md": f"Here {left} meet.\n\nAlso {left}.", "r.md": f"Here {right} meet.\n\nAlso {right}."})
+    app.indexing.build(app.preferences.profile())
+    graph = graph_of(app)
+    seen = np.ones(len(graph.keys), bool)
+    membership, method = detect(graph, seen)
+    assert method == "Leiden"
+    groups = {membership[named(graph, f"{side}{x}ville")] for side in ("left", "right") for x in "abcd"}
+    assert groups == {0, 1}
+    assert modularity(graph, membership) == pytest.approx(0.5)
+    instead = _by_size(_louvain(len(graph.keys), *_edges(graph), seed=1))
+    assert instead.tolist() == membership.tolist()
+    assert detect(graph, seen)[0].tolist() == membership.tolist()
+    best, score = app.topics.global_search("Rightaville; Rightbville; Rightcville", k=1)[0]
+    assert best.documents == ("r",)
+    assert score > 0.2
+    assert "Rightaville" in best.summary
+
+
+def test_communities_are_kept_on_disk_and_never_quote_drafts(found: App) -> None:
+    first = found.topics.all()
+    assert all("Falcon" not in one.summary for one in first)
+    kept = list((found.settings.home / "cache" / "communities").glob("*.json"))
+    assert len(kept) == 1
+    again = build(found.settings, clock=FixedClock(), models=SmallModels())
+    kept[0].write_text(kept[0].read_text().replace(first[0].summary, "from the disk"))
+    assert again.topics.all()[0].summary == "from the disk"
+
+
+# ---------------------------------------------------------------- views
+
+
+def test_around_a_document_its_entities_links_and_kin(found: App) -> None:
+    view = found.graphs.around_document("DOC-2", hops=2)
+    kinds = {node.label: (node.kind, node.hop) for node in view.nodes}
+    assert kinds["Title DOC-2"] == ("document", 0)
+    assert kinds["Vienna"] == ("entity", 1)
+    assert kinds["Title DOC-1"] == ("document", 1)
+    assert kinds["Title DOC-3"] == ("document", 2)
+    ids = [node.id for node in view.nodes]
+    assert len(set(ids)) == len(ids)
+    assert all({edge.source, edge.target} <= set(ids) for edge in view.edges)
+
+
+def test_around_a_query_seeds_hops_and_ranked_chunks(found: App) -> None:
+    view = found.graphs.around_query("what is FinCEN")
+    assert [node.label for node in view.nodes if node.kind == "entity" and node.hop == 0] == ["FinCEN"]
+    ranks = [node.rank for node in view.nodes if node.kind == "chunk"]
+    assert ranks == list(range(1, len(ranks) + 1))
+    assert any(note.startswith("hop 2 adds") for note in view.notes)
+    assert len(found.graphs.around_query("what is FinCEN", limit=3).nodes) <= 3
+
+
+def test_around_an_entity_and_a_sentence_when_it_is_not_there(found: App) -> None:
+    view = found.graphs.around_entity("sar")
+    assert {"FinCEN", "Zurich", "SAR"} <= {node.label for node in view.nodes}
+    assert next(node for node in view.nodes if node.label == "SAR").sources == ("b.md", "c.md")
+    with pytest.raises(NotFound, match="no entity 'Zurihc'. Did you mean: Zurich"):
+        found.graphs.around_entity("Zurihc")
+    with pytest.raises(BadInput, match="between 1 and 300"):
+        found.graphs.around_entity("sar", limit=301)
+
+
+def test_links_list_orphans_dead_ends_and_broken_links(found: App) -> None:
+    put(found, {"f.md": page("DOC-6", "See [gone](gone.md) and [a](a.md).")})
+    view = found.graphs.links()
+    assert [(edge.source, edge.target) for edge in view.edges] == [
+        ("document:DOC-1", "document:DOC-2"),
+        ("document:DOC-6", "document:DOC-1"),
+    ]
+    assert view.orphans == ("c.md", "d.md", "e.md", "f.md")
+    assert view.dead_ends == ("b.md", "c.md", "d.md", "e.md")
+    assert view.notes == ("f.md:8 links to gone.md, which does not exist.",)
+
+
+def test_communities_are_nodes_whose_sources_are_documents(found: App) -> None:
+    view = found.graphs.communities()
+    assert view.nodes
+    assert all(node.kind == "community" and node.sources and node.detail for node in view.nodes)
