@@ -64,11 +64,16 @@ class Searching:
         self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
     ) -> tuple[int, ...]:
         """The documents that any leg retrieves, without ranking them."""
+        bare = replace(config, missing="absent")
+        return pipeline.documents_near(index, self.candidates(index, query, bare, filters))
+
+    def candidates(
+        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
+    ) -> pipeline.Candidates:
+        """What the legs find, before fusion."""
         allowed = index.allowed(filters, self.clock.today())
         embed = lambda text: self._vector(index.profile.embedder, text)
-        bare = replace(config, missing="absent")
-        found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, pipeline.Trace())
-        return pipeline.documents_near(index, found)
+        return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, pipeline.Trace())
 
     def _embed(self, embedder: str, text: str) -> np.ndarray:
         return self.models.embedder(embedder).query(text)
