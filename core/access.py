@@ -21,6 +21,8 @@ NEEDS: Mapping[str, str] = {
     "add a profile": "admin",
     "change what is in production": "admin",
     "see reported gaps": "author",
+    "compare configurations": "author",
+    "judge passages": "author",
 }
 
 

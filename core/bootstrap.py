@@ -19,11 +19,16 @@ from core.ports import Clock, Models, Progress
 from core.retrieval.analysis import analyser
 from core.services import indexing
 from core.services.administration import Administration
+from core.services.asking import Asking
+from core.services.comparing import Comparing
 from core.services.documents import Documents
 from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
+from core.services.judging import Judging
+from core.services.locating import Locating
+from core.services.notebook import Notebook
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.searching import Searching
@@ -49,6 +54,11 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    comparing: Comparing
+    locating: Locating
+    notebook: Notebook
+    judging: Judging
+    asking: Asking
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -100,6 +110,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
     searching = Searching(shelf, models, preferences, clock)
     jobs = Jobs(database, Processes(settings.home), clock)
+    comparing = Comparing(shelf, models, preferences, clock)
     return App(
         settings=settings,
         store=store,
@@ -115,6 +126,11 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         administration=Administration(documents, shelf, preferences, jobs, models, cache),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        comparing=comparing,
+        locating=Locating(comparing, documents),
+        notebook=Notebook(database, clock),
+        judging=Judging(database, clock),
+        asking=Asking(models),
     )
 
 

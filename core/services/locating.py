@@ -180,7 +180,7 @@ def _changes(search: _Search, config: SearchConfig, cut: str) -> Iterator[Change
 
 def _longer(search: _Search, config: SearchConfig, deeper: bool) -> Iterator[Change]:
     """A longer list; where no leg reaches the document, also a deeper look."""
-    depths = [config.depth, *(_depths(search, config)[:1] if deeper else ())]
+    depths = [config.depth, *(_depths(search, config) if deeper else ())]
     for depth in depths:
         rank = search.rank(replace(config, depth=depth))
         if rank > config.k:
