@@ -16,6 +16,7 @@ PAGES = {
         ("search", "Search", ":material/search:", "search"),
         ("documents", "Documents", ":material/description:", "read documents"),
     ),
+    "Analysis": (("playground", "Playground", ":material/compare_arrows:", "compare configurations"),),
     "Administration": (("index", "Index", ":material/database:", "see the index"),),
 }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
+from core import strict
 from core.errors import BadInput
-from core.retrieval.config import parse
+from core.retrieval.config import DEFAULT, name, parse
 from core.types import SearchConfig
 
 _PRESETS = (
@@ -63,3 +65,18 @@ def fifteen() -> dict[str, SearchConfig]:
     15
     """
     return {title: parse(text) for title, text in _FIFTEEN}
+
+
+def spell(config: SearchConfig) -> str:
+    """The shortest text that `parse` turns back into the same configuration.
+
+    >>> spell(parse("convex-0.3")), spell(parse('{"base": "rrf-60", "k": 5}'))
+    ('convex-0.3', '{"base": "rrf-60", "k": 5}')
+    """
+    short = name(config)
+    base = DEFAULT if short.startswith("custom-") else parse(short)
+    wanted, given = strict.plain(config), strict.plain(base)
+    changed = {key: value for key, value in wanted.items() if value != given[key]}
+    if base is DEFAULT:
+        return json.dumps(changed)
+    return json.dumps({"base": short, **changed}) if changed else short

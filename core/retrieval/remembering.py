@@ -30,11 +30,14 @@ class RememberingIndex:
         value = getattr(self._index, name)
         return self._opener(name, value) if name in LEGS else value
 
-    def _opener(self, name: str, opened: Callable[..., Leg]) -> Callable[..., Leg]:
-        def opener(*arguments: Any) -> Leg:
+    def _opener(self, name: str, opened: Callable[..., Any]) -> Callable[..., Any]:
+        def opener(*arguments: Any) -> Any:
             key = (name, *map(_key, arguments))
             if key not in self._legs:
-                self._legs[key] = RememberingLeg(opened(*arguments), self._ahead)
+                leg = opened(*arguments)
+                if not (hasattr(leg, "search") and hasattr(leg, "score")):
+                    return leg  # not a leg, only called like one
+                self._legs[key] = RememberingLeg(leg, self._ahead)
             return self._legs[key]
 
         return opener

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, cast
 
 from core import strict
-from core.errors import BadInput, ConcordError
+from core.errors import BadInput, ConcordError, NotFound
+from core.evaluation import measures
 from core.ports import Clock, Index, Models, Shelf
 from core.retrieval import comparing
 from core.retrieval import config as configs
@@ -57,6 +58,15 @@ class Lane:
     error: str = ""
     moves: tuple[Move, ...] = ()
     gone: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands before and after a passage in its document, and the larger part it was cut from."""
+
+    before: str = ""
+    after: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,21 @@ class Comparing:
         found = held.searching.candidates(held.index, query, column.config, held.filters)
         return alpha_strip(found, column.config)
 
+    def around(self, held: Held, chunk: str) -> Around:
+        """The neighbours and the parent of a passage."""
+        number = held.index.number(chunk)
+        if number is None:
+            raise NotFound(f"There is no passage {chunk!r} in this generation.")
+        document = held.index.document_of(number)
+        chunks = held.index.chunks_of(document)
+        at = chunks.index(number)
+        parent = held.index.passage(number).parent
+        return Around(
+            before=held.index.excerpt(chunks[at - 1]) if at else "",
+            after=held.index.excerpt(chunks[at + 1]) if at + 1 < len(chunks) else "",
+            parent=held.index.text(document)[slice(*parent)] if parent else "",
+        )
+
     def _lane(self, query: str, column: Column, held: Held | None) -> Lane:
         try:
             if held is None:
@@ -135,6 +160,26 @@ def _honest(stages: Iterable[Stage], spent: dict[str, float]) -> tuple[Stage, ..
             stage = replace(stage, ms=spent[stage.name])
         out.append(stage)
     return tuple(out)
+
+
+def best_alpha(strip: Strip, gains: Mapping[int, float]) -> tuple[float, float] | None:
+    """The widest stretch of alpha with the best nDCG, if anything that was judged can be found at all.
+
+    >>> from core.retrieval.strip import strip as make
+    >>> best_alpha(make({1: (1.0, 0.0), 2: (0.0, 1.0)}, 2), {2: 3.0})
+    (0.5, 1.0)
+    """
+    edges, named = [0.0, *strip.flips, 1.0], {str(chunk): gain for chunk, gain in gains.items()}
+    scored: list[tuple[float, float, float]] = []
+    for low, high in pairwise(edges):
+        top = sorted((rank, chunk) for chunk in strip.stretches if (rank := strip.rank(chunk, (low + high) / 2)))
+        score = measures.ndcg([str(chunk) for _, chunk in top], named, strip.k)
+        if scored and scored[-1][0] == score:
+            scored[-1] = (score, scored[-1][1], high)
+        else:
+            scored.append((score, low, high))
+    best = max(scored, key=lambda one: (one[0], one[2] - one[1]))
+    return (best[1], best[2]) if best[0] > 0 else None
 
 
 def _keys(result: Result | None, by: str) -> tuple[Hashable, ...]:

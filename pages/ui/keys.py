@@ -13,3 +13,9 @@ START, END = "start", "end"  # which passage of it is marked
 TAB = "tab"  # which side of it is shown
 OLD, NEW = "old", "new"  # which versions are compared
 FOLDER = "folder"  # which folder of the library is open
+
+PLAYGROUND = "playground"  # the setup that the playground shows, as plain values
+LINK = "link"  # a kept setup, in the URL
+ASK = "playground_q"  # the playground's query box
+TOOL = "playground_tool"  # which tool is open below the columns
+LOOKED = "playground_looked"  # passages whose neighbours are shown

@@ -1,0 +1,77 @@
+"""Where is my document? One document's way through each column."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core.errors import ConcordError
+from core.services.comparing import Comparison
+from core.services.locating import DEEPEST, Whereabouts
+from core.services.notebook import Setup
+from pages.ui import flash
+from pages.ui.components.search_view import LABELS
+from pages.ui.playground_parts import drawing, state
+from pages.ui.workspace import app
+
+_ICONS = {"found": ":material/check_circle:", "k": ":material/vertical_align_bottom:", "rerank": ":material/swap_vert:"}
+
+
+def draw(now: Setup, made: Comparison) -> None:
+    """Choose a document; every column says where it is and what would bring it in."""
+    titles = {document.id: document.title for document in app().documents.all()}
+    names = sorted(titles, key=titles.__getitem__)
+    st.selectbox(
+        "Document",
+        names,
+        index=names.index(now.document) if now.document in titles else None,
+        format_func=lambda name: f"{titles[name]} ({name})",
+        placeholder="Choose the document that you expected",
+        key="where_document",
+        on_change=_chosen,
+        label_visibility="collapsed",
+    )
+    if now.document not in titles:
+        st.caption(
+            "It tells whether the document is indexed, its rank in each leg, after fusion and after reranking, what cut it, and the smallest change that brings it in."
+        )
+        return
+    for n, (column, cell) in enumerate(zip(now.columns, st.columns(len(now.columns), border=True), strict=True)):
+        with cell:
+            st.markdown(f"**{drawing.LETTERS[n]} · {flash.plain(column.title)}**")
+            try:
+                held = state.held(now).get(column.profile)
+                _one(app().locating.where(now.query, now.document, column, now.filters, held))
+            except ConcordError as error:
+                st.warning(flash.plain(str(error)))
+
+
+def _chosen() -> None:
+    state.put(replace(state.setup(), document=st.session_state["where_document"] or ""))
+
+
+def _one(found: Whereabouts) -> None:
+    show = st.success if found.cut == "found" else st.info
+    show(flash.plain(found.sentence), icon=_ICONS.get(found.cut, ":material/search_off:"))
+    if found.changes:
+        first, *others = found.changes
+        st.markdown(f"**Smallest change:** {flash.plain(first.sentence)}")
+        for change in others:
+            st.caption(f"Or: {flash.plain(change.sentence)}")
+    elif found.cut not in ("found", "not indexed"):
+        st.caption("No single knob brings it into the list.")
+    if found.ways:
+        legs = list(found.ways[0].legs)
+        rows = [
+            {
+                "Passage": " › ".join(way.heading) or "(beginning)",
+                **{LABELS.get(leg, leg): way.legs[leg] or f">{DEEPEST}" for leg in legs},
+                "Fused": way.fused or "–",
+                "Final": way.final or "–",
+            }
+            for way in found.ways[:6]
+        ]
+        st.dataframe(
+            [{key: str(value) for key, value in row.items()} for row in rows], hide_index=True, height="content"
+        )
