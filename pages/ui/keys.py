@@ -18,4 +18,6 @@ PLAYGROUND = "playground"  # the setup that the playground shows, as plain value
 LINK = "link"  # a kept setup, in the URL
 ASK = "playground_q"  # the playground's query box
 TOOL = "playground_tool"  # which tool is open below the columns
+BLIND = "playground_blind"  # whether judges see who found what
+EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown

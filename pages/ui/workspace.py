@@ -46,12 +46,11 @@ def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return dict(backlinks(app().documents.all()))
 
 
-def memory(run: str, profiles: tuple[str, ...], filters: Filters) -> dict[str, Held]:
-    """What one run of the playground found, so that sliders need no new search. The same for everybody who may compare."""
-    return _memory(run, profiles, strict.canonical(filters))
+def memory(run: str, profile: str, filters: Filters) -> Held | None:
+    """What one run of the playground found in one profile, so that sliders need no new search; None without an index."""
+    return _memory(run, profile, strict.canonical(filters)).get(profile)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _memory(run: str, profiles: tuple[str, ...], filters: str) -> dict[str, Held]:
-    columns = [Column(profile) for profile in profiles]
-    return app().comparing.hold(columns, strict.parse(Filters, json.loads(filters), "filters"))
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _memory(run: str, profile: str, filters: str) -> dict[str, Held]:
+    return app().comparing.hold([Column(profile)], strict.parse(Filters, json.loads(filters), "filters"))

@@ -21,8 +21,9 @@ function toolbar(state) {
   const link = button("Copy link", (event) => { state.send("keep", Date.now()); copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target); }, { kind: "outline", title: "A short link that shows this playground as it is now" });
   return el("div", { class: "toolbar" },
     el("span", { class: "muted" }, data.summary),
+    el("span", { class: "legend" }, data.blind ? null : data.legend.map(([label, color]) => el("span", {}, el("span", { class: "dot", style: { background: color } }), label))),
     el("span", { class: "spring" }),
-    data.blind ? null : el("span", { class: "hint" }, el("kbd", {}, "↑↓←→"), " move ", el("kbd", {}, "0–3"), " judge ", el("kbd", {}, "W"), " why"),
+    data.blind || !data.query ? null : el("span", { class: "hint" }, el("kbd", {}, "↑↓←→"), " move ", el("kbd", {}, "0–3"), " judge ", el("kbd", {}, "W"), " why"),
     data.columns.length < data.most && !data.blind ? button("Add column", () => state.send("turn", { knob: "add", column: 0, n: Date.now() }), { kind: "outline" }) : null,
     data.query ? link : null);
 }
@@ -147,8 +148,7 @@ function card(root, state, column, hit, n) {
     el("div", { class: "row place" }, el("span", { class: "rank" }, hit.rank), hit.move ? move(hit.move) : null,
       el("span", { class: "spring" }), grades(root, state, hit)),
     el("div", { class: "title" }, inside({}, path(hit), () => state.send("open", hit.place), hit.title)),
-    hit.heading.length ? el("div", { class: "crumb" }, hit.heading.join(" › ")) : null,
-    el("div", { class: "row meta" }, el("span", { class: "badge" }, `v${hit.version}`), hit.badges.map(badge)),
+    el("div", { class: "row meta" }, hit.heading.length ? el("span", { class: "crumb" }, hit.heading.join(" › ")) : null, el("span", { class: "badge", title: `Version ${hit.version} of ${hit.doc}` }, `v${hit.version}`), hit.badges.map(badge)),
     marked(hit), bar,
     el("div", { class: "row actions" }, toggle, button(state.data.around[hit.chunk] ? "Less" : "Around it", () => state.send("look", { chunk: hit.chunk, column: n, n: Date.now() }), { title: "Neighbours and parent" }),
       inside({ class: "button" }, path(hit), () => state.send("open", hit.place), "Open")),

@@ -9,14 +9,21 @@ import streamlit as st
 from core.services.notebook import Setup
 from core.types import Filters
 from pages.ui import acts, identity, keys, style
+from pages.ui.flash import plain
 from pages.ui.playground_parts import state
 from pages.ui.workspace import app
 
 
 def draw(now: Setup) -> None:
-    """One line to ask, one popover each for filters and history."""
-    with st.form("playground_ask", border=False, enter_to_submit=True):
-        box, go = st.columns([1, 0.14], vertical_alignment="bottom")
+    """The title with its popovers, then one box to ask."""
+    with st.container(horizontal=True, vertical_alignment="center", key="playground_bar"):
+        st.title("Playground", anchor=False, width="stretch")
+        with st.popover(_filter_words(now.filters), icon=":material/filter_list:", type="tertiary"):
+            _filters(now.filters)
+        with st.popover("History", icon=":material/history:", type="tertiary"):
+            _history()
+    with st.form("playground_ask", border=False):
+        box, go = st.columns([1, 0.12], vertical_alignment="bottom")
         box.text_area(
             "Query",
             key=keys.ASK,
@@ -27,23 +34,16 @@ def draw(now: Setup) -> None:
         go.form_submit_button(
             "Run", type="primary", on_click=run, icon=":material/play_arrow:", width="stretch", help="Ctrl+Enter"
         )
-    with st.container(horizontal=True, key="playground_bar"):
-        with st.popover(_filter_words(now.filters), icon=":material/filter_list:", type="tertiary"):
-            _filters(now.filters)
-        with st.popover("History", icon=":material/history:", type="tertiary"):
-            _history()
 
 
 def run() -> None:
     """Search anew with every column."""
-    actor = identity.me()
     now = replace(state.setup(), query=" ".join(str(st.session_state[keys.ASK]).split()))
     if not now.query:
         return
-    app().notebook.remember(actor, now)
-    link = app().notebook.keep(actor, now)
-    state.put(now, fresh=True, link=link)
-    st.query_params.from_dict({keys.LINK: link})
+    state.put(now, fresh=True)
+    acts.do_quietly(lambda actor: app().notebook.remember(actor, now))
+    acts.do_quietly(lambda _: state.keep(now))
 
 
 def _filter_words(filters: Filters) -> str:
@@ -103,6 +103,4 @@ def _again(link: str) -> None:
 
 
 def _short(query: str) -> str:
-    from pages.ui.flash import plain
-
     return plain(query if len(query) <= 60 else query[:59] + "…")

@@ -96,6 +96,13 @@ def knobs(config: SearchConfig) -> list[dict[str, Any]]:
     ]
 
 
+def legend(made: Comparison) -> list[list[str]]:
+    """The colours of the legs that any column uses, and of reranking."""
+    legs = dict.fromkeys(leg for lane in made.lanes for leg in lane.column.config.legs)
+    reranked = ("rerank",) if any(lane.column.config.rerank != "off" for lane in made.lanes) else ()
+    return [[LABELS.get(name, name), style.LEGS.get(name, GREY)] for name in (*legs, *reranked)]
+
+
 def _answer(lane: Lane, made: Comparison, n: int) -> dict[str, Any]:
     result = lane.result
     if result is None:

@@ -32,26 +32,33 @@ def draw() -> None:
     """Everything below the query."""
     now = state.setup()
     made = state.compare(now) if now.query else None
+    if made:
+        _tools(now, made)
     clicked = playground(_data(now, made), KEY, {"turn": _turn, "judge": _judge, "look": _look, "keep": _keep})
     if clicked.adjust:
         adjusting.dialog(int(clicked.adjust.get("column", 0)))
     if clicked.open:
         st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})
-    if made:
-        _below(now, made)
     flash.show()
 
 
-def _below(now: Setup, made: Comparison) -> None:
+def _tools(now: Setup, made: Comparison) -> None:
+    """Look closer, judge, share; a tool opens above the columns, next to the knobs that move it."""
     with st.container(horizontal=True, vertical_alignment="center", key="playground_tools"):
         tool = st.segmented_control(
-            "Look closer", list(TOOLS), key=keys.TOOL, default=now.tool or None, label_visibility="collapsed"
+            "Look closer", list(TOOLS), key=keys.TOOL, label_visibility="collapsed", on_change=_tool, width="stretch"
         )
-        st.toggle("Judge blind", now.blind, key="playground_blind", on_change=_blind)
+        st.toggle(
+            "Judge blind",
+            key=keys.BLIND,
+            on_change=_blind,
+            help="All passages in one shuffled list: nobody sees who found what.",
+        )
         with st.popover("Share and export", icon=":material/ios_share:", type="tertiary"):
             sharing.draw(now, made)
-    if tool:
-        TOOLS[tool](now, made)
+    if tool in TOOLS:
+        with st.container(border=True, key="playground_tool_box"):
+            TOOLS[tool](now, made)
 
 
 def _data(now: Setup, made: Comparison | None) -> dict[str, Any]:
@@ -66,6 +73,7 @@ def _data(now: Setup, made: Comparison | None) -> dict[str, Any]:
         "grades": {},
         "around": {},
         "pool": [],
+        "legend": drawing.legend(made) if made else [],
     }
     if made is None:
         return {**shown, "columns": [drawing.head(column, n, choices) for n, column in enumerate(now.columns)]}
@@ -152,9 +160,12 @@ def _look() -> None:
 
 def _keep() -> None:
     if _said("keep"):
-        now = state.setup()
-        acts.do_quietly(lambda actor: state.put(now, link=app().notebook.keep(actor, now)))
+        acts.do_quietly(lambda _: state.keep(state.setup()))
 
 
 def _blind() -> None:
-    state.put(replace(state.setup(), blind=bool(st.session_state["playground_blind"])))
+    state.put(replace(state.setup(), blind=bool(st.session_state[keys.BLIND])))
+
+
+def _tool() -> None:
+    state.put(replace(state.setup(), tool=st.session_state[keys.TOOL] or ""))

@@ -28,7 +28,9 @@ def setup() -> Setup:
         open_link(link)
     elif kept is None:
         put(Setup(query=st.query_params.get(keys.QUERY, ""), columns=_first()), fresh=True)
-    return check(strict.parse(Setup, st.session_state[keys.PLAYGROUND]["setup"], "setup"))
+    now = check(strict.parse(Setup, st.session_state[keys.PLAYGROUND]["setup"], "setup"))
+    _widgets(now)
+    return now
 
 
 def open_link(link: str) -> None:
@@ -48,14 +50,34 @@ def put(new: Setup, *, fresh: bool = False, link: str = "") -> None:
     link = link or kept.get("link", "")
     st.session_state[keys.PLAYGROUND] = {"setup": strict.plain(new), "run": run, "link": link}
     if fresh:
-        st.session_state[keys.ASK] = new.query
         st.session_state[keys.LOOKED] = []
+        _widgets(new, anew=True)
+
+
+def _widgets(now: Setup, *, anew: bool = False) -> None:
+    """Widgets show the setup, also when somebody comes back from another page."""
+    values = {
+        keys.ASK: now.query,
+        keys.BLIND: now.blind,
+        keys.TOOL: now.tool or None,
+        keys.EXPECTED: now.document or None,
+    }
+    for key, value in values.items():
+        if anew or key not in st.session_state:
+            st.session_state[key] = value
+
+
+def keep(now: Setup) -> None:
+    """Keep the setup behind its link, and let the address say so."""
+    link = app().notebook.keep(identity.me(), now)
+    put(now, link=link)
+    st.query_params.from_dict({keys.LINK: link})
 
 
 def held(now: Setup) -> dict[str, Held]:
     """What the present run found."""
-    profiles = tuple(sorted({column.profile for column in now.columns}))
-    return memory(st.session_state[keys.PLAYGROUND]["run"], profiles, now.filters)
+    run, profiles = st.session_state[keys.PLAYGROUND]["run"], {column.profile for column in now.columns}
+    return {name: found for name in sorted(profiles) if (found := memory(run, name, now.filters))}
 
 
 def compare(now: Setup) -> Comparison:

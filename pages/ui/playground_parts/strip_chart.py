@@ -115,11 +115,11 @@ def figure(strip: Strip, column: Column, held: Held, n: int, best: tuple[float, 
             opacity=0.13,
             line_width=0,
             annotation={"text": "best by judgments"},
-            annotation_position="top left",
+            annotation_position="bottom right",
         )
     made.update_layout(
         height=330, margin={"l": 44, "r": 12, "t": 30, "b": 42}, hovermode="closest",
         xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
-        yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "dtick": 1 if strip.k <= 10 else 5, "tick0": 1, "zeroline": False},
+        yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
     )  # fmt: skip
     return made

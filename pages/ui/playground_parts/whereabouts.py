@@ -8,14 +8,15 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.services.comparing import Comparison
-from core.services.locating import DEEPEST, Whereabouts
+from core.services.locating import DEEPEST, Way, Whereabouts
 from core.services.notebook import Setup
-from pages.ui import flash
-from pages.ui.components.search_view import LABELS
+from pages.ui import flash, keys, style
 from pages.ui.playground_parts import drawing, state
 from pages.ui.workspace import app
 
 _ICONS = {"found": ":material/check_circle:", "k": ":material/vertical_align_bottom:", "rerank": ":material/swap_vert:"}
+
+_PASSAGES = 4
 
 
 def draw(now: Setup, made: Comparison) -> None:
@@ -25,10 +26,10 @@ def draw(now: Setup, made: Comparison) -> None:
     st.selectbox(
         "Document",
         names,
-        index=names.index(now.document) if now.document in titles else None,
+        index=None,
         format_func=lambda name: f"{titles[name]} ({name})",
         placeholder="Choose the document that you expected",
-        key="where_document",
+        key=keys.EXPECTED,
         on_change=_chosen,
         label_visibility="collapsed",
     )
@@ -48,30 +49,25 @@ def draw(now: Setup, made: Comparison) -> None:
 
 
 def _chosen() -> None:
-    state.put(replace(state.setup(), document=st.session_state["where_document"] or ""))
+    state.put(replace(state.setup(), document=st.session_state[keys.EXPECTED] or ""))
 
 
 def _one(found: Whereabouts) -> None:
-    show = st.success if found.cut == "found" else st.info
-    show(flash.plain(found.sentence), icon=_ICONS.get(found.cut, ":material/search_off:"))
+    icon = _ICONS.get(found.cut, ":material/search_off:")
+    st.markdown(f"{icon} {flash.plain(found.sentence)}")
     if found.changes:
         first, *others = found.changes
         st.markdown(f"**Smallest change:** {flash.plain(first.sentence)}")
-        for change in others:
+        for change in others[:2]:
             st.caption(f"Or: {flash.plain(change.sentence)}")
     elif found.cut not in ("found", "not indexed"):
         st.caption("No single knob brings it into the list.")
-    if found.ways:
-        legs = list(found.ways[0].legs)
-        rows = [
-            {
-                "Passage": " › ".join(way.heading) or "(beginning)",
-                **{LABELS.get(leg, leg): way.legs[leg] or f">{DEEPEST}" for leg in legs},
-                "Fused": way.fused or "–",
-                "Final": way.final or "–",
-            }
-            for way in found.ways[:6]
-        ]
-        st.dataframe(
-            [{key: str(value) for key, value in row.items()} for row in rows], hide_index=True, height="content"
-        )
+    for way in found.ways[:_PASSAGES]:
+        st.caption(f"**{flash.plain(' › '.join(way.heading) or 'Beginning')}**  \n{_ranks(way)}")
+    if len(found.ways) > _PASSAGES:
+        st.caption(f"and {style.count(len(found.ways) - _PASSAGES, 'passage')} further down")
+
+
+def _ranks(way: Way) -> str:
+    legs = [f"{leg} {rank or f'>{DEEPEST}'}" for leg, rank in way.legs.items()]
+    return " · ".join([*legs, f"fused {way.fused or '–'}", f"final {way.final or '–'}"]).replace(">", "over ")
