@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import commands, looking
+from core.entrypoints import commands, comparing, looking
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     _searching(adder)
     _looking(adder)
     _index(adder)
+    comparing.add_to(adder)
     return top
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.retrieval.config import weights
 from core.types import Hit, SearchConfig
 
 
@@ -19,5 +20,5 @@ def contributions(hit: Hit, config: SearchConfig) -> dict[str, float]:
     if config.fusion in ("single", "combsum", "combmnz"):
         times = sum(leg.rank > 0 for leg in hit.legs.values()) if config.fusion == "combmnz" else 1
         return {name: leg.normalised * times for name, leg in hit.legs.items()}
-    total = sum(leg.weight for leg in hit.legs.values()) or 1.0
+    total = sum({**weights(config), **{name: leg.weight for name, leg in hit.legs.items()}}.values()) or 1.0
     return {name: leg.normalised * leg.weight / total for name, leg in hit.legs.items()}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 
 from core.curation.render import plain
 from core.errors import BadInput, Unavailable
 from core.ports import Models
+from core.retrieval.analysis import analyser
 from core.retrieval.snippets import snippet
 from core.types import Hit, LexicalOptions
 
@@ -47,12 +49,10 @@ class Asking:
             llm = self.models.llm()
             said = llm.complete(_prompt(question, shown), purpose="ask", system=SYSTEM, max_tokens=400)
         except Unavailable as error:
-            return _extract(
-                question, shown[0], f"{error} Configure one to get written answers; this is the best extract."
-            )
+            return _extract(question, shown, f"{error} Configure one to get written answers; this is the best extract.")
         numbers = [int(n) for n in dict.fromkeys(_CITED.findall(said.text))]
         if not numbers or any(not 1 <= n <= len(shown) for n in numbers):
-            return _extract(question, shown[0], "The model's answer did not cite its passages, so it is not shown.")
+            return _extract(question, shown, "The model's answer did not cite its passages, so it is not shown.")
         cited = tuple(shown[n - 1] for n in numbers)
         return Reply(said.text, cited, model=said.model, dollars=said.dollars)
 
@@ -64,8 +64,12 @@ def _prompt(question: str, hits: Sequence[Hit]) -> str:
     return f"{passages}\n\nQuestion: {question}"
 
 
-def _extract(question: str, hit: Hit, advice: str) -> Reply:
-    found = snippet(plain(hit.text), question, LexicalOptions(), lambda term: 1.0)
+def _extract(question: str, hits: Sequence[Hit], advice: str) -> Reply:
+    """The best sentence of the first hit; a word counts the more, the fewer of the hits use it."""
+    analyse = analyser(LexicalOptions())
+    used = [set(analyse(hit.text)) for hit in hits]
+    rarity = lambda term: log(1 + len(hits) / (1 + sum(term in terms for terms in used)))
+    found = snippet(plain(hits[0].text), question, LexicalOptions(), rarity)
     best = "".join(segment.text for segment in found.segments if segment.best)
     text = best or "".join(segment.text for segment in found.segments)
-    return Reply(" ".join(text.split()), (hit,), True, advice)
+    return Reply(" ".join(text.split()), (hits[0],), True, advice)

@@ -201,6 +201,14 @@ def _against(lane: Lane, base: Lane, by: str) -> Lane:
     )
 
 
+def passage(index: Index, number: int) -> Hit:
+    """A passage as a hit that no search has ranked."""
+    found = index.passage(number)
+    facts = index.documents[found.document]
+    place = (found.heading, found.id, found.start, found.end, index.excerpt(number))
+    return Hit(0, facts.doc, facts.path, facts.title, *place, 0.0, {}, facts.status, facts.version)
+
+
 def to_json(made: Comparison) -> dict[str, Any]:
     """The contract of `compare --json`."""
     return {

@@ -33,7 +33,7 @@ function toolbar(state) {
 function board(root, state) {
   const heads = new Map();
   const made = state.data.columns.map((column, n) => {
-    const signature = JSON.stringify([n, column.name, column.choices, column.profile, state.data.profiles, column.knobs.map((knob) => [knob.knob, knob.min, knob.max]), state.data.columns.length > 1]);
+    const signature = JSON.stringify([n, column.name, column.choices, column.profile, state.data.profiles, column.knobs.map((knob) => [knob.knob, knob.min, knob.max]), state.data.columns.length]);
     const head = state.heads.get(signature) || buildHead(state, column, n);
     heads.set(signature, head);
     head.update(column);
@@ -62,7 +62,7 @@ function buildHead(state, column, n) {
   const node = el("header", { class: "head" },
     el("div", { class: "row top" }, el("span", { class: "letter" }, column.letter), choose("preset", `Configuration of column ${column.letter}`, column.choices, column.name),
       el("span", { class: "spring" }),
-      button("Adjust", () => state.send("adjust", { column: n, n: Date.now() }), { title: "Every value of this configuration" }),
+      button(state.data.columns.length > 3 ? "⚙" : "Adjust", () => state.send("adjust", { column: n, n: Date.now() }), { title: "Every value of this configuration" }),
       state.data.columns.length > 1 ? button("×", () => state.send("turn", { knob: "remove", column: n, n: Date.now() }), { title: `Remove column ${column.letter}` }) : null),
     about,
     state.data.profiles.length > 1 ? el("label", { class: "knob" }, el("span", {}, "profile"), choose("profile", `Profile of column ${column.letter}`, state.data.profiles, column.profile)) : null,
@@ -101,8 +101,8 @@ function statusOf(column) {
     column.note ? el("div", { class: "note" }, column.note) : null,
     ...column.pairs.map((pair) => el("div", { class: "pair", title: pair.by === "doc" ? "Compared by document: the profiles cut them differently" : "Compared by passage" },
       el("span", { class: "letter small", style: { "--own": pair.color } }, pair.with),
-      el("span", {}, el("b", {}, `${pair.overlap}/${pair.of}`), " shared"), el("span", { title: "Jaccard" }, "J ", el("b", {}, pair.jaccard)),
-      el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", {}, pair.rbo)), el("span", {}, el("b", {}, pair.swaps), pair.swaps === 1 ? " swap" : " swaps"))),
+      el("span", {}, el("b", {}, `${pair.overlap}/${pair.of}`), el("span", { class: "word" }, " shared")), el("span", { title: "Jaccard: shared as a part of all" }, "J ", el("b", {}, pair.jaccard)),
+      el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", {}, pair.rbo)), el("span", { title: "Pairs in opposite order" }, el("b", {}, pair.swaps), pair.swaps === 1 ? " swap" : " swaps"))),
   ].filter(Boolean);
 }
 

@@ -20,6 +20,7 @@ from pages.ui.playground_parts import adjusting, asking, drawing, sharing, state
 from pages.ui.workspace import app
 
 KEY = "playground_view"
+_BLIND = "All passages in one shuffled list: nobody sees who found what."
 TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
     "Alpha strip": strip_chart.draw,
     "Where is my document?": whereabouts.draw,
@@ -44,19 +45,17 @@ def draw() -> None:
 
 def _tools(now: Setup, made: Comparison) -> None:
     """Look closer, judge, share; a tool opens above the columns, next to the knobs that move it."""
-    with st.container(horizontal=True, vertical_alignment="center", key="playground_tools"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="playground_tools"
+    ):
         tool = st.segmented_control(
-            "Look closer", list(TOOLS), key=keys.TOOL, label_visibility="collapsed", on_change=_tool, width="stretch"
+            "Look closer", list(TOOLS), key=keys.TOOL, label_visibility="collapsed", on_change=_tool
         )
-        st.toggle(
-            "Judge blind",
-            key=keys.BLIND,
-            on_change=_blind,
-            help="All passages in one shuffled list: nobody sees who found what.",
-        )
-        with st.popover("Share and export", icon=":material/ios_share:", type="tertiary"):
-            sharing.draw(now, made)
-    if tool in TOOLS:
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            st.toggle("Judge blind", key=keys.BLIND, on_change=_blind, help=_BLIND)
+            with st.popover("Share and export", icon=":material/ios_share:", type="tertiary"):
+                sharing.draw(now, made)
+    if tool in TOOLS and not now.blind:
         with st.container(border=True, key="playground_tool_box"):
             TOOLS[tool](now, made)
 

@@ -114,8 +114,8 @@ def figure(strip: Strip, column: Column, held: Held, n: int, best: tuple[float, 
             fillcolor="#009E73",
             opacity=0.13,
             line_width=0,
-            annotation={"text": "best by judgments"},
-            annotation_position="bottom right",
+            annotation={"text": "best by judgments", "yanchor": "bottom", "y": 1},
+            annotation_position="top right",
         )
     made.update_layout(
         height=330, margin={"l": 44, "r": 12, "t": 30, "b": 42}, hovermode="closest",
