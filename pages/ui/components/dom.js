@@ -1,6 +1,6 @@
 // Shared helpers. el() is the only way to make an element: text goes through text nodes, attributes through an allowlist.
 const ATTRIBUTES = new Set(["class", "title", "href", "target", "rel", "type", "placeholder", "aria-label", "aria-expanded",
-  "aria-pressed", "aria-current", "role", "tabindex", "id", "colspan", "start", "for", "value", "checked", "data-key"]);
+  "aria-pressed", "aria-current", "role", "tabindex", "id", "colspan", "start", "for", "value", "checked", "data-key", "data-query"]);
 
 function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);

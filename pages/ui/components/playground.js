@@ -3,15 +3,17 @@ const GRADES = ["not relevant", "related", "relevant", "answers it"];
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ heads: new Map(), why: new Set(), grades: {}, sent: 0, timer: 0, shown: "" }));
+  const state = memory(root, () => ({ sections: [], why: new Set(), grades: {}, sent: 0, timer: 0, shown: "", bar: el("div", {}), content: el("div", {}) }));
   state.send = setTriggerValue;
   state.data = data;
   state.grades = { ...data.grades };
   if (state.shown !== data.query) { state.shown = data.query; state.why.clear(); }
-  if (!state.listening) { state.listening = true; root.addEventListener("keydown", (event) => keyboard(event, root, state)); }
+  if (!state.bar.isConnected) { root.replaceChildren(state.bar, state.content); root.addEventListener("keydown", (event) => keyboard(event, root, state)); }
   const before = places(root);
-  root.replaceChildren(toolbar(state), data.blind ? pooled(root, state) : board(root, state));
-  if (!data.blind) glide(root, before);
+  state.bar.replaceChildren(toolbar(state));
+  const shown = data.blind ? pooled(root, state) : board(root, state);
+  if (state.content.firstChild !== shown) state.content.replaceChildren(shown);
+  glide(root, before);
 }
 
 // ------------------------------------------------------------ the line above
@@ -30,17 +32,24 @@ function toolbar(state) {
 
 // ------------------------------------------------------------ columns
 
+// A column and its head stay in the page while they mean the same, so that a slider can be dragged while answers arrive.
 function board(root, state) {
-  const heads = new Map();
-  const made = state.data.columns.map((column, n) => {
-    const signature = JSON.stringify([n, column.name, column.choices, column.profile, state.data.profiles, column.knobs.map((knob) => [knob.knob, knob.min, knob.max]), state.data.columns.length]);
-    const head = state.heads.get(signature) || buildHead(state, column, n);
-    heads.set(signature, head);
-    head.update(column);
-    return el("section", { class: "column", "data-key": `column-${n}`, style: { "--own": column.color } }, head.node, body(root, state, column, n));
+  const { columns, profiles, query } = state.data;
+  if (state.sections.length !== columns.length) {
+    state.sections = columns.map((_, n) => ({ node: el("section", { class: "column", "data-key": `column-${n}` }), signature: "" }));
+    state.board = el("div", { class: `board n${columns.length}` }, state.sections.map((section) => section.node));
+  }
+  state.board.setAttribute("data-query", query);
+  columns.forEach((column, n) => {
+    const section = state.sections[n];
+    const signature = JSON.stringify([column.name, column.choices, column.profile, profiles, column.knobs.map((knob) => [knob.knob, knob.min, knob.max])]);
+    const fresh = body(root, state, column, n);
+    if (section.signature === signature) section.body.replaceWith(fresh);
+    else { Object.assign(section, { signature, head: buildHead(state, column, n) }); section.node.style.setProperty("--own", column.color); section.node.replaceChildren(section.head.node, fresh); }
+    section.body = fresh;
+    section.head.update(column);
   });
-  state.heads = heads;
-  return el("div", { class: `board n${made.length}` }, made);
+  return state.board;
 }
 
 function buildHead(state, column, n) {
@@ -54,8 +63,9 @@ function buildHead(state, column, n) {
     const shown = el("output", {});
     const range = el("input", { type: "range", "aria-label": `${knob.label} of column ${column.letter}` });
     Object.assign(range, { min: knob.min, max: knob.max, step: knob.step });
-    range.addEventListener("input", () => { shown.textContent = range.value; paint(range); later(state, () => state.send("turn", { knob: knob.knob, column: n, value: Number(range.value), n: Date.now() })); });
-    return { knob: knob.knob, range, shown, node: el("label", { class: "knob" }, el("span", {}, knob.label), range, shown) };
+    const one = { knob: knob.knob, range, shown, node: el("label", { class: "knob" }, el("span", {}, knob.label), range, shown) };
+    range.addEventListener("input", () => { shown.textContent = range.value; paint(range); one.mine = { value: Number(range.value), until: Date.now() + 4000 }; later(state, () => state.send("turn", { knob: knob.knob, column: n, value: Number(range.value), n: Date.now() })); });
+    return one;
   });
   const about = el("div", { class: "about" });
   const status = el("div", {});
@@ -71,7 +81,9 @@ function buildHead(state, column, n) {
     about.textContent = fresh.about;
     for (const knob of knobs) {
       const value = fresh.knobs.find((one) => one.knob === knob.knob).value;
-      if (knob.range.getRootNode().activeElement !== knob.range || !state.timer) knob.range.value = value;
+      if (knob.mine && knob.mine.value !== value && Date.now() < knob.mine.until) continue; // an answer to an older question
+      knob.mine = null;
+      knob.range.value = value;
       knob.shown.textContent = knob.range.value;
       paint(knob.range);
     }
