@@ -32,7 +32,7 @@ WAIT = """
   const slider = root.querySelector(`[data-key='column-${n}'] input[type=range]`);
   slider.value = value;
   slider.dispatchEvent(new Event('input', { bubbles: true }));
-  const look = () => (order() !== before ? done(performance.now() - started) : performance.now() - started > 8000 ? done(-1) : requestAnimationFrame(look));
+  const look = () => (order() !== before ? done(performance.now() - started) : performance.now() - started > 20000 ? done(-1) : requestAnimationFrame(look));
   look();
 })
 """
@@ -134,18 +134,24 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_kb: App, 
 
 
 def test_a_slider_is_far_quicker_than_a_search(chromium: Any, own_kb: App, tmp_path: Path, capsys: Any) -> None:
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
-        screen.open("/playground")
-        run(screen, QUERY)
-        searches = [run(screen, query) for query in OTHERS]
-        moves = [float(screen.page.evaluate(WAIT % ROOT, [1, value])) for value in (1, 0, 1, 0, 1, 0)]
-        assert min(moves) > 0, "every move changed the order"
-    ratio = statistics.median(moves) / statistics.median(searches)
+    said, ratios = [], []
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+        for third in ("Rerank always", "RRF 60"):
+            link = own_kb.notebook.keep(demo("admin"), Setup(QUERY, columns("BM25", "Convex 0.3", third)))
+            with browser.screen(chromium, url) as screen:
+                screen.open(f"/playground?link={link}")
+                run(screen, "warm up")
+                search = statistics.median([run(screen, query) for query in OTHERS])
+                moves = [float(screen.page.evaluate(WAIT % ROOT, [1, value])) for value in (1, 0, 1, 0, 1, 0, 1)]
+                assert min(moves) > 0, "every move changed the order"
+            move = statistics.median(moves)
+            ratios.append(move / search)
+            said.append(
+                f"with {third}: slider move : full search = {move:.0f} : {search:.0f} ms = 1 : {search / move:.1f}"
+            )
     with capsys.disabled():
-        print(
-            f"\nslider move : full search = {statistics.median(moves):.0f} ms : {statistics.median(searches):.0f} ms = 1 : {1 / ratio:.1f}"
-        )
-    assert ratio <= 1 / 5
+        print("", *said, sep="\n")
+    assert ratios[0] <= 1 / 5
 
 
 def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Path) -> None:

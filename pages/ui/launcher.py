@@ -28,6 +28,7 @@ from core.services.comparing import to_json  # noqa: E402
 from pages.ui import direct  # noqa: E402
 from pages.ui.components.search_view import answer, filters_from  # noqa: E402
 from pages.ui.identity import refusal  # noqa: E402
+from pages.ui.playground_parts import serving  # noqa: E402
 from pages.ui.security import SecurityHeaders  # noqa: E402
 from pages.ui.workspace import app as workspace  # noqa: E402
 
@@ -80,6 +81,17 @@ async def compare(request: Request) -> JSONResponse:
         return JSONResponse({"error": str(error)}, status_code=400)
 
 
+async def playground(request: Request) -> JSONResponse:
+    """What the playground's knobs ask while somebody moves them: ranked again from memory, drawn as the page draws it."""
+    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    if actor is None or not allowed(actor, "compare configurations"):
+        return JSONResponse({"error": "This page is too old to compare. Load it again."}, status_code=401)
+    try:
+        return JSONResponse(await anyio.to_thread.run_sync(serving.answer, await request.json()))
+    except (ConcordError, ValueError, TypeError, AttributeError) as error:
+        return JSONResponse({"error": str(error)}, status_code=400)
+
+
 def on_script_error(error: Exception) -> bool:
     """The typed error's own words; anything else is logged under a number that a person can quote."""
     if isinstance(error, ConcordError):
@@ -114,7 +126,12 @@ direct.routes_exist = True
 st.navigation([lambda: None])  # switches the discovery of pages/ off before the first session exists
 app = st.App(
     ROOT / "streamlit_app.py",
-    routes=[Route("/api/health", health), Route("/api/find", find), Route("/api/compare", compare)],
+    routes=[
+        Route("/api/health", health),
+        Route("/api/find", find),
+        Route("/api/compare", compare),
+        Route("/api/playground", playground, methods=["POST"]),
+    ],
     middleware=[Middleware(SecurityHeaders)],
     lifespan=lifespan,
     on_script_error=on_script_error,

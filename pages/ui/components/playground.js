@@ -3,12 +3,18 @@ const GRADES = ["not relevant", "related", "relevant", "answers it"];
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ sections: [], why: new Set(), grades: {}, sent: 0, timer: 0, shown: "", bar: el("div", {}), content: el("div", {}) }));
+  const state = memory(root, () => ({ sections: [], why: new Set(), sent: 0, timer: 0, shown: "", turned: new Map(), bar: el("div", {}), content: el("div", {}) }));
   state.send = setTriggerValue;
+  if (!state.bar.isConnected) { root.replaceChildren(state.bar, state.content); root.addEventListener("keydown", (event) => keyboard(event, root, state)); }
+  if (ahead(state, data)) return;
+  state.direct = data.direct;
+  draw(root, state, data);
+}
+
+function draw(root, state, data) {
   state.data = data;
   state.grades = { ...data.grades };
   if (state.shown !== data.query) { state.shown = data.query; state.why.clear(); }
-  if (!state.bar.isConnected) { root.replaceChildren(state.bar, state.content); root.addEventListener("keydown", (event) => keyboard(event, root, state)); }
   const before = places(root);
   state.bar.replaceChildren(toolbar(state));
   const shown = data.blind ? pooled(root, state) : board(root, state);
@@ -16,17 +22,53 @@ export default function ({ data, parentElement, setTriggerValue }) {
   glide(root, before);
 }
 
+// A knob asks the server's own route and is drawn at once; the session hears of it when the hand rests, and again
+// until what it draws shows that it heard: an answer to an older question never moves a knob back.
+function turn(root, state, what) {
+  state.turned.set(`${what.column}-${what.knob}`, what);
+  state.tries = 0;
+  rest(state, state.direct ? 450 : 30);
+  if (state.direct) later(state, () => ask(root, state));
+}
+
+function rest(state, wait) {
+  clearTimeout(state.rest);
+  state.rest = setTimeout(() => state.send("turn", { turns: [...state.turned.values()], n: Date.now() }), wait);
+}
+
+function ahead(state, data) {
+  if (state.data?.run !== data.run || state.tries++ > 6) state.turned.clear();
+  for (const [key, what] of state.turned) if (data.setup.columns[what.column]?.config[what.knob] === what.value) state.turned.delete(key);
+  if (state.turned.size) rest(state, 450); else clearTimeout(state.rest);
+  return state.turned.size > 0;
+}
+
+const told = (state) => { const turns = [...state.turned.values()]; state.turned.clear(); clearTimeout(state.rest); return turns; };
+
+async function ask(root, state) {
+  state.flight?.abort();
+  const flight = (state.flight = new AbortController());
+  const { setup, run, looked } = state.data;
+  try {
+    const answer = await fetch("/api/playground", { method: "POST", signal: flight.signal, headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ setup, run, looked, turns: [...state.turned.values()] }) });
+    if (!answer.ok) { state.direct = null; rest(state, 0); return; }
+    const moved = await answer.json();
+    draw(root, state, { ...state.data, ...moved, columns: moved.columns.map((column, n) => ({ ...column, choices: state.data.columns[n].choices })) });
+  } catch (error) { if (error.name !== "AbortError") { state.direct = null; rest(state, 0); } }
+}
+
 // ------------------------------------------------------------ the line above
 
 function toolbar(state) {
   const { data } = state;
-  const link = button("Copy link", (event) => { state.send("keep", Date.now()); copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target); }, { kind: "outline", title: "A short link that shows this playground as it is now" });
+  const link = button("Copy link", (event) => { state.send("keep", { turns: told(state), n: Date.now() }); copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target); }, { kind: "outline", title: "A short link that shows this playground as it is now" });
   return el("div", { class: "toolbar" },
     el("span", { class: "muted" }, data.summary),
     el("span", { class: "legend" }, data.blind ? null : data.legend.map(([label, color]) => el("span", {}, el("span", { class: "dot", style: { background: color } }), label))),
     el("span", { class: "spring" }),
     data.blind || !data.query ? null : el("span", { class: "hint" }, el("kbd", {}, "↑↓←→"), " move ", el("kbd", {}, "0–3"), " judge ", el("kbd", {}, "W"), " why"),
-    data.columns.length < data.most && !data.blind ? button("Add column", () => state.send("turn", { knob: "add", column: 0, n: Date.now() }), { kind: "outline" }) : null,
+    data.columns.length < data.most && !data.blind ? button("Add column", () => state.send("turn", { turns: [...told(state), { knob: "add", column: 0 }], n: Date.now() }), { kind: "outline" }) : null,
     data.query ? link : null);
 }
 
@@ -45,16 +87,16 @@ function board(root, state) {
     const signature = JSON.stringify([column.name, column.choices, column.profile, profiles, column.knobs.map((knob) => [knob.knob, knob.min, knob.max])]);
     const fresh = body(root, state, column, n);
     if (section.signature === signature) section.body.replaceWith(fresh);
-    else { Object.assign(section, { signature, head: buildHead(state, column, n) }); section.node.style.setProperty("--own", column.color); section.node.replaceChildren(section.head.node, fresh); }
+    else { Object.assign(section, { signature, head: buildHead(root, state, column, n) }); section.node.style.setProperty("--own", column.color); section.node.replaceChildren(section.head.node, fresh); }
     section.body = fresh;
     section.head.update(column);
   });
   return state.board;
 }
 
-function buildHead(state, column, n) {
+function buildHead(root, state, column, n) {
   const choose = (name, label, options, value) => {
-    const select = el("select", { "aria-label": label, onchange: (event) => state.send("turn", { knob: name, column: n, value: event.target.value, n: Date.now() }) },
+    const select = el("select", { "aria-label": label, onchange: (event) => state.send("turn", { turns: [...told(state), { knob: name, column: n, value: event.target.value }], n: Date.now() }) },
       options.map((option) => el("option", { value: option }, option)));
     select.value = value;
     return select;
@@ -64,7 +106,7 @@ function buildHead(state, column, n) {
     const range = el("input", { type: "range", "aria-label": `${knob.label} of column ${column.letter}` });
     Object.assign(range, { min: knob.min, max: knob.max, step: knob.step });
     const one = { knob: knob.knob, range, shown, node: el("label", { class: "knob" }, el("span", {}, knob.label), range, shown) };
-    range.addEventListener("input", () => { shown.textContent = range.value; paint(range); one.mine = { value: Number(range.value), until: Date.now() + 4000 }; later(state, () => state.send("turn", { knob: knob.knob, column: n, value: Number(range.value), n: Date.now() })); });
+    range.addEventListener("input", () => { shown.textContent = range.value; paint(range); one.mine = { value: Number(range.value), until: Date.now() + 4000 }; turn(root, state, { knob: knob.knob, column: n, value: Number(range.value) }); });
     return one;
   });
   const about = el("div", { class: "about" });
@@ -73,7 +115,7 @@ function buildHead(state, column, n) {
     el("div", { class: "row top" }, el("span", { class: "letter" }, column.letter), choose("preset", `Configuration of column ${column.letter}`, column.choices, column.name),
       el("span", { class: "spring" }),
       button(state.data.columns.length > 3 ? "⚙" : "Adjust", () => state.send("adjust", { column: n, n: Date.now() }), { title: "Every value of this configuration" }),
-      state.data.columns.length > 1 ? button("×", () => state.send("turn", { knob: "remove", column: n, n: Date.now() }), { title: `Remove column ${column.letter}` }) : null),
+      state.data.columns.length > 1 ? button("×", () => state.send("turn", { turns: [...told(state), { knob: "remove", column: n }], n: Date.now() }), { title: `Remove column ${column.letter}` }) : null),
     about,
     state.data.profiles.length > 1 ? el("label", { class: "knob" }, el("span", {}, "profile"), choose("profile", `Profile of column ${column.letter}`, state.data.profiles, column.profile)) : null,
     knobs.map((knob) => knob.node), status);
@@ -94,9 +136,9 @@ function buildHead(state, column, n) {
 
 const paint = (range) => range.style.setProperty("--at", `${(100 * (range.value - range.min)) / (range.max - range.min)}%`);
 
-// At most one message per 60 ms while a knob moves, and always the last one.
+// At most one message per 30 ms while a knob moves, and always the last one.
 function later(state, act) {
-  const wait = Math.max(0, 60 - (Date.now() - state.sent));
+  const wait = Math.max(0, 30 - (Date.now() - state.sent));
   clearTimeout(state.timer);
   state.timer = setTimeout(() => { state.timer = 0; state.sent = Date.now(); act(); }, wait);
 }
@@ -193,7 +235,7 @@ function grades(root, state, hit) {
 }
 
 function judge(root, state, chunk, grade) {
-  state.grades[chunk] = grade;
+  state.grades[chunk] = state.data.grades[chunk] = grade;
   for (const node of root.querySelectorAll("article")) {
     if (node.getAttribute("data-key") !== chunk) continue;
     node.querySelectorAll(".grade").forEach((one, n) => one.setAttribute("aria-pressed", n === grade ? "true" : "false"));

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from core import strict
 from core.errors import ConcordError
 from core.retrieval.presets import presets
-from core.services.comparing import MOST, Column, Comparison, Held
+from core.services.comparing import Column, Comparison, Held
 from core.services.notebook import Setup, check
-from core.types import SearchConfig
 from pages.ui import flash, identity, keys
-from pages.ui.workspace import app, memory
+from pages.ui.playground_parts import serving
+from pages.ui.workspace import app
 
 FIRST = ("BM25", "Convex 0.3", "Conditional rerank")
 
@@ -74,64 +72,20 @@ def keep(now: Setup) -> None:
     st.query_params.from_dict({keys.LINK: link})
 
 
+def run_id() -> str:
+    """Which run is shown."""
+    return str(st.session_state[keys.PLAYGROUND]["run"])
+
+
 def held(now: Setup) -> dict[str, Held]:
     """What the present run found."""
-    run, profiles = st.session_state[keys.PLAYGROUND]["run"], {column.profile for column in now.columns}
-    return {name: found for name in sorted(profiles) if (found := memory(run, name, now.filters))}
+    return serving.held(now, run_id())
 
 
 def compare(now: Setup) -> Comparison:
     """Every column, ranked from memory where it can be."""
-    return app().comparing.refuse(now.query, now.columns, held(now))
-
-
-def choices() -> dict[str, SearchConfig]:
-    """Presets, then what the team saved, by name."""
-    saved = {name: column.config for name, column in app().notebook.saved().items()}
-    return {"Production": app().preferences.production().config, **presets(), **saved}
-
-
-def built_profiles() -> list[str]:
-    """Profiles that have an index."""
-    current = app()
-    return [one.name for one in current.preferences.profiles() if current.shelf.current(one) is not None]
-
-
-def turn(what: dict[str, Any]) -> None:
-    """One knob of one column was turned, or a column came or went."""
-    now = setup()
-    columns, at, value = list(now.columns), int(what.get("column", 0)), what.get("value")
-    if what["knob"] == "add" and len(columns) < MOST:
-        columns.append(_next(columns))
-    elif what["knob"] == "remove" and len(columns) > 1:
-        columns.pop(at)
-    elif 0 <= at < len(columns):
-        columns[at] = _turned(columns[at], str(what["knob"]), value)
-    put(check(replace(now, columns=tuple(columns))))
-
-
-def _turned(column: Column, knob: str, value: Any) -> Column:
-    if knob == "preset":
-        saved = app().notebook.saved().get(str(value))
-        return saved or Column(column.profile, choices().get(str(value), column.config), str(value))
-    if knob == "profile":
-        return replace(column, profile=str(value))
-    if knob not in ("alpha", "tau", "rrf_k", "depth"):
-        return column
-    number: Any = float(value) if knob in ("alpha", "tau") else int(value)
-    return replace(column, config=replace(column.config, **{knob: number}))
-
-
-def _next(columns: list[Column]) -> Column:
-    """A preset that is not there yet."""
-    used = {column.name for column in columns}
-    name = next((name for name in presets() if name not in used), "BM25")
-    return Column(columns[0].profile if columns else _profile(), presets()[name], name)
+    return serving.compare(now, run_id())
 
 
 def _first() -> tuple[Column, ...]:
-    return tuple(Column(_profile(), presets()[name], name) for name in FIRST)
-
-
-def _profile() -> str:
-    return app().preferences.production().profile.name
+    return tuple(Column(serving.profile(), presets()[name], name) for name in FIRST)
