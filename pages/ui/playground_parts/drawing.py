@@ -56,7 +56,8 @@ def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
 def about(config: SearchConfig) -> str:
     """A configuration in one line.
 
-    >>> about(configs.parse("convex-0.3"))
+    >>> from core.retrieval.config import parse
+    >>> about(parse("convex-0.3"))
     'bm25 + dense · convex, minmax · 10 deep'
     """
     parts = [" + ".join(config.legs)]
@@ -71,7 +72,8 @@ def about(config: SearchConfig) -> str:
 def knobs(config: SearchConfig) -> list[dict[str, Any]]:
     """The sliders that change anything for this configuration.
 
-    >>> [knob["knob"] for knob in knobs(configs.parse("rrf-60"))]
+    >>> from core.retrieval.config import parse
+    >>> [knob["knob"] for knob in knobs(parse("rrf-60"))]
     ['rrf_k', 'depth']
     """
     wanted = {
