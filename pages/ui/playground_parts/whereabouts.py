@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.services.comparing import Comparison
-from core.services.locating import DEEPEST, Way, Whereabouts
+from core.services.locating import Way, Whereabouts
 from core.services.notebook import Setup
 from pages.ui import flash, keys, style
 from pages.ui.playground_parts import drawing, state
@@ -69,5 +69,5 @@ def _one(found: Whereabouts) -> None:
 
 
 def _ranks(way: Way) -> str:
-    legs = [f"{leg} {rank or f'>{DEEPEST}'}" for leg, rank in way.legs.items()]
-    return " · ".join([*legs, f"fused {way.fused or '–'}", f"final {way.final or '–'}"]).replace(">", "over ")
+    places = {**way.legs, "fused": way.fused, "final": way.final}
+    return " · ".join(f"{name} {rank or '–'}" for name, rank in places.items())
