@@ -17,6 +17,7 @@ PAGES = {
         ("documents", "Documents", ":material/description:", "read documents"),
         ("upload", "Upload", ":material/upload_file:", "propose a change"),
     ),
+    "Analysis": (("playground", "Playground", ":material/compare_arrows:", "compare configurations"),),
     "Administration": (("index", "Index", ":material/database:", "see the index"),),
 }
 

@@ -30,6 +30,8 @@ NEEDS: Mapping[str, str] = {
     "manage accounts": "admin",
     "import documents": "admin",
     "see the ledger": "admin",
+    "compare configurations": "author",
+    "judge passages": "author",
 }
 
 

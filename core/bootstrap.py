@@ -27,8 +27,10 @@ from core.retrieval.analysis import analyser
 from core.services import indexing as building
 from core.services.accounts import Accounts
 from core.services.administration import Administration
+from core.services.asking import Asking
 from core.services.auditing import Auditing
 from core.services.changes import Changes
+from core.services.comparing import Comparing
 from core.services.documents import Documents
 from core.services.drafts import Drafts
 from core.services.extracting import Extracting
@@ -38,10 +40,13 @@ from core.services.graphs import Graphs
 from core.services.indexing import Indexing
 from core.services.intake import Intake
 from core.services.jobs import Job, Jobs, Work
+from core.services.judging import Judging
 from core.services.ledger import Ledger
 from core.services.likeness import Likeness
+from core.services.locating import Locating
 from core.services.merging import Merging
 from core.services.metered import MeteredModels
+from core.services.notebook import Notebook
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.prices import read_prices
@@ -81,6 +86,11 @@ class App:
     intake: Intake
     graphs: Graphs
     topics: Topics
+    comparing: Comparing
+    locating: Locating
+    notebook: Notebook
+    judging: Judging
+    asking: Asking
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -148,6 +158,7 @@ def build(
     changes = Changes(store, database, accounts, auditing, clock)
     likeness = Likeness(documents, searching, preferences, models, cache)
     topics = Topics(searching, cache, Memo((settings.cache or settings.home / "cache") / "communities"))
+    comparing = Comparing(shelf, models, preferences, clock, alphas)
     return App(
         settings=settings,
         store=store,
@@ -174,6 +185,11 @@ def build(
         intake=Intake(documents, likeness, Conversion(), clock, changes),
         graphs=Graphs(searching, documents, topics),
         topics=topics,
+        comparing=comparing,
+        locating=Locating(comparing, documents),
+        notebook=Notebook(database, clock),
+        judging=Judging(database, clock),
+        asking=Asking(models),
     )
 
 

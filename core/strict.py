@@ -8,6 +8,7 @@ import json
 import types
 import typing
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from core.errors import BadInput
@@ -32,7 +33,7 @@ def parse(cls: type[T], raw: Mapping[str, Any], where: str) -> T:
     """
     if not isinstance(raw, Mapping):
         raise BadInput(f"{where}: expected a mapping of keys to values, got {type(raw).__name__}.")
-    hints = _hints(cls)
+    hints = _hints(cls)  # type: ignore[arg-type]
     for key in raw:
         if key not in hints:
             raise BadInput(f"{where}: unknown key {key!r}. Known keys: {', '.join(hints)}.")
@@ -43,6 +44,7 @@ def parse(cls: type[T], raw: Mapping[str, Any], where: str) -> T:
         raise BadInput(f"{where}: {error}.") from None
 
 
+@cache
 def _hints(cls: Any) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}

@@ -168,9 +168,9 @@ def test_a_role_that_was_lost_meanwhile_is_refused_inside_the_act(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = bring(opened(visit, home, changes), ("new.md", GOOD.format("IT-2").encode()))
-    from core.services import accounts
     from pages.ui import identity
+    from tests.conftest import demo
 
-    monkeypatch.setattr(identity, "me", lambda: accounts.demo("reader"))
+    monkeypatch.setattr(identity, "me", lambda: demo("reader"))
     button(app, "upload_submit").click().run()
     assert changes.made == []

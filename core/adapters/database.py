@@ -64,6 +64,21 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX calls_at ON calls (at);
     """,
+    """
+    CREATE TABLE configurations (
+        name TEXT PRIMARY KEY, profile TEXT NOT NULL, config TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL
+    );
+    CREATE TABLE permalinks (id TEXT PRIMARY KEY, state TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL);
+    CREATE TABLE asked (
+        id INTEGER PRIMARY KEY, who TEXT NOT NULL, query TEXT NOT NULL, link TEXT NOT NULL, starred INTEGER NOT NULL DEFAULT 0,
+        created TEXT NOT NULL, UNIQUE (who, query)
+    );
+    CREATE TABLE judged (
+        id INTEGER PRIMARY KEY, query TEXT NOT NULL, path TEXT NOT NULL, heading TEXT NOT NULL, quote TEXT NOT NULL,
+        grade INTEGER NOT NULL CHECK (grade BETWEEN 0 AND 3), judge TEXT NOT NULL, blind INTEGER NOT NULL DEFAULT 0,
+        created TEXT NOT NULL, UNIQUE (query, path, heading, quote, judge)
+    );
+    """,
 )
 
 

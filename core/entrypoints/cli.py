@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import changing, commands, graphs, intaking, looking, spending
+from core.entrypoints import changing, commands, comparing, graphs, intaking, looking, spending
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     _people(adder)
     spending.register(adder)
     graphs.add_commands(adder)
+    comparing.add_to(adder)
     return top
 
 

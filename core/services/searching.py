@@ -88,11 +88,16 @@ class Searching:
         self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
     ) -> tuple[int, ...]:
         """The documents that any leg retrieves, without ranking them."""
+        bare = replace(config, missing="absent")
+        return pipeline.documents_near(index, self.candidates(index, query, bare, filters))
+
+    def candidates(
+        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
+    ) -> pipeline.Candidates:
+        """What the legs find, before fusion."""
         allowed = index.allowed(filters, self.clock.today())
         embed = lambda text: self._vector(profiles.dense(index.profile), text, index.profile.combine)
-        bare = replace(config, missing="absent")
-        found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, Trace())
-        return pipeline.documents_near(index, found)
+        return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, Trace())
 
     def _embed(self, name: str, text: str, combine: str) -> np.ndarray:
         """The vector of a question; one row per embedder where their ranks vote."""

@@ -19,6 +19,14 @@ def do(act: Callable[[Actor], str]) -> None:
         flash.say(str(error), "error")
 
 
+def do_quietly(act: Callable[[Actor], object]) -> None:
+    """Do it as the person behind this session; only a refusal is worth a word."""
+    try:
+        act(identity.me())
+    except ConcordError as error:
+        flash.say(str(error), "error")
+
+
 @st.dialog("Please confirm")
 def confirm(what: str, will: list[str], yes: str, act: Callable[[Actor], str]) -> None:
     """Say what will happen; act only on the second click."""

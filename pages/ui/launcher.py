@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -23,10 +24,12 @@ from starlette.routing import Route  # noqa: E402
 from core.access import allowed  # noqa: E402
 from core.errors import ConcordError  # noqa: E402
 from core.services.accounts import may_demo  # noqa: E402
+from core.services.comparing import to_json  # noqa: E402
 from core.settings import load  # noqa: E402
 from pages.ui import direct  # noqa: E402
 from pages.ui.components.search_view import answer, filters_from  # noqa: E402
 from pages.ui.identity import refusal  # noqa: E402
+from pages.ui.playground_parts import serving  # noqa: E402
 from pages.ui.security import SecurityHeaders  # noqa: E402
 from pages.ui.workspace import app as workspace  # noqa: E402
 
@@ -63,6 +66,33 @@ async def find(request: Request) -> JSONResponse:
     return JSONResponse(await anyio.to_thread.run_sync(answer, workspace(), asked.get("q", ""), filters))
 
 
+async def compare(request: Request) -> JSONResponse:
+    """A playground by its link, for programs."""
+    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    if actor is None or not allowed(actor, "compare configurations"):
+        return JSONResponse({"error": "This token is too old, or may not compare configurations."}, status_code=401)
+
+    def answer() -> dict[str, Any]:
+        setup = workspace().notebook.opened(actor, request.query_params.get("link", ""))
+        return to_json(workspace().comparing.run(setup.query, setup.columns, setup.filters))
+
+    try:
+        return JSONResponse(await anyio.to_thread.run_sync(answer))
+    except ConcordError as error:
+        return JSONResponse({"error": str(error)}, status_code=400)
+
+
+async def playground(request: Request) -> JSONResponse:
+    """What the playground's knobs ask while somebody moves them: ranked again from memory, drawn as the page draws it."""
+    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    if actor is None or not allowed(actor, "compare configurations"):
+        return JSONResponse({"error": "This page is too old to compare. Load it again."}, status_code=401)
+    try:
+        return JSONResponse(await anyio.to_thread.run_sync(serving.answer, await request.json()))
+    except (ConcordError, ValueError, TypeError, AttributeError) as error:
+        return JSONResponse({"error": str(error)}, status_code=400)
+
+
 def on_script_error(error: Exception) -> bool:
     """The typed error's own words; anything else is logged under a number that a person can quote."""
     if isinstance(error, ConcordError):
@@ -97,7 +127,12 @@ direct.routes_exist = True
 st.navigation([lambda: None])  # switches the discovery of pages/ off before the first session exists
 app = st.App(
     ROOT / "streamlit_app.py",
-    routes=[Route("/api/health", health), Route("/api/find", find)],
+    routes=[
+        Route("/api/health", health),
+        Route("/api/find", find),
+        Route("/api/compare", compare),
+        Route("/api/playground", playground, methods=["POST"]),
+    ],
     middleware=[Middleware(SecurityHeaders)],
     lifespan=lifespan,
     on_script_error=on_script_error,

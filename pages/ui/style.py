@@ -18,6 +18,7 @@ LEGS = {
     "tfidf": "#D55E00",
     "sparse": "#F0B840",
     "graph": "#009E73",
+    "pagerank": "#5BB89B",
     "alpha": "#9AA5AE",
     "rerank": "#CC79A7",
     "hyde": "#D55E00",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
+from core import strict
 from core.bootstrap import App, build
 from core.curation.links import backlinks
+from core.services.comparing import Column, Held
 from core.services.overview import Overview
 from core.settings import load
+from core.types import Filters
 
 
 @st.cache_resource(show_spinner="Opening the knowledge base")
@@ -39,3 +44,13 @@ def links_to(path: str) -> tuple[tuple[str, str], ...]:
 @st.cache_data(max_entries=2, show_spinner=False)
 def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return dict(backlinks(app().documents.all()))
+
+
+def memory(run: str, profile: str, filters: Filters) -> Held | None:
+    """What one run of the playground found in one profile, so that sliders need no new search; None without an index."""
+    return _memory(run, profile, strict.canonical(filters)).get(profile)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _memory(run: str, profile: str, filters: str) -> dict[str, Held]:
+    return app().comparing.hold([Column(profile)], strict.parse(Filters, json.loads(filters), "filters"))

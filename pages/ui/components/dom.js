@@ -1,13 +1,13 @@
 // Shared helpers. el() is the only way to make an element: text goes through text nodes, attributes through an allowlist.
 const ATTRIBUTES = new Set(["class", "title", "href", "target", "rel", "type", "placeholder", "aria-label", "aria-expanded",
-  "aria-pressed", "aria-current", "role", "tabindex", "id", "colspan", "start", "for", "value", "checked", "data-key"]);
+  "aria-pressed", "aria-current", "role", "tabindex", "id", "colspan", "start", "for", "value", "checked", "data-key", "data-query"]);
 
 function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "style") Object.assign(node.style, value);
+    else if (name === "style") for (const [key, one] of Object.entries(value)) key.startsWith("--") ? node.style.setProperty(key, one) : (node.style[key] = one);
     else if (ATTRIBUTES.has(name)) node.setAttribute(name, value === true ? "" : String(value));
   }
   node.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false).map((child) => (child instanceof Node ? child : document.createTextNode(String(child)))));

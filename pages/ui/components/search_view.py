@@ -21,6 +21,7 @@ LABELS = {
     "sparse": "Words (BM25 and TF-IDF)",
     "alpha": "Weigh",
     "graph": "Graph",
+    "pagerank": "Graph (PageRank)",
     "rerank": "Rerank",
     "hyde": "Imagine an answer",
     "embed": "Embed the question",

@@ -1,0 +1,20 @@
+"""The playground's columns: heads with knobs, hits with their moves, and grades by click or key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pages.ui.components import component
+
+EVENTS = ("turn", "adjust", "judge", "look", "keep", "open")
+
+
+def playground(data: Mapping[str, Any], key: str, on: Mapping[str, Callable[[], None]]) -> Any:
+    """Draw the columns. Clicks come back as triggers: `turn`, `adjust`, `judge`, `look`, `keep`, `open`."""
+    handlers = {f"on_{event}_change": on.get(event, _nothing) for event in EVENTS}
+    return component("playground")(key=key, data=dict(data), **handlers)
+
+
+def _nothing() -> None:
+    """For clicks that the page reads afterwards."""

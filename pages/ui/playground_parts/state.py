@@ -1,0 +1,91 @@
+"""What the playground shows, kept as plain values: a setup and the run it belongs to."""
+
+from __future__ import annotations
+
+import uuid
+
+import streamlit as st
+
+from core import strict
+from core.errors import ConcordError
+from core.retrieval.presets import presets
+from core.services.comparing import Column, Comparison, Held
+from core.services.notebook import Setup, check
+from pages.ui import flash, identity, keys
+from pages.ui.playground_parts import serving
+from pages.ui.workspace import app
+
+FIRST = ("BM25", "Convex 0.3", "Conditional rerank")
+
+
+def setup() -> Setup:
+    """The setup of this session; a link in the address wins when it is new."""
+    link = st.query_params.get(keys.LINK, "")
+    kept = st.session_state.get(keys.PLAYGROUND)
+    if link and (kept is None or kept["link"] != link):
+        open_link(link)
+    elif kept is None:
+        put(Setup(query=st.query_params.get(keys.QUERY, ""), columns=_first()), fresh=True)
+    now = check(strict.parse(Setup, st.session_state[keys.PLAYGROUND]["setup"], "setup"))
+    _widgets(now)
+    return now
+
+
+def open_link(link: str) -> None:
+    """Show what somebody kept."""
+    try:
+        put(app().notebook.opened(identity.me(), link), fresh=True, link=link)
+    except ConcordError as error:
+        st.query_params.pop(keys.LINK, None)
+        flash.say(str(error), "error")
+        put(Setup(columns=_first()), fresh=True)
+
+
+def put(new: Setup, *, fresh: bool = False, link: str = "") -> None:
+    """Show another setup; a fresh one is searched anew, any other is ranked from memory."""
+    kept = st.session_state.get(keys.PLAYGROUND) or {}
+    run = uuid.uuid4().hex if fresh else kept.get("run", "")
+    link = link or kept.get("link", "")
+    st.session_state[keys.PLAYGROUND] = {"setup": strict.plain(new), "run": run, "link": link}
+    if fresh:
+        st.session_state[keys.LOOKED] = []
+        _widgets(new, anew=True)
+
+
+def _widgets(now: Setup, *, anew: bool = False) -> None:
+    """Widgets show the setup, also when somebody comes back from another page."""
+    values = {
+        keys.ASK: now.query,
+        keys.BLIND: now.blind,
+        keys.TOOL: now.tool or None,
+        keys.EXPECTED: now.document or None,
+    }
+    for key, value in values.items():
+        if anew or key not in st.session_state:
+            st.session_state[key] = value
+
+
+def keep(now: Setup) -> None:
+    """Keep the setup behind its link, and let the address say so."""
+    link = app().notebook.keep(identity.me(), now)
+    put(now, link=link)
+    st.query_params.from_dict({keys.LINK: link})
+
+
+def run_id() -> str:
+    """Which run is shown."""
+    return str(st.session_state[keys.PLAYGROUND]["run"])
+
+
+def held(now: Setup) -> dict[str, Held]:
+    """What the present run found."""
+    return serving.held(now, run_id())
+
+
+def compare(now: Setup) -> Comparison:
+    """Every column, ranked from memory where it can be."""
+    return serving.compare(now, run_id())
+
+
+def _first() -> tuple[Column, ...]:
+    return tuple(Column(serving.profile(), presets()[name], name) for name in FIRST)

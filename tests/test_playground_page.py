@@ -1,0 +1,238 @@
+"""The playground under AppTest: every state it can be in, and who may see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.bootstrap import App, build
+from core.errors import Unavailable
+from core.retrieval.presets import presets
+from core.services.comparing import Column
+from core.services.notebook import Setup
+from core.types import Filters
+from tests.conftest import ROOT, SmallModels, demo, kb_settings, put, small_app
+from tests.test_pipeline import FILES
+
+Open = Callable[..., AppTest]
+QUERY = "file form 111"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small workspace with an index of one profile."""
+    made = small_app(tmp_path_factory.mktemp("playground") / "home")
+    put(made, dict(FILES))
+    made.indexing.build(made.preferences.profile())
+    return made.settings.home
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
+    """Open the playground on a setup, as a persona."""
+
+    def go(setup: Setup | None = None, where: Path = home, persona: str = "admin", **query: str) -> AppTest:
+        import streamlit as st
+
+        from core.adapters import models
+
+        st.cache_resource.clear()
+        st.cache_data.clear()
+        monkeypatch.setenv("CONCORD_HOME", str(where))
+        small = SmallModels()
+        for name in ("embedder", "reranker", "llm"):
+            monkeypatch.setattr(models.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
+        if setup:
+            query["link"] = build(kb_settings(where)).notebook.keep(demo("admin"), setup)
+        app = AppTest.from_file(str(ROOT / "pages" / "playground.py"), default_timeout=60)
+        app.session_state["persona"] = persona
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return go
+
+
+def columns(*names: str, **change: object) -> tuple[Column, ...]:
+    return tuple(Column("local", replace(presets()[name], **change), name) for name in names)
+
+
+def drawn(app: AppTest) -> Any:
+    """What the columns were given to draw."""
+    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_playground"]
+    return json.loads(found.proto.json)
+
+
+def words(app: AppTest) -> str:
+    kinds = ("title", "caption", "markdown", "info", "warning", "error", "text")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+
+
+def test_a_first_visit_shows_three_columns_that_wait_for_a_query(visit: Open) -> None:
+    data = drawn(visit())
+    assert [column["name"] for column in data["columns"]] == ["BM25", "Convex 0.3", "Conditional rerank"]
+    assert [knob["knob"] for knob in data["columns"][2]["knobs"]] == ["alpha", "tau", "depth"]
+    assert "hits" not in data["columns"][0]
+    assert len({column["color"] for column in data["columns"]}) == 3
+
+
+def test_running_a_query_fills_the_columns_and_keeps_a_link_and_a_history(visit: Open, home: Path) -> None:
+    app = visit()
+    app.text_area(key="playground_q").set_value("  error   809 ")
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert not app.exception, app.exception
+    data = drawn(app)
+    assert data["query"] == "error 809"
+    assert data["columns"][0]["hits"][0]["doc"] == "IT-1"
+    (link,) = [app.query_params["link"]] if isinstance(app.query_params["link"], str) else app.query_params["link"]
+    other = build(kb_settings(home))
+    assert other.notebook.opened(demo("admin"), link).query == "error 809"
+    assert "error 809" in [asked.query for asked in other.notebook.history(demo("admin"))]
+
+
+@pytest.mark.parametrize(
+    "names", [("BM25",), ("BM25", "Vectors"), ("BM25", "Convex 0.3", "RRF 60", "Conditional rerank")]
+)
+def test_one_to_four_columns(visit: Open, names: tuple[str, ...]) -> None:
+    data = drawn(visit(Setup(QUERY, columns(*names))))
+    assert [column["letter"] for column in data["columns"]] == list("ABCD"[: len(names)])
+    for n, column in enumerate(data["columns"]):
+        assert [hit["rank"] for hit in column["hits"]] == list(range(1, len(column["hits"]) + 1))
+        assert [pair["with"] for pair in column["pairs"]] == list("ABCD"[:n])
+        assert all((hit["move"] is None) == (n == 0) for hit in column["hits"])
+        for hit in column["hits"]:
+            assert {"title", "heading", "version", "badges", "segments", "legs", "place", "sentence"} <= set(hit)
+
+
+def test_a_hit_says_what_each_leg_gave(visit: Open) -> None:
+    hit = drawn(visit(Setup(QUERY, columns("BM25", "Convex 0.3"))))["columns"][1]["hits"][0]
+    assert [leg["label"] for leg in hit["legs"]] == ["Words (BM25)", "Meaning (vectors)"]
+    assert sum(leg["part"] for leg in hit["legs"]) == pytest.approx(
+        float(hit["sentence"].split()[2].rstrip(":")), abs=1e-3
+    )
+    assert any(matched for _, matched, _ in hit["segments"])
+
+
+def test_reranking_explains_itself_above_the_column(visit: Open) -> None:
+    data = drawn(visit(Setup(QUERY, columns("Conditional rerank", tau=0.0) + columns("Rerank always"))))
+    assert data["columns"][0]["note"].startswith("Not reranked because best score")
+    assert data["columns"][1]["note"].startswith("Reranked always")
+
+
+def test_no_index_says_how_to_build_one(visit: Open, tmp_path: Path) -> None:
+    small_app(tmp_path / "empty")
+    data = drawn(visit(Setup(QUERY, columns("BM25", "Vectors")), where=tmp_path / "empty"))
+    assert all("has no index yet" in column["error"] for column in data["columns"])
+    assert data["profiles"] == []
+
+
+def test_no_hits_is_an_empty_column_and_not_a_failure(visit: Open) -> None:
+    data = drawn(visit(Setup("zzzz", columns("BM25", "Vectors"), Filters(folders=("nowhere",)))))
+    assert [(column["empty"], column["error"]) for column in data["columns"]] == [(True, ""), (True, "")]
+
+
+def test_a_failed_leg_is_named_in_its_columns_only(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: object, name: str) -> None:
+        raise Unavailable("The model is not on this machine.")
+
+    monkeypatch.setattr(SmallModels, "embedder", broken)
+    data = drawn(visit(Setup(QUERY, columns("BM25", "RRF 60", "Vectors"))))
+    assert data["columns"][0]["warnings"] == []
+    assert data["columns"][1]["warnings"] == ["The dense leg failed: The model is not on this machine."]
+    assert data["columns"][1]["hits"]
+    assert "No leg could answer" in data["columns"][2]["error"]
+
+
+def test_blind_judging_pools_the_columns_and_shows_no_ranks(visit: Open) -> None:
+    data = drawn(visit(Setup(QUERY, columns("BM25", "Vectors"), blind=True)))
+    assert data["blind"]
+    assert all("hits" not in column for column in data["columns"])
+    assert len(data["pool"]) == len({hit["chunk"] for hit in data["pool"]}) > 1
+    assert {hit["rank"] for hit in data["pool"]} == {0}
+
+
+def test_grades_that_were_given_are_shown(visit: Open, home: Path) -> None:
+    app = build(kb_settings(home), models=SmallModels())
+    hit = app.searching.search(QUERY).hits[0]
+    app.judging.judge(demo("admin"), QUERY, hit, 2)
+    assert drawn(visit(Setup(QUERY, columns("BM25"))))["grades"] == {hit.chunk: 2}
+
+
+def test_the_alpha_strip_is_drawn_where_alpha_matters(visit: Open) -> None:
+    app = visit(Setup(QUERY, columns("BM25", "Convex 0.3"), tool="Alpha strip"))
+    assert len(app.get("plotly_chart")) == 1
+    assert "changes at" in words(app)
+    assert "No column weighs its legs by alpha" in words(visit(Setup(QUERY, columns("BM25"), tool="Alpha strip")))
+
+
+def test_where_is_my_document_names_the_cut_and_the_cure(visit: Open) -> None:
+    app = visit(Setup(QUERY, columns("BM25", "RRF 60"), tool="Where is my document?", document="BSA-9"))
+    assert words(app).count("It is superseded") == 2
+    assert "Include history" in words(app)
+
+
+def test_ask_without_a_model_says_what_to_configure_and_shows_an_extract(visit: Open) -> None:
+    app = visit(Setup("error 809", columns("BM25"), tool="Ask"))
+    app.button(key="ask_go").click().run()
+    assert not app.exception
+    assert "No language model is configured" in words(app)
+    assert "Error 809 means the port is closed." in words(app)
+
+
+def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:
+    from core.entrypoints.cli import main
+    from pages.ui.playground_parts import sharing
+
+    setup = Setup("o'hara; rm -rf", columns("BM25", "Conditional rerank"), Filters(types=("sop",), history=True))
+    assert sharing.as_cli(setup).startswith(
+        "python -m core compare 'o'\"'\"'hara; rm -rf' --config bm25 --config '{\"rerank\""
+    )
+    compile(sharing.as_python(setup), "shared", "exec")
+    made = build(kb_settings(home), models=SmallModels()).comparing.run(QUERY, columns("BM25", "Vectors"))
+    rows = sharing.as_csv(made).splitlines()
+    assert len(rows) == 1 + sum(len(lane.result.hits) for lane in made.lanes if lane.result)
+    assert main(["--home", str(home), "judge", QUERY, "--json"]) == 0
+
+
+def test_an_unknown_link_is_a_sentence_and_a_fresh_playground(visit: Open) -> None:
+    app = visit(link="0123456789")
+    assert [column["name"] for column in drawn(app)["columns"]] == ["BM25", "Convex 0.3", "Conditional rerank"]
+    assert any("no playground link" in str(toast.value) for toast in app.toast)
+
+
+def test_readers_do_not_reach_the_playground(visit: Open) -> None:
+    app = visit(Setup(QUERY, columns("BM25")), persona="reader")
+    assert "Not for this role" in words(app)
+    assert not app.get("bidi_component")
+    assert not app.text_area
+
+
+@pytest.mark.parametrize("persona", ["author", "reviewer"])
+def test_authors_and_reviewers_do(visit: Open, persona: str) -> None:
+    assert drawn(visit(Setup(QUERY, columns("BM25")), persona=persona))["columns"][0]["hits"]
+
+
+def test_the_demo_data_fills_three_columns(visit: Open, kb_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb_app.create()
+    link = kb_app.notebook.keep(
+        demo("admin"), Setup("how long do we keep SAR records", columns("BM25", "Vectors", "RRF 60"))
+    )
+    import streamlit as st
+
+    st.cache_resource.clear()
+    monkeypatch.setenv("CONCORD_HOME", str(kb_app.settings.home))
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+    app.session_state["persona"] = "admin"
+    app.run()
+    app.query_params["link"] = link
+    app.switch_page("pages/playground.py").run()
+    assert not app.exception, app.exception
+    assert [len(column["hits"]) for column in drawn(app)["columns"]] == [10, 10, 10]
