@@ -21,6 +21,9 @@ NEEDS: Mapping[str, str] = {
     "add a profile": "admin",
     "change what is in production": "admin",
     "see reported gaps": "author",
+    "judge results": "reader",
+    "keep a query set": "author",
+    "run an evaluation": "author",
 }
 
 
