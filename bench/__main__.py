@@ -1,11 +1,11 @@
-"""`python -m bench [legs|building|quality ...] [--sizes 2000,20000,200000]`"""
+"""`python -m bench [legs|building|quality|lcs|statistics ...] [--sizes 2000,20000,200000]`"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bench import building, legs, quality, report
+from bench import building, lcs, legs, quality, report, statistics
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -14,7 +14,7 @@ HOME = ROOT / "bench" / "out"
 
 def main() -> None:
     """Run the parts that were asked for, or all."""
-    parts = {"legs": _legs, "building": _building, "quality": _quality}
+    parts = {"legs": _legs, "building": _building, "quality": _quality, "lcs": _lcs, "statistics": _statistics}
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
     parser.add_argument("--sizes", default="2000,20000,200000", help="chunks")
@@ -97,6 +97,28 @@ def _quality(sizes: list[int]) -> None:
         "quality",
         "Retrieval quality",
         "Default profile, test queries, documents by their best chunk.\n\n" + markdown_table(heads, lines),
+    )
+
+
+def _lcs(sizes: list[int]) -> None:
+    measured = lcs.measure()
+    text = f"Two passages of {lcs.WORDS} words, {report.machine()}; all ways agree: {measured['agree']}.\n\n"
+    heads = ("way", "CPU p50 ms", "CPU against ours")
+    report.write("lcs", "Longest common subsequence", text + markdown_table(heads, lcs.rows(measured)))
+
+
+def _statistics(sizes: list[int]) -> None:
+    found = statistics.measure()
+    line = [
+        f"{statistics.ALPHAS}",
+        f"{statistics.QUERIES:,}",
+        "2,000",
+        f"{found.cpu50 / 1000:.2f}",
+        f"{found.wall50 / 1000:.2f}",
+    ]
+    heads = ("alphas", "queries", "resamples", "CPU s", "wall s")
+    report.write(
+        "statistics", "Bootstrap intervals of a sweep", f"{report.machine()}.\n\n" + markdown_table(heads, [line])
     )
 
 

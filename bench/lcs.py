@@ -1,0 +1,55 @@
+"""The longest common subsequence beside the plain dynamic programme, on 250-word passages of the knowledge base."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from bench.corpus import ROOT
+from bench.measure import timed
+from core.evaluation import lcs
+
+WORDS, PAIRS = 250, 40
+
+
+def table(one: Sequence[str], other: Sequence[str]) -> int:
+    """The textbook: a table of all prefixes."""
+    rows = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, x in enumerate(one, 1):
+        for j, y in enumerate(other, 1):
+            rows[i][j] = rows[i - 1][j - 1] + 1 if x == y else max(rows[i - 1][j], rows[i][j - 1])
+    return rows[-1][-1]
+
+
+def one_row(one: Sequence[str], other: Sequence[str]) -> int:
+    """The same with one row kept, as fast as plain Python gets."""
+    row = [0] * (len(other) + 1)
+    for x in one:
+        corner = 0
+        for j, y in enumerate(other, 1):
+            above = row[j]
+            if x == y:
+                row[j] = corner + 1
+            elif row[j - 1] > above:
+                row[j] = row[j - 1]
+            corner = above
+    return row[-1]
+
+
+def measure() -> dict[str, Any]:
+    """CPU of each way, and whether they agree."""
+    text = lcs.words(" ".join(path.read_text() for path in sorted((ROOT / "kb").rglob("*.md"))))
+    rng = random.Random(42)
+    starts = [(rng.randrange(len(text) - WORDS), rng.randrange(len(text) - WORDS)) for _ in range(PAIRS)]
+    pairs = [(text[i : i + WORDS], text[j : j + WORDS]) for i, j in starts]
+    ways = {"concord": lcs.length, "plain, table": table, "plain, one row": one_row}
+    found = {name: timed(lambda pair, way=way: way(*pair), pairs) for name, way in ways.items()}
+    agree = all(lcs.length(*pair) == table(*pair) == one_row(*pair) for pair in pairs)
+    return {"timings": found, "agree": agree}
+
+
+def rows(measured: dict[str, Any]) -> list[list[str]]:
+    """Lines of a table, as ratios."""
+    ours = measured["timings"]["concord"].cpu50
+    return [[name, f"{one.cpu50:.3f}", f"{one.cpu50 / ours:.0f}x"] for name, one in measured["timings"].items()]

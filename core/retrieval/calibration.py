@@ -1,0 +1,172 @@
+"""Tau with evidence: reranking is skipped only where the fused ranking alone is known to be good (thesis, 3.4.2.2)."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import sqrt
+
+BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
+LEAST = 30  # skipped queries below this say nothing
+HELD_OUT = 0.2
+STEPS = 101
+
+
+def wilson_lower(hits: int, n: int, z: float = 1.96) -> float:
+    """The lowest precision still plausible at 95 % after `hits` successes in `n` trials (Wilson 1927).
+
+    >>> round(wilson_lower(45, 50), 3)
+    0.786
+    """
+    return max(0.0, _wilson(hits, n, -z)) if n else 0.0
+
+
+def wilson_upper(hits: int, n: int, z: float = 1.96) -> float:
+    """The highest precision still plausible at 95 % after `hits` successes in `n` trials.
+
+    >>> round(wilson_upper(45, 50), 3)
+    0.957
+    """
+    return min(1.0, _wilson(hits, n, z)) if n else 1.0
+
+
+def _wilson(hits: int, n: int, z: float) -> float:
+    p = hits / n
+    return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One judged query: the best fused score, whether the answer stands in the fused top five, and the measure of
+    the fused and of the reranked order."""
+
+    query: str
+    confidence: float
+    answered: bool
+    fused: float
+    reranked: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one tau does. `uplift` is against the tau before it, `share` how many queries are reranked."""
+
+    tau: float
+    skipped: int
+    answered: int
+    precision: float
+    lower: float
+    upper: float
+    measure: float
+    uplift: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Tau with its evidence. `tau` is None when no threshold is good enough: then every query is reranked.
+
+    `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
+    reranking gains nothing there; `holds` says whether their precision still allows beta.
+    """
+
+    tau: float | None
+    beta: float
+    least: int
+    curve: tuple[Point, ...]
+    chosen: Point | None
+    held_out: Point | None
+    kept: float | None
+    holds: bool
+    sentence: str
+
+
+def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
+    """Every tau from 0 to 1: queries with a best score at or above it are skipped, the others reranked.
+
+    >>> [(p.tau, p.skipped, p.precision, p.measure) for p in curve(
+    ...     [Observed("q", 0.9, True, 1.0, 1.0), Observed("r", 0.4, False, 0.0, 1.0)], 3)]
+    [(0.0, 2, 0.5, 0.5), (0.5, 1, 1.0, 1.0), (1.0, 0, 0.0, 1.0)]
+    """
+    ordered = sorted(observed, key=lambda one: (one.confidence, one.query))
+    scores = [one.confidence for one in ordered]
+    answered = [0, *accumulate(int(one.answered) for one in ordered)]
+    fused = [0.0, *accumulate(one.fused for one in ordered)]
+    reranked = [0.0, *accumulate(one.reranked for one in ordered)]
+    points: list[Point] = []
+    for step in range(steps):
+        tau = step / (steps - 1)
+        below = bisect_left(scores, tau)
+        n, hits = len(ordered) - below, answered[-1] - answered[below]
+        measure = (reranked[below] + fused[-1] - fused[below]) / max(1, len(ordered))
+        points.append(
+            Point(
+                tau=tau,
+                skipped=n,
+                answered=hits,
+                precision=hits / n if n else 0.0,
+                lower=wilson_lower(hits, n),
+                upper=wilson_upper(hits, n),
+                measure=measure,
+                uplift=measure - points[-1].measure if points else 0.0,
+                share=below / max(1, len(ordered)),
+            )
+        )
+    return tuple(points)
+
+
+def choose(points: Sequence[Point], beta: float = BETA, least: int = LEAST) -> Point | None:
+    """The smallest tau whose skipped queries are at least `least` and, at 95 %, at least `beta` precise (eq. 32).
+
+    >>> choose(curve([Observed(str(n), 0.8, n > 3, 0.0, 0.0) for n in range(50)], 11)).tau
+    0.0
+    """
+    return next((point for point in points if point.lower >= beta and point.skipped >= least), None)
+
+
+def calibrate(
+    observed: Sequence[Observed], *, beta: float = BETA, least: int = LEAST, held: float = HELD_OUT, seed: int = 42
+) -> Calibration:
+    """Choose tau on most of the queries and verify it on the rest."""
+    order = sorted(observed, key=lambda one: one.query)
+    random.Random(seed).shuffle(order)
+    cut = round(len(order) * held)
+    kept_out, fitted = order[:cut], order[cut:]
+    points = curve(fitted)
+    chosen = choose(points, beta, least)
+    if chosen is None:
+        return Calibration(None, beta, least, points, None, None, None, False, _no_tau(points, beta, least))
+    there = curve(kept_out)
+    at = there[points.index(chosen)]
+    base, gain = _mean(one.fused for one in kept_out), _mean(one.reranked - one.fused for one in kept_out)
+    kept = (at.measure - base) / gain if gain > 1e-12 else None
+    holds = bool(kept_out) and at.upper >= beta
+    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, _sentence(chosen, at, beta, holds))
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / max(1, len(listed))
+
+
+def _no_tau(points: Sequence[Point], beta: float, least: int) -> str:
+    enough = [point.lower for point in points if point.skipped >= least]
+    if not enough:
+        return (
+            f"There are fewer than {least} judged queries to calibrate on. Judge more, or keep reranking every query."
+        )
+    return (
+        f"No threshold makes skipped queries at least {beta:.0%} precise with 95 % certainty; the best lower bound is "
+        f"{max(enough):.0%}. Lower beta, or keep reranking every query."
+    )
+
+
+def _sentence(chosen: Point, at: Point, beta: float, holds: bool) -> str:
+    said = (
+        f"At tau {chosen.tau:.2f}, {chosen.skipped} queries are skipped; their precision is {chosen.precision:.0%}, "
+        f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries answered"
+    )
+    return f"{said}{', as promised.' if holds else f', which contradicts {beta:.0%}: do not use this tau.'}"

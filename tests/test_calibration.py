@@ -1,0 +1,89 @@
+"""Tau from evidence: the smallest threshold that is safe, checked on queries it has not seen."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.retrieval.calibration import Observed, calibrate, choose, curve, wilson_lower
+
+observations = st.lists(
+    st.builds(
+        Observed, st.uuids().map(str), st.floats(0, 1), st.booleans(), st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)
+    ),
+    min_size=1,
+    max_size=120,
+    unique_by=lambda one: one.query,
+)
+
+
+def honest(n: int, seed: int = 5) -> list[Observed]:
+    """Queries whose confidence says how likely the answer stands on top."""
+    rng = random.Random(seed)
+    made = []
+    for number in range(n):
+        confidence = rng.random()
+        answered = rng.random() < confidence
+        made.append(Observed(f"q{number}", confidence, answered, float(answered), max(float(answered), 0.8)))
+    return made
+
+
+@given(observations)
+def test_every_point_of_the_curve_is_what_counting_says(observed: list[Observed]) -> None:
+    for point in curve(observed, 21):
+        skipped = [one for one in observed if one.confidence >= point.tau]
+        assert (point.skipped, point.answered) == (len(skipped), sum(one.answered for one in skipped))
+        assert point.lower == wilson_lower(point.answered, point.skipped)
+        measure = sum(one.fused if one.confidence >= point.tau else one.reranked for one in observed) / len(observed)
+        assert point.measure == pytest.approx(measure)
+        assert point.share == pytest.approx(1 - len(skipped) / len(observed))
+
+
+@given(observations)
+def test_uplifts_add_up_to_the_whole_gain(observed: list[Observed]) -> None:
+    points = curve(observed)
+    assert sum(point.uplift for point in points) == pytest.approx(points[-1].measure - points[0].measure)
+
+
+@given(observations, st.floats(0.1, 0.9), st.integers(1, 40))
+def test_tau_is_the_smallest_that_is_safe(observed: list[Observed], beta: float, least: int) -> None:
+    points = curve(observed)
+    chosen = choose(points, beta, least)
+    safe = [point.tau for point in points if point.lower >= beta and point.skipped >= least]
+    assert (chosen.tau if chosen else None) == (min(safe) if safe else None)
+
+
+def test_an_honest_confidence_gives_a_tau_that_holds_on_held_out_queries() -> None:
+    found = calibrate(honest(2000), beta=0.7)
+    assert 0.3 <= found.tau <= 0.6
+    assert found.holds
+    assert found.held_out.precision >= 0.65
+    assert 0.5 < found.kept < 1.0
+    assert (found.curve[0].skipped, found.curve[0].share) == (1600, 0.0)
+    assert found.sentence.endswith("as promised.")
+
+
+def test_a_stricter_beta_never_skips_more() -> None:
+    taus = [calibrate(honest(2000), beta=beta).tau for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    assert taus == sorted(taus)
+
+
+def test_too_few_or_too_bad_queries_give_no_tau_and_a_sentence() -> None:
+    assert "fewer than 30 judged queries" in calibrate(honest(20)).sentence
+    bad = [Observed(str(n), 0.9, n % 5 == 0, 0.0, 1.0) for n in range(200)]
+    found = calibrate(bad)
+    assert found.tau is None
+    assert "best lower bound is" in found.sentence
+
+
+def test_where_reranking_gains_nothing_no_share_of_the_gain_is_claimed() -> None:
+    flat = [Observed(str(n), 0.9, True, 1.0, 1.0) for n in range(200)]
+    assert calibrate(flat).kept is None
+
+
+def test_calibrating_twice_gives_the_same_answer_whatever_the_order() -> None:
+    observed = honest(300)
+    assert calibrate(observed) == calibrate(observed[::-1])

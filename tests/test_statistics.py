@@ -1,0 +1,91 @@
+"""Intervals that mean something: paired, seeded, honest about too little evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BadInput
+from core.evaluation.statistics import bootstrap, compare, needed, percentile, wilson_lower, wilson_upper
+
+scores = st.lists(st.floats(0, 1), min_size=2, max_size=40)
+
+
+@given(scores)
+def test_an_interval_holds_its_mean_and_stays_within_the_scores(values: list[float]) -> None:
+    found = bootstrap(np.array(values)[:, None], resamples=200)[0]
+    assert min(values) - 1e-9 <= found.low <= found.mean <= found.high <= max(values) + 1e-9
+    assert found.mean == pytest.approx(np.mean(values))
+
+
+@given(scores)
+def test_comparing_the_other_way_round_mirrors_the_answer(values: list[float]) -> None:
+    there, back = compare(values, values[::-1]), compare(values[::-1], values)
+    assert there.difference.mean == pytest.approx(-back.difference.mean)
+    assert (there.wins, there.ties, there.losses) == (back.losses, back.ties, back.wins)
+    assert there.wins + there.ties + there.losses == there.queries == len(values)
+
+
+def test_the_same_seed_gives_the_same_interval_and_columns_do_not_touch_each_other() -> None:
+    table = np.random.default_rng(1).random((60, 3))
+    assert bootstrap(table) == bootstrap(table)
+    alone = bootstrap(table[:, 1:2])[0]
+    assert bootstrap(table)[1].low == pytest.approx(alone.low, abs=1e-12)
+
+
+def test_the_interval_covers_the_true_mean_about_95_times_of_100() -> None:
+    rng = np.random.default_rng(7)
+    inside = 0
+    for _ in range(200):
+        found = bootstrap(rng.normal(0.3, 0.2, (80, 1)), resamples=400)[0]
+        inside += found.low <= 0.3 <= found.high
+    assert 180 <= inside <= 199
+
+
+def test_a_clear_difference_is_better_and_a_small_sample_is_never_enough() -> None:
+    rng = np.random.default_rng(3)
+    before = rng.random(200)
+    found = compare(before, before + rng.normal(0.1, 0.1, 200))
+    assert (found.verdict, found.needed) == ("better", 0)
+    assert found.sentence.startswith("Better by 0.1")
+    few = compare([0.0] * 5, [1.0] * 5)
+    assert (few.verdict, few.needed) == ("not enough evidence", 25)
+    assert "About 25 more judged queries" in few.sentence
+
+
+def test_the_judgments_still_needed_would_in_fact_be_enough() -> None:
+    rng = np.random.default_rng(11)
+    gaps = rng.normal(0.02, 0.2, 100)
+    found = compare(np.zeros(100), gaps)
+    assert found.verdict == "not enough evidence"
+    assert found.needed == needed(float(gaps.mean()), float(gaps.std(ddof=1)), 100) > 0
+    more = [compare(np.zeros(785), rng.normal(0.02, 0.2, 785), resamples=300).verdict for _ in range(40)]
+    assert 24 <= more.count("better") <= 39  # 80 % power, as promised
+
+
+def test_equal_runs_say_that_there_is_nothing_to_see() -> None:
+    found = compare([0.5] * 50, [0.5] * 50)
+    assert (found.wins, found.ties, found.losses, found.needed) == (0, 50, 0, 0)
+    assert found.sentence.endswith("If there is a difference, it is smaller than 0.01.")
+
+
+def test_unpaired_and_empty_scores_are_refused() -> None:
+    with pytest.raises(BadInput, match="3 before, 2 after"):
+        compare([1, 2, 3], [1, 2])
+    with pytest.raises(BadInput, match="nothing to resample"):
+        compare([], [])
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_bounds_hold_the_share_and_mirror_each_other(trial: tuple[int, int]) -> None:
+    hits, n = trial
+    assert 0.0 <= wilson_lower(hits, n) <= hits / n + 1e-12
+    assert hits / n - 1e-12 <= wilson_upper(hits, n) <= 1.0
+    assert wilson_lower(hits, n) == pytest.approx(1.0 - wilson_upper(n - hits, n))
+
+
+@given(scores, st.floats(0, 1))
+def test_percentiles_agree_with_numpy(values: list[float], share: float) -> None:
+    assert percentile(values, share) == pytest.approx(float(np.quantile(values, share)))
