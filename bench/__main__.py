@@ -1,11 +1,11 @@
-"""`python -m bench [legs|building|quality|lcs|statistics ...] [--sizes 2000,20000,200000]`"""
+"""`python -m bench [legs|building|quality|lcs|statistics|sweep ...] [--sizes 2000,20000,200000]`"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bench import building, lcs, legs, quality, report, statistics
+from bench import building, lcs, legs, quality, report, statistics, sweep
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -14,7 +14,14 @@ HOME = ROOT / "bench" / "out"
 
 def main() -> None:
     """Run the parts that were asked for, or all."""
-    parts = {"legs": _legs, "building": _building, "quality": _quality, "lcs": _lcs, "statistics": _statistics}
+    parts = {
+        "legs": _legs,
+        "building": _building,
+        "quality": _quality,
+        "lcs": _lcs,
+        "statistics": _statistics,
+        "sweep": _sweep,
+    }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
     parser.add_argument("--sizes", default="2000,20000,200000", help="chunks")
@@ -120,6 +127,17 @@ def _statistics(sizes: list[int]) -> None:
     report.write(
         "statistics", "Bootstrap intervals of a sweep", f"{report.machine()}.\n\n" + markdown_table(heads, [line])
     )
+
+
+def _sweep(sizes: list[int]) -> None:
+    made = sweep.measure()
+    lines = [
+        [name.rsplit("_", 1)[0].replace("_", " "), f"{value:.2f}", name.rsplit("_", 1)[1]]
+        for name, value in made.items()
+    ]
+    text = f"{sweep.QUESTIONS:,} questions, two legs to depth {sweep.DEPTH}, nDCG@10 of documents, {report.machine()}. "
+    text += "The sweep is 101 alphas with 1,000 resamples; every other line is one move of a slider, normalisation included.\n\n"
+    report.write("sweep", "Sliders over a whole query set", text + markdown_table(("what", "time", "unit"), lines))
 
 
 if __name__ == "__main__":

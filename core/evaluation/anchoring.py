@@ -51,6 +51,13 @@ def anchor(judgment: Judgment, index: Index) -> Anchored:
     return Anchored(judgment, document, held, "" if held else f"No chunk of {judgment.path!r} holds what was judged.")
 
 
+def section_text(judgment: Judgment, index: Index) -> str:
+    """The section that a judgment names, as it stands in a generation; "" when it is gone."""
+    document = _document(judgment, index)
+    span = _section(index, document, judgment.heading) if document is not None else None
+    return index.text(document)[span[0] : span[1]] if document is not None and span else ""
+
+
 def gains(judgments: Iterable[Judgment], index: Index, unit: str = "document") -> Gains:
     """Judgments as gains over documents or chunks of a generation; of several grades the best counts."""
     placed: dict[str, dict[int, float]] = {}

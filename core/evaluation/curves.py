@@ -37,7 +37,9 @@ def table(rows: sweep.Matrix, config: SearchConfig, measure: str, steps: int = S
         raise BadInput("An alpha sweep needs convex fusion of bm25 and dense, for example --config convex-0.5.")
     scaled = sweep.normalise(rows, config)
     columns = [
-        sweep.values(rows, sweep.ranks(rows, sweep.fuse(scaled, replace(config, alpha=alpha, weights=NOTHING))), measure)
+        sweep.values(
+            rows, sweep.ranks(rows, sweep.fuse(scaled, replace(config, alpha=alpha, weights=NOTHING))), measure
+        )
         for alpha in alphas(steps)
     ]
     return np.stack(columns, axis=1)

@@ -7,7 +7,7 @@ order of operations of `core.retrieval.fusion`, so that the ranks are those that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
@@ -72,7 +72,15 @@ def matrix(
         starts.append(len(judged))
     floors = np.array([next(one.floors[leg] for one in found if leg in one.floors) for leg in legs])
     return Matrix(
-        legs, depth, scores, places, floors, local, np.array(starts), np.array(judged, np.int32), np.array(graded, float)
+        legs,
+        depth,
+        scores,
+        places,
+        floors,
+        local,
+        np.array(starts),
+        np.array(judged, np.int32),
+        np.array(graded, float),
     )
 
 
@@ -102,7 +110,7 @@ def normalise(table: Matrix, config: SearchConfig) -> Normalised:
     at = [table.legs.index(leg) for leg in legs]
     places = table.places[at]
     retrieved = (places > 0) & (places <= config.depth)
-    candidates = retrieved.any(axis=0)
+    candidates = np.asarray(retrieved.any(axis=0))
     alone = config.missing == "absent" or len(legs) == 1
     here = retrieved if alone else np.broadcast_to(candidates, retrieved.shape)
     scores = table.scores[at]
@@ -155,7 +163,7 @@ def _by_max(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarr
     return np.where(high > 0, np.maximum(0.0, scores / np.where(high > 0, high, 1.0)), 0.0)
 
 
-_SCALES = {
+_SCALES: Mapping[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
     "minmax": _minmax,
     "tm2c2": _theoretical,
     "zscore": _zscore,
@@ -201,7 +209,9 @@ def values(table: Matrix, places: np.ndarray, measure: str) -> np.ndarray:
 
     name, k = _split(measure)
     owner = np.repeat(np.arange(table.questions), np.diff(table.starts))
-    per_question = lambda amounts: np.bincount(owner, weights=amounts, minlength=table.questions)
+    per_question: Callable[[np.ndarray], np.ndarray] = lambda amounts: np.bincount(
+        owner, weights=amounts, minlength=table.questions
+    )
     seen = (places > 0) & (places <= k)
     relevant = table.gains > 0
     if name == "nDCG":
@@ -221,7 +231,9 @@ def values(table: Matrix, places: np.ndarray, measure: str) -> np.ndarray:
 def _split(measure: str) -> tuple[str, int]:
     name, _, depth = measure.partition("@")
     if name not in SWEPT or not depth.isdigit() or not int(depth):
-        raise BadInput(f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{one}@k' for one in SWEPT)}.")
+        raise BadInput(
+            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{one}@k' for one in SWEPT)}."
+        )
     return name, int(depth)
 
 

@@ -70,6 +70,20 @@ class Searching:
         found = pipeline.gather(pipeline.check_query(query), bare, index, embed, allowed, pipeline.Trace())
         return pipeline.documents_near(index, found)
 
+    def candidates(
+        self, index: Index, query: str, config: SearchConfig, filters: Filters, trace: pipeline.Trace
+    ) -> pipeline.Candidates:
+        """What the legs find, for whoever fuses it many times."""
+        allowed = index.allowed(filters, self.clock.today())
+        embed = lambda text: self._vector(index.profile.embedder, text)
+        return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, trace)
+
+    def reranked(
+        self, index: Index, query: str, fused: pipeline.Fused, config: SearchConfig, trace: pipeline.Trace
+    ) -> list[int]:
+        """The final order of a fused ranking."""
+        return pipeline.rerank(query, fused, config, index, lambda: self.models.reranker(RERANKER), trace)[0]
+
     def _embed(self, embedder: str, text: str) -> np.ndarray:
         return self.models.embedder(embedder).query(text)
 
