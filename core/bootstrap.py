@@ -26,7 +26,11 @@ from core.services.indexing import Indexing
 from core.services.jobs import Job, Jobs, Work
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
+from core.services.production import ProductionSettings
+from core.services.querysets import QuerySets
+from core.services.runs import Runs
 from core.services.searching import Searching
+from core.services.tuning import Tuning
 from core.services.verifying import Verifying
 from core.settings import Settings
 
@@ -49,6 +53,10 @@ class App:
     administration: Administration
     gaps: Gaps
     shelf: Generations
+    querysets: QuerySets
+    runs: Runs
+    tuning: Tuning
+    production: ProductionSettings
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -73,7 +81,12 @@ class App:
 
     def kinds(self) -> Mapping[str, Work]:
         """What a worker can do."""
-        return {"reindex": self._reindex, "verify": self._verify}
+        return {
+            "reindex": self._reindex,
+            "verify": self._verify,
+            "evaluate": self.runs.work,
+            "drift": self.production.work,
+        }
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         problems = self.verifying.problems(progress)
@@ -81,7 +94,10 @@ class App:
 
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         profile = self.preferences.profile(arguments["profile"])
-        return indexing.as_json(self.indexing.build(profile, full=arguments.get("full", False), progress=progress))
+        built = self.indexing.build(profile, full=arguments.get("full", False), progress=progress)
+        if built.fresh and profile == self.preferences.production().profile and self.production.watched():
+            self.jobs.start("drift", {})
+        return indexing.as_json(built)
 
 
 def build(settings: Settings, *, clock: Clock | None = None, models: Models | None = None) -> App:
@@ -100,6 +116,8 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
     searching = Searching(shelf, models, preferences, clock)
     jobs = Jobs(database, Processes(settings.home), clock)
+    querysets = QuerySets(database, documents, clock)
+    runs = Runs(database, querysets, searching, preferences, jobs, clock)
     return App(
         settings=settings,
         store=store,
@@ -115,6 +133,10 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         administration=Administration(documents, shelf, preferences, jobs, models, cache),
         gaps=Gaps(database, clock),
         shelf=shelf,
+        querysets=querysets,
+        runs=runs,
+        tuning=Tuning(runs),
+        production=ProductionSettings(preferences, runs),
     )
 
 
