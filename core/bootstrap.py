@@ -20,6 +20,8 @@ from core.retrieval.analysis import analyser
 from core.services import indexing
 from core.services.administration import Administration
 from core.services.documents import Documents
+from core.services.experiments import Experiments
+from core.services.experiments.bench import Workbench
 from core.services.finding import Finding
 from core.services.gaps import Gaps
 from core.services.indexing import Indexing
@@ -57,6 +59,7 @@ class App:
     runs: Runs
     tuning: Tuning
     production: ProductionSettings
+    experiments: Experiments
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -86,6 +89,7 @@ class App:
             "verify": self._verify,
             "evaluate": self.runs.work,
             "drift": self.production.work,
+            "experiment": self.experiments.work,
         }
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
@@ -118,13 +122,14 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     jobs = Jobs(database, Processes(settings.home), clock)
     querysets = QuerySets(database, documents, clock)
     runs = Runs(database, querysets, searching, preferences, jobs, clock)
+    building = Indexing(store, documents, shelf, models, cache, clock)
     return App(
         settings=settings,
         store=store,
         models=models,
         documents=documents,
         preferences=preferences,
-        indexing=Indexing(store, documents, shelf, models, cache, clock),
+        indexing=building,
         searching=searching,
         jobs=jobs,
         verifying=Verifying(store, database, shelf, preferences),
@@ -137,6 +142,7 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         runs=runs,
         tuning=Tuning(runs),
         production=ProductionSettings(preferences, runs),
+        experiments=Experiments(Workbench(runs, building, documents, models), settings.home / "reports", jobs),
     )
 
 

@@ -93,6 +93,9 @@ class Runs:
             if digest not in bench:
                 index = self.searching.shelf.open(plan.profile)
                 bench[digest] = _Bench(self.searching, self.database, index, found, unit)
+                for other in sorted(plans, key=lambda one: -len(one.config.legs)):  # pairs first: they hold the singles
+                    if profiles.identity(other.profile) == digest:
+                        bench[digest].legs(other.config)
             made.append(self._run(bench[digest], plan, n, len(plans), progress))
         return tuple(made)
 

@@ -73,9 +73,9 @@ class Searching:
     def candidates(
         self, index: Index, query: str, config: SearchConfig, filters: Filters, trace: pipeline.Trace
     ) -> pipeline.Candidates:
-        """What the legs find, for whoever fuses it many times."""
+        """What the legs find, for whoever fuses it many times; the query is embedded anew, so that times are true."""
         allowed = index.allowed(filters, self.clock.today())
-        embed = lambda text: self._vector(index.profile.embedder, text)
+        embed = lambda text: self._embed(index.profile.embedder, text)
         return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, trace)
 
     def reranked(
