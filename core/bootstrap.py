@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.adapters import kernels, weights
+from core.adapters.alphas import AlphaShelf
 from core.adapters.cache import EmbeddingCache
 from core.adapters.clock import SystemClock
 from core.adapters.database import Database
@@ -32,6 +33,7 @@ from core.services.production import ProductionSettings
 from core.services.querysets import QuerySets
 from core.services.runs import Runs
 from core.services.searching import Searching
+from core.services.training import Training
 from core.services.tuning import Tuning
 from core.services.verifying import Verifying
 from core.settings import Settings
@@ -60,6 +62,8 @@ class App:
     tuning: Tuning
     production: ProductionSettings
     experiments: Experiments
+    alphas: AlphaShelf
+    training: Training
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -118,7 +122,8 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
     )
     documents, preferences = Documents(store), Preferences(store)
     cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
-    searching = Searching(shelf, models, preferences, clock)
+    alphas = AlphaShelf(settings.home / "models" / "alpha")
+    searching = Searching(shelf, models, preferences, clock, alphas)
     jobs = Jobs(database, Processes(settings.home), clock)
     querysets = QuerySets(database, documents, clock)
     runs = Runs(database, querysets, searching, preferences, jobs, clock)
@@ -143,6 +148,8 @@ def build(settings: Settings, *, clock: Clock | None = None, models: Models | No
         tuning=Tuning(runs),
         production=ProductionSettings(preferences, runs),
         experiments=Experiments(Workbench(runs, building, documents, models), settings.home / "reports", jobs),
+        alphas=alphas,
+        training=Training(runs, alphas),
     )
 
 

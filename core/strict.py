@@ -49,6 +49,8 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 def _value(hint: Any, value: Any, where: str) -> Any:
+    if hint is Any:
+        return value
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return None if value is None else _value(next(a for a in args if a is not type(None)), value, where)

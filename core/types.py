@@ -219,6 +219,9 @@ class SearchConfig:
     tau: float = 1.0
     rerank_depth: int = 20
     k: int = 10
+    alpha_from: str = "fixed"  # or learned, llm, rules: then every query gets its own
+    alpha_model: str = ""
+    parents: bool = False  # search children, return their parents
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from core.errors import BadInput
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS
 from core.types import NOTHING, SearchConfig
 
-LEGS = ("bm25", "dense")
+LEGS = ("bm25", "dense", "tfidf", "sparse")
 MISSING = ("exact", "floor", "absent")
 RERANK = ("off", "always", "conditional")
+ALPHA_FROM = ("fixed", "learned", "llm", "rules")
+WEIGHTED = ("convex", "rrf", "rsf", "dbsn")  # fusions that weigh their legs
 NAMES = ("bm25", "dense", "convex-<alpha>", "tm2c2-<alpha>", "rrf-<k>", "rsf", "dbsn", "combsum", "combmnz")
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
@@ -80,6 +82,7 @@ def check(config: SearchConfig) -> SearchConfig:
     _one_of("normalisation", config.normalisation, NORMALISATIONS)
     _one_of("missing", config.missing, MISSING)
     _one_of("rerank", config.rerank, RERANK)
+    _one_of("alpha_from", config.alpha_from, ALPHA_FROM)
     for leg in (*config.legs, *config.weights):
         _one_of("legs", leg, LEGS)
     if not config.legs or len(set(config.legs)) != len(config.legs):
@@ -98,7 +101,28 @@ def check(config: SearchConfig) -> SearchConfig:
             raise BadInput(f"configuration.{key}: {getattr(config, key)} is not between {low} and {high}.")
     if any(weight < 0 for weight in config.weights.values()) or (config.weights and not sum(config.weights.values())):
         raise BadInput("configuration.weights: weights must not be negative, and one must be above zero.")
+    if config.alpha_from != "fixed":
+        _check_alpha(config)
     return config
+
+
+def _check_alpha(config: SearchConfig) -> None:
+    """A weight per query needs a fusion that weighs, no weights by hand, and, when learned, a model and two legs."""
+    if config.fusion not in WEIGHTED or config.weights:
+        raise BadInput(
+            f"configuration.alpha_from: {config.alpha_from!r} needs a fusion that weighs its legs "
+            f"({', '.join(WEIGHTED)}) and no weights by hand."
+        )
+    if config.alpha_from != "learned":
+        return
+    if not config.alpha_model:
+        raise BadInput("configuration.alpha_model: name the model that predicts alpha.")
+    if config.fusion != "convex" or not _two_sided(config):
+        raise BadInput("configuration.alpha_from: 'learned' needs convex fusion of dense and one other leg.")
+
+
+def _two_sided(config: SearchConfig) -> bool:
+    return len(config.legs) == 2 and "dense" in config.legs
 
 
 def _one_of(key: str, value: str, known: Any) -> None:
@@ -114,8 +138,8 @@ def weights(config: SearchConfig) -> dict[str, float]:
     """
     if config.weights:
         return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
-    if config.fusion == "convex" and set(config.legs) == {"bm25", "dense"}:
-        return {"bm25": round(1.0 - config.alpha, 12), "dense": config.alpha}
+    if config.fusion == "convex" and _two_sided(config):
+        return {leg: config.alpha if leg == "dense" else round(1.0 - config.alpha, 12) for leg in config.legs}
     return dict.fromkeys(config.legs, 1.0)
 
 

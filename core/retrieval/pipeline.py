@@ -9,15 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Index, Leg, Ranking, Reranker
 from core.retrieval.config import weights as leg_weights
+from core.retrieval.families import families
+from core.retrieval.features import Seen
 from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
-from core.types import Filters, Hit, LegScore, Result, SearchConfig, Stage
+from core.retrieval.weighing import Balance
+from core.types import Filters, Frozen, Hit, LegScore, Result, SearchConfig, Stage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,19 +77,26 @@ def search(
     filters: Filters = Filters(),
     today: date | None = None,
     clock: Callable[[], float] = time.perf_counter,
+    balance: Callable[[Seen, SearchConfig], Balance] | None = None,
 ) -> Result:
     """Answer one query from one generation. The only search there is."""
     query, trace = check_query(query), Trace(clock)
     allowed = index.allowed(filters, today or date.today())
     candidates = gather(query, config, index, embed, allowed, trace)
+    weighed, note = weigh(query, candidates, config, balance, trace)
     with trace.stage("fuse") as out:
-        fused = fuse(candidates, config)
-        out.append(fused.ranking)
+        fused = fuse(candidates, weighed)
+        out += [fused.ranking, note]
     order, reranked = rerank(query, fused, config, index, reranker, trace)
     with trace.stage("cut") as out:
         explain = Explainer(index, candidates, fused, reranked)
-        hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
-        out.append(hits)
+        if config.parents:
+            further = lambda depth: _further(query, replace(weighed, depth=depth), index, embed, allowed)
+            hits, said = families(explain, order, config, further)
+            out += [hits, said]
+        else:
+            hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
+            out.append(hits)
     made, near = index.generation, documents_near(index, candidates)
     stages, warnings = tuple(trace.stages), tuple(trace.warnings)
     return Result(query, made.profile, made.number, made.commit, config, hits, stages, warnings, near)
@@ -154,6 +164,38 @@ def _complete(
     return complete
 
 
+def weigh(
+    query: str,
+    candidates: Candidates,
+    config: SearchConfig,
+    balance: Callable[[Seen, SearchConfig], Balance] | None,
+    trace: Trace,
+) -> tuple[SearchConfig, str]:
+    """The configuration with this query's own weights, and where they came from. Without them alpha stays fixed."""
+    if config.alpha_from == "fixed":
+        return config, ""
+    with trace.stage("alpha"):
+        try:
+            if balance is None:
+                raise Unavailable("nobody here can weigh the legs.")
+            given = balance(seen(query, candidates), config)
+        except ConcordError as error:
+            trace.warnings.append(f"Alpha stays at {config.alpha:g}: {error}")
+            return config, f"alpha {config.alpha:g}, fixed"
+    if given.warning:
+        trace.warnings.append(given.warning)
+    return replace(config, weights=Frozen(given.weights)), given.note
+
+
+def seen(query: str, candidates: Candidates) -> Seen:
+    """What a predictor of alpha may look at: the query and what the dense and the other leg answered."""
+    other = next((leg for leg in candidates.retrieved if leg != "dense"), "")
+    if "dense" not in candidates.retrieved or not other:
+        return Seen(query, candidates.retrieved.get("dense", {}), candidates.retrieved.get(other, {}))
+    floors, found = candidates.floors, candidates.retrieved
+    return Seen(query, found["dense"], found[other], floors["dense"], floors[other])
+
+
 def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     """Candidates to one ranking: arithmetic alone, so sliders can call it as often as they move."""
     normalise = NORMALISATIONS[config.normalisation]
@@ -201,6 +243,18 @@ def _text(index: Index, chunk: int) -> str:
     return f"{context}\n\n{text}" if context else text
 
 
+def _further(
+    query: str,
+    config: SearchConfig,
+    index: Index,
+    embed: Callable[[str], np.ndarray],
+    allowed: np.ndarray | None,
+) -> Explainer:
+    """The same query asked deeper; its time counts as part of the cut."""
+    candidates = gather(query, config, index, embed, allowed, Trace())
+    return Explainer(index, candidates, fuse(candidates, config), {})
+
+
 class Explainer:
     """Turns chunk numbers into hits that say why they stand where they stand."""
 
@@ -231,6 +285,14 @@ class Explainer:
             fused_rank=self.fused_places[chunk],
             rerank_score=again,
         )
+
+    def parent(self, place: int, chunk: int) -> Hit:
+        """The parent of a chunk as a hit: `chunk` still names the child that was found."""
+        hit, above = self.hit(place, chunk), self.index.passage(chunk).parent
+        if above is None:
+            return hit
+        text = self.index.text(self.index.document_of(chunk))
+        return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
 
     def _leg(self, name: str, chunk: int) -> LegScore:
         return LegScore(

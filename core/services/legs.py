@@ -90,14 +90,15 @@ class Legs:
 
     def rank(self, query: str, config: SearchConfig) -> Ranked:
         """A query under a configuration: arithmetic, and a reranker where one is asked for."""
-        gathered = self.of(query)
+        gathered, trace = self.of(query), Trace()
+        found = narrow(gathered.candidates, config)
+        weighed = self.searching.weighed(self.index, query, found, config, trace)
         started = time.perf_counter()
-        fused = fuse(narrow(gathered.candidates, config), config)
+        fused = fuse(found, weighed)
         ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs}
         if "dense" in config.legs:
             ms["embed"] = gathered.ms.get("embed", 0.0)
         ms["fuse"] = (time.perf_counter() - started) * 1000.0
-        trace = Trace()
         order = self.searching.reranked(self.index, query, fused, config, trace)[:KEEP]
         scores = tuple(float(fused.ranking[chunk]) for chunk in order)
         warnings = (*gathered.warnings, *trace.warnings)
@@ -128,7 +129,8 @@ def generation_key(searching: Searching, index: Index) -> str:
 
 def search_key(searching: Searching, index: Index, config: SearchConfig) -> str:
     """What names a search: two with the same key find the same."""
-    return strict.digest([generation_key(searching, index), replace(config, k=KEEP)], 16)
+    learned = searching.alphas.model(config.alpha_model) if config.alpha_model and searching.alphas else ""
+    return strict.digest([generation_key(searching, index), replace(config, k=KEEP), learned], 16)
 
 
 def _times(stages: Sequence[Stage]) -> dict[str, float]:

@@ -221,13 +221,14 @@ class _Bench:
     def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, Ranked]:
         """Every judged question under a configuration; what was ranked before is taken from the database."""
         legs, kept = self.legs(config), Kept(self.database, search)
-        known = {query: _ranked(raw) for query, raw in kept.all().items()} if config.rerank != "off" else {}
+        costly = config.rerank != "off" or config.alpha_from == "llm"  # the rest is arithmetic
+        known = {query: _ranked(raw) for query, raw in kept.all().items()} if costly else {}
         ranked: dict[str, Ranked] = {}
         try:
             for n, question in enumerate(self.judged, 1):
                 text = " ".join(question.text.split())
                 ranked[question.id] = known.get(text) or legs.rank(text, config)
-                if config.rerank != "off" and text not in known and not ranked[question.id].warnings:
+                if costly and text not in known and not ranked[question.id].warnings:
                     kept.put(text, strict.plain(ranked[question.id]))
                 progress(n, len(self.judged), f"Searching with {label(config)}")
         finally:

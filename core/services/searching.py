@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.ports import Clock, Index, Models, Shelf
-from core.retrieval import pipeline
+from core.retrieval import pipeline, weighing
+from core.retrieval.alpha import AlphaModels
 from core.retrieval.config import name as config_name
 from core.services.preferences import Preferences
 from core.types import Filters, Result, SearchConfig
@@ -22,8 +23,16 @@ RERANKER = "ms-marco-minilm-l12-int8"
 class Searching:
     """Searches the serving generation of a profile."""
 
-    def __init__(self, shelf: Shelf, models: Models, preferences: Preferences, clock: Clock) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        models: Models,
+        preferences: Preferences,
+        clock: Clock,
+        alphas: AlphaModels | None = None,
+    ) -> None:
         self.shelf, self.models, self.preferences, self.clock = shelf, models, preferences, clock
+        self.alphas = alphas
         self._vector = lru_cache(maxsize=1024)(self._embed)
 
     def search(
@@ -58,6 +67,17 @@ class Searching:
             reranker=lambda: self.models.reranker(RERANKER),
             filters=filters,
             today=self.clock.today(),
+            balance=lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index)),
+        )
+
+    def weighers(self, index: Index) -> weighing.Weighers:
+        """Who can be asked for the weights of a query in a generation."""
+        embedder = index.profile.embedder
+        return weighing.Weighers(
+            models=self.alphas,
+            llm=self.models.llm,
+            embed=lambda text: self._vector(embedder, text),
+            profile=index.generation.digest,
         )
 
     def documents_near(
@@ -77,6 +97,13 @@ class Searching:
         allowed = index.allowed(filters, self.clock.today())
         embed = lambda text: self._embed(index.profile.embedder, text)
         return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, trace)
+
+    def weighed(
+        self, index: Index, query: str, found: pipeline.Candidates, config: SearchConfig, trace: pipeline.Trace
+    ) -> SearchConfig:
+        """The configuration with this query's own weights, where it asks for them."""
+        balance = lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index))
+        return pipeline.weigh(query, found, config, balance, trace)[0]
 
     def reranked(
         self, index: Index, query: str, fused: pipeline.Fused, config: SearchConfig, trace: pipeline.Trace

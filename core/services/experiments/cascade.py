@@ -27,8 +27,10 @@ STAGES: Mapping[str, Mapping[str, Any]] = {
     "dense": {"base": "dense"},
     "bi-modal, RRF": {"base": "rrf-60"},
     "bi-modal, convex": {"base": "convex-0.5"},
+    "bi-modal, weights by rule": {"base": "convex-0.5", "alpha_from": "rules"},
+    "bi-modal, weights by LLM": {"base": "convex-0.5", "alpha_from": "llm"},
     "tri-modal, static weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"]},
-    "tri-modal, dynamic weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"], "weighting": "llm"},
+    "tri-modal, dynamic weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"], "alpha_from": "llm"},
     "bi-modal + cross-encoder": {"base": "convex-0.5+rerank"},
     "bi-modal + cross-encoder + LLM": {"base": "convex-0.5+rerank", "rerankers": ["cross-encoder", "llm"]},
 }
@@ -40,7 +42,7 @@ def run(bench: Workbench, progress: Progress) -> Report:
     plans, names, skipped = [], [], []
     for name, raw in STAGES.items():
         try:
-            if "LLM" in name or "dynamic" in name:
+            if "LLM" in name or raw.get("alpha_from") == "llm":
                 bench.models.llm()
             plans.append(Plan(profile, replace(configs.parse(json.dumps(raw)), depth=DEPTH)))
             names.append(name)

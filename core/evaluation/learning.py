@@ -1,0 +1,201 @@
+"""Learning alpha: examples from judged queries, an honest split, and a model with its evidence (thesis, 4.2)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadInput
+from core.evaluation.learners import LEARNERS, Learned, r2
+from core.ports import Progress, no_progress
+from core.retrieval.alpha import INPUTS, AlphaModel, optimum
+from core.retrieval.features import Seen
+from core.retrieval.predictors import FEATURES
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SEED = 42
+PARTS = (0.70, 0.15, 0.15)  # train, validation, test
+ENOUGH = 200  # judged queries; below this the evidence is thin
+LEAST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One judged query: what a predictor sees of it, its best alpha, and how much that alpha matters."""
+
+    query: str
+    group: str
+    seen: Seen
+    alpha: float
+    matters: float
+    vector: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A test query: what would have been best and what the model says."""
+
+    query: str
+    group: str
+    optimal: float
+    predicted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A model with everything that a report shows.
+
+    `regret` is what a choice of alpha adds to the squared error of the optimum, averaged over test queries: of the
+    model, of the best fixed alpha of the training part. `contributions` are SHAP values per test query and feature.
+    """
+
+    model: AlphaModel
+    r2: Mapping[str, float]
+    regret: Mapping[str, float]
+    fixed: float
+    chosen: Mapping[str, Any]
+    tried: tuple[tuple[Mapping[str, Any], float], ...]
+    test: tuple[Prediction, ...]
+    features: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    coefficients: Mapping[str, float]
+    contributions: tuple[tuple[float, ...], ...]
+    losses: Mapping[str, tuple[float, ...]]
+    warning: str
+
+
+def example(
+    query: str,
+    seen: Seen,
+    labels: Mapping[int, float],
+    dense: Mapping[int, float],
+    other: Mapping[int, float],
+    *,
+    group: str = "",
+    vector: Sequence[float] = (),
+) -> Example:
+    """A judged query as an example. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
+    best = optimum(labels, dense, other)
+    return Example(query, group, seen, best.alpha, best.matters, tuple(map(float, vector)))
+
+
+def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example], list[Example], list[Example]]:
+    """Train, validation and test, 70/15/15 within every group; the same for the same queries in any order.
+
+    >>> parts = split([Example(str(n), "ab"[n % 2], Seen("", {}, {}), 0.5, 1.0) for n in range(40)])
+    >>> [len(part) for part in parts], [sum(one.group == "a" for one in part) for part in parts]
+    ([28, 6, 6], [14, 3, 3])
+    """
+    groups: dict[str, list[Example]] = {}
+    for one in sorted(examples, key=lambda one: one.query):
+        groups.setdefault(one.group, []).append(one)
+    parts: tuple[list[Example], list[Example], list[Example]] = ([], [], [])
+    rng = random.Random(seed)
+    for _, members in sorted(groups.items()):
+        rng.shuffle(members)
+        first, second = round(len(members) * PARTS[0]), round(len(members) * (PARTS[0] + PARTS[1]))
+        for part, found in zip(parts, (members[:first], members[first:second], members[second:]), strict=True):
+            part += found
+    return parts
+
+
+def train(
+    kind: str,
+    examples: Sequence[Example],
+    trained_for: str,
+    *,
+    name: str = "",
+    seed: int = SEED,
+    grid: Sequence[Any] | None = None,
+    progress: Progress = no_progress,
+) -> Trained:
+    """Fit every point of the grid on the train part, keep the best on validation, and report on the test part."""
+    if kind not in LEARNERS:
+        raise BadInput(f"There is no alpha model of kind {kind!r}. Kinds: {', '.join(LEARNERS)}.")
+    useful = [one for one in examples if one.matters > 0]
+    if len(useful) < LEAST:
+        raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")
+    parts = split(useful, seed)
+    tables = [_table(kind, part) for part in parts]
+    fit, points = LEARNERS[kind]
+    learned = fit(tables[0], tables[1], points if grid is None else grid, seed, progress)
+    return _reported(kind, name or kind, trained_for, learned, parts, tables)
+
+
+def _table(kind: str, part: Sequence[Example]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, targets and sample weights.
+
+    Beyond the thesis, `distribution` weighs each query by how much its alpha matters: the weighted error of alpha is
+    then, up to clipping, the squared error that the fused scores gain.
+    """
+    import numpy as np
+
+    if kind == "mlp" and any(not one.vector for one in part):
+        raise BadInput("The network reads the query's vector, and some examples have none.")
+    rows = [one.vector if kind == "mlp" else FEATURES[kind](one.seen) for one in part]
+    alphas, matters = np.array([one.alpha for one in part]), np.array([one.matters for one in part])
+    weights = matters / matters.mean() if kind == "distribution" else np.ones(len(part))
+    return np.array(rows, dtype=np.float64), alphas, weights
+
+
+def _reported(
+    kind: str,
+    name: str,
+    trained_for: str,
+    learned: Learned,
+    parts: Sequence[Sequence[Example]],
+    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+) -> Trained:
+    import numpy as np
+
+    said = [np.clip(learned.predict(x), 0.0, 1.0) for x, _, _ in tables]
+    scores = {part: r2(y, p) for part, (_, y, _), p in zip(("train", "validation", "test"), tables, said, strict=True)}
+    fixed = _fixed(parts[0])
+    regrets = {"model": _regret(parts[2], said[2]), "fixed": _regret(parts[2], np.full(len(parts[2]), fixed))}
+    count = sum(map(len, parts))
+    evidence = {"r2": scores, "regret": regrets, "queries": count, "chosen": learned.chosen, "best_fixed_alpha": fixed}
+    inputs = INPUTS[kind]
+    shap = learned.contributions(tables[2][0])[:, :-1] if learned.contributions else np.empty((0, 0))
+    return Trained(
+        model=AlphaModel(name, kind, trained_for, learned.parameters, evidence),
+        r2=scores,
+        regret=regrets,
+        fixed=fixed,
+        chosen=learned.chosen,
+        tried=learned.tried,
+        test=tuple(
+            Prediction(one.query, one.group, one.alpha, float(p)) for one, p in zip(parts[2], said[2], strict=True)
+        ),
+        features=inputs,
+        values=_rows(tables[2][0]) if inputs else (),
+        coefficients=dict(zip(inputs, learned.parameters["coefficients"], strict=True)) if kind == "ridge" else {},
+        contributions=_rows(shap),
+        losses=learned.losses,
+        warning=_warning(count, regrets, fixed),
+    )
+
+
+def _fixed(part: Sequence[Example]) -> float:
+    """The one alpha that would have cost least: the mean of the optima, each as heavy as it matters."""
+    return sum(one.alpha * one.matters for one in part) / sum(one.matters for one in part)
+
+
+def _regret(part: Sequence[Example], alphas: np.ndarray) -> float:
+    losses = [one.matters * (one.alpha - float(a)) ** 2 for one, a in zip(part, alphas, strict=True)]
+    return sum(losses) / len(losses) if losses else 0.0
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(value) for value in row) for row in table)
+
+
+def _warning(count: int, regrets: Mapping[str, float], fixed: float) -> str:
+    if count < ENOUGH:
+        return f"The evidence is thin: {count} judged queries, {ENOUGH} are wanted. Use the fixed alpha {fixed:.2f}."
+    if regrets["model"] >= regrets["fixed"]:
+        return f"The model does no better than the fixed alpha {fixed:.2f} on queries it has not seen. Use that."
+    return ""

@@ -1,0 +1,144 @@
+"""The weight of the dense side, chosen per query: the optimum in hindsight, and models that predict it.
+
+Models are trained in `core/evaluation/learning.py` and kept as JSON. Each names the way of searching that it was
+trained for and refuses to serve another one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core import strict
+from core.errors import ConcordError, Corrupt, Refused
+from core.retrieval.features import DISTRIBUTION, QUERY, SCORES, Seen
+from core.types import NOTHING, SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FORMAT = 1
+
+
+# ---------------------------------------------------------------- the optimum in hindsight
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The best alpha of one query, and how much it matters: what an error of one would add to the squared error."""
+
+    alpha: float
+    matters: float
+
+
+def optimum(labels: Mapping[int, float], dense: Mapping[int, float], bm25: Mapping[int, float]) -> Optimum:
+    """The alpha whose fused scores lie nearest to the labels, in closed form (thesis, equations 18 and 19).
+
+    Labels say how much of the answer each candidate holds (LSS); scores are normalised. The error is a parabola in
+    alpha, so the optimum within 0..1 is its clipped minimum. Where both legs say the same, any alpha is as good.
+
+    >>> optimum({1: 1.0, 2: 0.0}, {1: 1.0, 2: 0.5}, {1: 0.0, 2: 1.0})
+    Optimum(alpha=1.0, matters=1.25)
+    >>> optimum({1: 0.5, 2: 0.5}, {1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0}).alpha
+    0.5
+    """
+    chunks = sorted(labels)
+    gaps = [(labels[c] - bm25.get(c, 0.0), dense.get(c, 0.0) - bm25.get(c, 0.0)) for c in chunks]
+    matters = fsum(apart * apart for _, apart in gaps)
+    if matters <= 1e-12:
+        return Optimum(0.5, 0.0)
+    return Optimum(clipped(fsum(short * apart for short, apart in gaps) / matters), matters)
+
+
+def clipped(alpha: float) -> float:
+    """Alpha within 0..1.
+
+    >>> clipped(1.2), clipped(-3.0)
+    (1.0, 0.0)
+    """
+    return min(1.0, max(0.0, float(alpha)))
+
+
+# ---------------------------------------------------------------- models
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaModel:
+    """A trained predictor: what it is, what it was trained for, its numbers, and how well it did."""
+
+    name: str
+    kind: str
+    trained_for: str
+    parameters: Mapping[str, Any]
+    evidence: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    format: int = FORMAT
+
+
+class Predict(Protocol):
+    """From what a query looks like to its alpha. The vector is only computed by those who need it."""
+
+    def __call__(self, seen: Seen, embed: Callable[[str], np.ndarray]) -> float:
+        """Alpha, from 0 to 1."""
+        ...
+
+
+class AlphaModels(Protocol):
+    """Models by name, and what makes them predict."""
+
+    def model(self, name: str) -> AlphaModel:
+        """A model with its evidence."""
+        ...
+
+    def predictor(self, name: str) -> Predict:
+        """What makes a model predict."""
+        ...
+
+
+INPUTS: Mapping[str, tuple[str, ...]] = {
+    "ridge": QUERY,
+    "xgboost": SCORES,
+    "mlp": (),  # the query's vector
+    "distribution": DISTRIBUTION,  # beyond the thesis: query text alone is known to fail
+}
+
+# ---------------------------------------------------------------- what a model was trained for
+
+
+def purpose(config: SearchConfig, profile: str) -> str:
+    """What names a way of searching for a model: everything that shapes the scores it sees, and the index.
+
+    How deep the legs look, how many hits are shown, and reranking do not: features come from each leg's ten best.
+    """
+    shape = (config.legs, config.normalisation, config.fusion, config.missing)
+    return strict.digest({"shape": shape, "profile": profile})
+
+
+def check_purpose(model: AlphaModel, config: SearchConfig, profile: str) -> None:
+    """Refuse to serve what the model was not trained for."""
+    if model.trained_for != purpose(config, profile):
+        raise Refused(
+            f"The alpha model {model.name!r} was trained for another way of searching ({model.trained_for}, this is "
+            f"{purpose(config, profile)}). Train it for this profile, legs, normalisation and fusion."
+        )
+
+
+# ---------------------------------------------------------------- files
+
+
+def to_json(model: AlphaModel) -> str:
+    """A model as text: plain JSON, never pickle."""
+    return strict.canonical(model)
+
+
+def from_json(text: str, where: str) -> AlphaModel:
+    """A model from text; anything odd is named."""
+    try:
+        model = strict.parse(AlphaModel, json.loads(text), where)
+    except (ValueError, ConcordError) as error:
+        raise Corrupt(f"{where} is not an alpha model: {error}") from None
+    if model.format != FORMAT or model.kind not in INPUTS:
+        raise Corrupt(f"{where} has format {model.format} and kind {model.kind!r}. Kinds: {', '.join(INPUTS)}.")
+    return model
