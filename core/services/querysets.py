@@ -13,9 +13,10 @@ from core.curation.names import safe_profile
 from core.errors import BadInput, NotFound
 from core.evaluation import anchoring, querysets, reading, writing
 from core.evaluation.agreement import Agreement, agreement
+from core.evaluation.pooling import Pooled, ask_model
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.evaluation.reading import Problem
-from core.ports import Clock, Database, Index
+from core.ports import Clock, Database, Index, Llm, Progress, no_progress
 from core.services.documents import Documents
 
 GUIDELINES = (
@@ -111,6 +112,22 @@ class QuerySets:
             for one in judgments:
                 run(_INSERT, (head["id"], *_row(replace(one, source="person", judge=actor.name)), now))
         return self.get(name)
+
+    def judge_by_model(
+        self, actor: Actor, name: str, pool: Sequence[Pooled], llm: Llm, progress: Progress = no_progress
+    ) -> tuple[int, int]:
+        """Let a language model judge a pool, labelled as such; returns how many it judged and how many it could not."""
+        require(actor, "keep a query set")
+        guidelines, made = self.guidelines(name), []
+        for n, item in enumerate(pool, 1):
+            made.append(ask_model(llm, item, guidelines))
+            progress(n, len(pool), f"{llm.name} judges")
+        given = [one for one in made if one is not None]
+        now, number = self.clock.stamp(), self._head(name)["id"]
+        with self.database.transaction() as run:
+            for one in given:
+                run(_INSERT, (number, *_row(one), now))
+        return len(given), len(made) - len(given)
 
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""
