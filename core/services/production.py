@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,9 +90,9 @@ class ProductionSettings:
         past = self.preferences.promotions()
         if not past:
             raise NotFound("Nothing was promoted yet, so there is nothing to roll back.")
-        before = past[1] if len(past) > 1 else None
+        before = _before(past)
         target = before.production if before else _untouched()
-        evidence = {"rolled_back": past[0].commit, "reason": reason, **({"to": before.commit} if before else {})}
+        evidence = {"rolled_back": past[0].commit, "to": before.commit if before else "", "reason": reason}
         message = f"Roll back to {label(target.config)} on {target.profile.name}\n\n{reason}".strip()
         made = self.preferences.promote(target.profile.name, target.config, evidence, actor.person, message)
         return Promoted(made, evidence, message)
@@ -136,6 +136,17 @@ class ProductionSettings:
         """The job `drift`."""
         found = self.drift(arguments.get("measure", MEASURE), progress)
         return {"lost": [one.queryset for one in found if one.lost], "sentences": [one.sentence for one in found]}
+
+
+def _before(past: Sequence[Promotion]) -> Promotion | None:
+    """What was there before the newest promotion; after a rollback, what was there before the one it went back to."""
+    newest, commits = past[0], [one.commit for one in past]
+    if "rolled_back" not in newest.evidence:
+        return past[1] if len(past) > 1 else None
+    if newest.evidence["to"] not in commits:
+        raise NotFound("Production is as it was before anything was promoted; there is nothing earlier.")
+    at = commits.index(newest.evidence["to"])
+    return past[at + 1] if at + 1 < len(past) else None
 
 
 def _untouched() -> Production:
