@@ -190,6 +190,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         "quality": strict.plain(made.quality),
         "against_best_fixed": strict.plain(made.against_best_fixed),
         "warning": trained.warning,
+        "advice": made.advice,
         "config": strict.plain(made.config),
         "path": made.path,
     }
@@ -199,7 +200,8 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         *table(rows, (f"{made.measure} on test", "mean", "low", "high")),
         f"Against the best fixed alpha: {made.against_best_fixed.sentence}",
         *([f"! {trained.warning}"] if trained.warning else []),
-        f'Use it with --config \'{{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}\'.',
+        made.advice,
+        f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
     ]
     terminal.show(value, lines)
     return 0

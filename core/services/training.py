@@ -41,9 +41,17 @@ class Learnt:
     trained: Trained
     measure: str
     quality: Mapping[str, Interval]
+    best_fixed: float
     against_best_fixed: Comparison
     config: SearchConfig
     path: str
+
+    @property
+    def advice(self) -> str:
+        """Whether to use the model."""
+        if self.against_best_fixed.verdict == "better":
+            return f"Use the model: it beats the best fixed alpha ({self.best_fixed:g}) on questions it has not seen."
+        return f"Use the fixed alpha {self.best_fixed:g}: the model does not beat it on questions it has not seen."
 
 
 class Training:
@@ -82,9 +90,9 @@ class Training:
             progress=progress,
         )
         path = self.store.save(made.model)
-        quality, against = examples.quality(made, measure)
+        quality, best, against = examples.quality(made, measure)
         served = replace(base, alpha_from="learned", alpha_model=made.model.name)
-        return Learnt(made, measure, quality, against, served, str(path))
+        return Learnt(made, measure, quality, best, against, served, str(path))
 
 
 class _Examples:
@@ -134,7 +142,7 @@ class _Examples:
         relevant = self.passages.get(question.id, {})
         return {chunk: float(relevant.get(chunk, 0.0) > 0) for chunk in chunks}
 
-    def quality(self, made: Trained, measure: str) -> tuple[dict[str, Interval], Comparison]:
+    def quality(self, made: Trained, measure: str) -> tuple[dict[str, Interval], float, Comparison]:
         """The measure on the test questions: every fixed alpha, the model, and the alphas that hindsight would choose."""
         import numpy as np
 
@@ -148,7 +156,8 @@ class _Examples:
         }
         columns = bootstrap(np.array(list(table.values())).T)
         best = _best_fixed(table)
-        return dict(zip(table, columns, strict=True)), compare(table[best], table["model"])
+        fixed = float(best.removeprefix("fixed "))
+        return dict(zip(table, columns, strict=True)), fixed, compare(table[best], table["model"])
 
     def _measure(self, question: Question, alpha: float, measure: str) -> float:
         order = fuse(self._found(question), replace(self.config, alpha=alpha)).ranking
