@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from bench.measure import cpu
+from bench.measure import Timing, timed
 from core.evaluation import curves, sweep
 from core.retrieval.config import parse
 from core.retrieval.fusion import rank
 from core.retrieval.pipeline import Candidates
+from core.types import SearchConfig
 
 QUESTIONS, DEPTH, CHUNKS = 1700, 100, 20_000
 
@@ -35,16 +34,17 @@ def synthetic(questions: int = QUESTIONS, depth: int = DEPTH, seed: int = 42) ->
     return sweep.matrix(found, units, gains, depth)
 
 
-def measure() -> dict[str, Any]:
-    """Seconds of a sweep with intervals, milliseconds of one move of each slider."""
+def measure() -> list[tuple[str, Timing]]:
+    """A sweep with intervals, then one move of each slider: milliseconds."""
     rows, config = synthetic(), replace(parse("tm2c2-0.5"), depth=DEPTH)
-    curves.table(rows, config, "nDCG@10", 2)  # compile
-    before, started = cpu(), time.perf_counter()
-    curves.curve(curves.table(rows, config, "nDCG@10"), "nDCG@10")
-    made = {"sweep_wall_s": time.perf_counter() - started, "sweep_cpu_s": cpu() - before}
+    whole = lambda _: curves.curve(curves.table(rows, config, "nDCG@10"), "nDCG@10")
+    made = [("101 alphas with intervals", timed(whole, range(3), warm=1))]
     for name in ("convex-0.37", "tm2c2-0.61", "rrf-40", "dbsn", "combmnz", "dense"):
-        started = time.perf_counter()
         moved = replace(parse(name), depth=50)
-        sweep.values(rows, sweep.ranks(rows, sweep.fuse(sweep.normalise(rows, moved), moved)), "nDCG@10").mean()
-        made[f"{name}_ms"] = (time.perf_counter() - started) * 1000
+        made.append((f"one move: {name}", timed(lambda _, moved=moved: _move(rows, moved), range(9))))
     return made
+
+
+def _move(rows: sweep.Matrix, config: SearchConfig) -> float:
+    places = sweep.ranks(rows, sweep.fuse(sweep.normalise(rows, config), config))
+    return float(sweep.values(rows, places, "nDCG@10").mean())

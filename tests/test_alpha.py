@@ -16,7 +16,7 @@ from core.evaluation import learners, learning, network
 from core.evaluation.learning import Example, example, split, train
 from core.retrieval import config as configs
 from core.retrieval import weighing
-from core.retrieval.alpha import INPUTS, AlphaModel, from_json, optimum, purpose, to_json
+from core.retrieval.alpha import INPUTS, AlphaModel, from_json, optimum, purpose, ranking_optimum, to_json
 from core.retrieval.features import DISTRIBUTION, SCORES, Seen, distribution_features, query_features, score_features
 from core.retrieval.predictors import predictor
 from core.types import SearchConfig
@@ -71,6 +71,27 @@ def test_the_leg_that_equals_the_labels_gets_all_the_weight() -> None:
     assert optimum(labels, labels, other).alpha == 1.0
     assert optimum(labels, other, labels).alpha == 0.0
     assert optimum(labels, other, other) == optimum({}, {}, {})
+
+
+@given(triples)
+def test_no_alpha_gains_more_than_the_ranking_optimum(rows: list[tuple[float, float, float]]) -> None:
+    labels, dense, bm25 = ({n: row[part] for n, row in enumerate(rows)} for part in range(3))
+
+    def gain(alpha: float) -> float:
+        order = sorted(labels, key=lambda n: (-(alpha * dense[n] + (1 - alpha) * bm25[n]), n))
+        return sum(labels[n] / np.log2(place + 1) for place, n in enumerate(order[:10], 1))
+
+    best = ranking_optimum(labels, dense, bm25)
+    assert gain(best.alpha) >= max(gain(float(a)) for a in np.linspace(0, 1, 101)) - 1e-9
+    assert 0.0 <= best.matters <= 1.0
+
+
+def test_the_closed_form_may_prefer_a_leg_for_its_scale_and_the_ranking_optimum_does_not() -> None:
+    labels = {1: 0.2, 2: 0.1, 3: 0.0}
+    dense = {1: 1.0, 2: 0.95, 3: 0.9}  # the right order, far from the labels
+    bm25 = {1: 0.0, 2: 0.1, 3: 0.2}  # the wrong order, near the labels
+    assert optimum(labels, dense, bm25).alpha < 0.1
+    assert ranking_optimum(labels, dense, bm25).alpha > 0.6
 
 
 # ---------------------------------------------------------------- features
@@ -218,6 +239,8 @@ def test_few_queries_are_called_thin_and_very_few_refused() -> None:
 def test_an_example_carries_the_optimum() -> None:
     made = example("q", Seen("x", {}, {}), {1: 1.0, 2: 0.0}, {1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0}, vector=[1])
     assert (made.alpha, made.matters, made.vector) == (1.0, 2.0, (1.0,))
+    with pytest.raises(BadInput, match="Targets: lss, ranking"):
+        example("q", Seen("x", {}, {}), {}, {}, {}, target="luck")
 
 
 # ---------------------------------------------------------------- serving

@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 
 from core.adapters import image, kernels, lance_vectors
+from core.adapters import tfidf as ngrams
 from core.adapters.duckdb_fts import HEADING
 from core.adapters.kernels import near_top
 from core.ports import Ranking
@@ -155,6 +156,20 @@ class Index:
         terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
         return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
 
+    def tfidf(self, query: str) -> ngrams.FullLeg:
+        """TF-IDF over one and two terms for one query."""
+        return ngrams.FullLeg(lambda: self._tfidf.scores(self.analyse(query)))
+
+    def sparse(self, query: str) -> ngrams.FullLeg:
+        """BM25 and TF-IDF, averaged, for one query."""
+        return ngrams.FullLeg(
+            lambda: ngrams.averaged(self.bm25(query).every(), self._tfidf.scores(self.analyse(query)))
+        )
+
+    @cached_property
+    def _tfidf(self) -> ngrams.Matrix:
+        return ngrams.load(self._folder, self.vocabulary, self.size)
+
     def dense(self, vector: np.ndarray) -> DenseLeg:
         """The vector leg for one query vector."""
         return DenseLeg(self, vector)
@@ -180,6 +195,11 @@ class Bm25Leg:
         """The best chunks that hold at least one term."""
         index = self.index
         return kernels.top(index._start, index._where, index._impacts, self.terms, index.size, allowed, depth)
+
+    def every(self) -> np.ndarray:
+        """The score of every chunk."""
+        index = self.index
+        return kernels.accumulated(index._start, index._where, index._impacts, self.terms, index.size)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The exact score of given chunks."""

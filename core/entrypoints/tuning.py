@@ -36,6 +36,7 @@ def register(add: Any) -> None:
     tau.add_argument("--beta", type=float, default=calibration.BETA, help="how precise skipped questions must be")
     tau.add_argument("--least", type=int, default=calibration.LEAST, help="how many skipped questions are needed")
     train.add_argument("--kind", default="ridge", help="ridge, xgboost, mlp or distribution")
+    train.add_argument("--target", default="lss", help="what the best alpha of a question is best at: lss or ranking")
     train.add_argument("--name", default="", help="what to call the model")
     promote = add("promote", tune_promote, "put a run's configuration into production, with its evidence")
     promote.add_argument("run_id", nargs="?", default="", metavar="RUN")
@@ -175,6 +176,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         profile=options.profile,
         config=config,
         measure=options.measure,
+        target=options.target,
         progress=terminal.progress,
     )
     trained = made.trained

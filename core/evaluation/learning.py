@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
-from core.retrieval.alpha import INPUTS, AlphaModel, optimum
+from core.retrieval.alpha import INPUTS, AlphaModel, optimum, ranking_optimum
 from core.retrieval.features import Seen
 from core.retrieval.predictors import FEATURES
 
@@ -21,6 +21,7 @@ SEED = 42
 PARTS = (0.70, 0.15, 0.15)  # train, validation, test
 ENOUGH = 200  # judged queries; below this the evidence is thin
 LEAST = 20
+TARGETS = {"lss": optimum, "ranking": ranking_optimum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,14 @@ def example(
     dense: Mapping[int, float],
     other: Mapping[int, float],
     *,
+    target: str = "lss",
     group: str = "",
     vector: Sequence[float] = (),
 ) -> Example:
     """A judged query as an example. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
-    best = optimum(labels, dense, other)
+    if target not in TARGETS:
+        raise BadInput(f"There is no target {target!r}. Targets: {', '.join(TARGETS)}.")
+    best = TARGETS[target](labels, dense, other)
     return Example(query, group, seen, best.alpha, best.matters, tuple(map(float, vector)))
 
 

@@ -17,13 +17,27 @@ MISSING = ("exact", "floor", "absent")
 RERANK = ("off", "always", "conditional")
 ALPHA_FROM = ("fixed", "learned", "llm", "rules")
 WEIGHTED = ("convex", "rrf", "rsf", "dbsn")  # fusions that weigh their legs
-NAMES = ("bm25", "dense", "convex-<alpha>", "tm2c2-<alpha>", "rrf-<k>", "rsf", "dbsn", "combsum", "combmnz")
+NAMES = (
+    "bm25",
+    "dense",
+    "tfidf",
+    "sparse",
+    "convex-<alpha>",
+    "tm2c2-<alpha>",
+    "rrf-<k>",
+    "rsf",
+    "dbsn",
+    "combsum",
+    "combmnz",
+)
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
 
 _PLAIN = {
     "bm25": SearchConfig(legs=("bm25",), fusion="single", normalisation="none"),
     "dense": SearchConfig(legs=("dense",), fusion="single", normalisation="none"),
+    "tfidf": SearchConfig(legs=("tfidf",), fusion="single", normalisation="none"),
+    "sparse": SearchConfig(legs=("sparse",), fusion="single", normalisation="none"),
     "rsf": SearchConfig(fusion="rsf", normalisation="minmax", missing="absent"),
     "dbsn": SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent"),
     "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),

@@ -142,8 +142,9 @@ def gather(
 
 
 def _open_leg(name: str, query: str, index: Index, embed: Callable[[str], np.ndarray], trace: Trace) -> Leg:
-    if name == "bm25":
-        return index.bm25(query)
+    by_words = {"bm25": index.bm25, "tfidf": index.tfidf, "sparse": index.sparse}
+    if name in by_words:
+        return by_words[name](query)
     with trace.stage("embed"):
         vector = embed(query)
     return index.dense(vector)

@@ -70,6 +70,7 @@ class Training:
         profile: str = "",
         config: SearchConfig | None = None,
         measure: str = "nDCG@10",
+        target: str = "lss",
         progress: Progress = no_progress,
     ) -> Learnt:
         """Learn alpha from a query set for one way of searching, and keep the model under a name."""
@@ -84,7 +85,7 @@ class Training:
         examples = _Examples(self.runs, index, base, queryset)
         made = train(
             kind,
-            examples.all(kind == "mlp", progress),
+            examples.all(kind == "mlp", target, progress),
             purpose(base, index.generation.digest),
             name=name or f"{queryset}-{kind}",
             progress=progress,
@@ -107,11 +108,11 @@ class _Examples:
         self.questions = {one.id: one for one in found.questions if any(self.documents.get(one.id, {}).values())}
         self.legs = Legs(runs.searching, runs.database, index, tuple(sorted(config.legs)), config.depth)
 
-    def all(self, vectors: bool, progress: Progress) -> list[Example]:
-        """One example per judged question."""
+    def all(self, vectors: bool, target: str, progress: Progress) -> list[Example]:
+        """One example per judged question; the target says what its best alpha is best at."""
         made = []
         for n, question in enumerate(self.questions.values(), 1):
-            made.append(self._example(question, vectors))
+            made.append(self._example(question, vectors, target))
             progress(n, len(self.questions), "Looking for the best alphas")
         self.legs.kept.save()
         return made
@@ -119,7 +120,7 @@ class _Examples:
     def _found(self, question: Question) -> Candidates:
         return narrow(self.legs.of(" ".join(question.text.split())).candidates, self.config)
 
-    def _example(self, question: Question, vectors: bool) -> Example:
+    def _example(self, question: Question, vectors: bool, target: str) -> Example:
         found = self._found(question)
         scaled = fuse(found, self.config).normalised
         other = next(leg for leg in self.config.legs if leg != "dense")
@@ -130,6 +131,7 @@ class _Examples:
             self._labels(question, scaled["dense"]),
             scaled["dense"],
             scaled[other],
+            target=target,
             group=question.category,
             vector=[float(value) for value in vector],
         )
@@ -143,13 +145,13 @@ class _Examples:
         return {chunk: float(relevant.get(chunk, 0.0) > 0) for chunk in chunks}
 
     def quality(self, made: Trained, measure: str) -> tuple[dict[str, Interval], float, Comparison]:
-        """The measure on the test questions: every fixed alpha, the model, and the alphas that hindsight would choose."""
+        """The measure on the test questions: every fixed alpha, the model, and the alphas that the target says are best."""
         import numpy as np
 
         test = [(self.questions[one.query], one) for one in made.test]
         ways: dict[str, Callable[[int], float]] = {f"fixed {alpha:g}": _always(alpha) for alpha in alphas(FIXED)}
         ways["model"] = lambda n: test[n][1].predicted
-        ways["oracle (LSS)"] = lambda n: test[n][1].optimal
+        ways["oracle"] = lambda n: test[n][1].optimal
         table = {
             name: [self._measure(question, alpha(n), measure) for n, (question, _) in enumerate(test)]
             for name, alpha in ways.items()

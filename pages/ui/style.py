@@ -15,7 +15,10 @@ ASSETS = Path(__file__).parent / "assets"
 LEGS = {
     "bm25": "#E69F00",
     "dense": "#0072B2",
+    "tfidf": "#D55E00",
+    "sparse": "#F0B840",
     "graph": "#009E73",
+    "alpha": "#9AA5AE",
     "rerank": "#CC79A7",
     "embed": "#56B4E9",
     "fuse": "#7A8794",

@@ -17,6 +17,9 @@ from pages.ui.components import component
 LABELS = {
     "bm25": "Words (BM25)",
     "dense": "Meaning (vectors)",
+    "tfidf": "Words (TF-IDF)",
+    "sparse": "Words (BM25 and TF-IDF)",
+    "alpha": "Weigh",
     "graph": "Graph",
     "rerank": "Rerank",
     "embed": "Embed the question",
