@@ -66,10 +66,11 @@ def label(config: SearchConfig) -> str:
     >>> label(configs.parse('{"base": "rrf-60", "weights": {"dense": 2, "bm25": 1}}'))
     'rrf-60 bm25 1 : dense 2'
     """
-    if not config.weights:
-        return configs.name(config)
+    plain = configs.name(replace(config, weights=NOTHING, alpha_from="fixed", alpha_model=""))
+    if config.alpha_from != "fixed":
+        return f"{plain}, weights {config.alpha_model or f'by {config.alpha_from}'}"
     weights = " : ".join(f"{leg} {config.weights.get(leg, 0.0):g}" for leg in sorted(config.legs))
-    return f"{configs.name(replace(config, weights=NOTHING))} {weights}"
+    return f"{plain} {weights}" if config.weights else plain
 
 
 def means(results: Iterable[Answered]) -> dict[str, float]:

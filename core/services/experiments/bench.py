@@ -18,7 +18,7 @@ from core.retrieval.filters import admits
 from core.services.documents import Documents
 from core.services.indexing import Built, Indexing
 from core.services.runs import Plan, Runs
-from core.types import Document, Filters, Profile
+from core.types import NOTHING, Document, Filters, Profile
 
 DEPTH = 30  # candidates per leg, as in production
 KNOWN = "known-items"
@@ -115,30 +115,33 @@ def sampled(queryset: QuerySet, limit: int) -> QuerySet:
     )
 
 
-def standings(runs: Sequence[Run], columns: Sequence[str], measure: str = comparisons.MEASURE) -> list[Part]:
-    """The leaderboard as a table and a chart, and the heat map by category."""
+def standings(
+    runs: Sequence[Run], columns: Sequence[str], measure: str = comparisons.MEASURE, names: Mapping[str, str] = NOTHING
+) -> list[Part]:
+    """The leaderboard as a table and a chart, and the heat map by category; `names` may call runs by other names."""
     order = comparisons.leaderboard(runs, measure)
+    called = [names.get(one.run.id, one.run.name) for one in order]
+    columns = [column for column in columns if any(column in run.figures for run in runs)]
     rows = tuple(
         (
-            one.run.name,
+            name,
             *(f"{one.run.figures.get(column, 0.0):.4f}" for column in columns),
             f"{one.figure.low:.3f} to {one.figure.high:.3f}",
             f"{one.run.times['total']['p50']:.2f}",
             one.against_best.sentence if one.against_best else "the best",
         )
-        for one in order
+        for name, one in zip(called, order, strict=True)
     )
     heads = ("Configuration", *columns, f"95 % interval of {measure}", "p50 ms", "Against the best")
     categories = list(comparisons.grouped(order[0].run))
     groups = [comparisons.grouped(one.run) for one in order]
     table = [[group.get(name, (0.0, 0))[0] for name in categories] for group in groups]
-    names = [one.run.name for one in order]
-    by = tuple((name, *(f"{value:.3f}" for value in line)) for name, line in zip(names, table, strict=True))
+    by = tuple((name, *(f"{value:.3f}" for value in line)) for name, line in zip(called, table, strict=True))
     return [
         Table("Leaderboard", heads, rows, "Intervals and differences are paired bootstraps over the questions."),
-        Chart("Leaderboard with intervals", charts.leaderboard(names, [one.figure for one in order], measure)),
+        Chart("Leaderboard with intervals", charts.leaderboard(called, [one.figure for one in order], measure)),
         Table(f"{measure} by category", ("Configuration", *categories), by),
-        Chart("By category", charts.heatmap(names, categories, table, measure)),
+        Chart("By category", charts.heatmap(called, categories, table, measure)),
     ]
 
 

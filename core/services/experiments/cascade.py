@@ -54,8 +54,8 @@ def run(bench: Workbench, progress: Progress) -> Report:
     spent = {stage: [one.times.get(stage, {}).get("p50", 0.0) for one in runs] for stage in stages}
     parts = [
         Text("What it says", (*(_says(before, after) for before, after in pairs), *skipped)),
-        *standings(runs, COLUMNS),
-        Chart("Stage by stage", charts.bars(names, {m: [one.figures.get(m, 0.0) for one in runs] for m in COLUMNS}, "measure")),
+        *standings(runs, COLUMNS, MEASURE, {run.id: name for name, run in zip(names, runs, strict=True)}),
+        Chart("Stage by stage", charts.bars(names, {m: [one.figures.get(m, 0.0) for one in runs] for m in COLUMNS if m in runs[0].figures}, "measure")),
         Chart("Where the time goes", charts.bars(names, spent, "p50, ms", stacked=True)),
         Table("Latency per stage, p50 ms", ("Configuration", *stages, "total"), tuple(_times(n, r, stages) for n, r in zip(names, runs, strict=True))),
         Table("What each step moved", ("From", "To", "swaps in the top 10", "another first document", "made worse", "made better"), tuple(_moved(a, b) for a, b in pairs)),
