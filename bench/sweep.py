@@ -8,9 +8,11 @@ import numpy as np
 
 from bench.measure import Timing, timed
 from core.evaluation import curves, sweep
+from core.evaluation.statistics import bootstrap
 from core.retrieval.config import parse
 from core.retrieval.fusion import rank
 from core.retrieval.pipeline import Candidates
+from core.services.tuning import RESAMPLES
 from core.types import SearchConfig
 
 QUESTIONS, DEPTH, CHUNKS = 1700, 100, 20_000
@@ -47,4 +49,4 @@ def measure() -> list[tuple[str, Timing]]:
 
 def _move(rows: sweep.Matrix, config: SearchConfig) -> float:
     places = sweep.ranks(rows, sweep.fuse(sweep.normalise(rows, config), config))
-    return float(sweep.values(rows, places, "nDCG@10").mean())
+    return bootstrap(sweep.values(rows, places, "nDCG@10")[:, None], RESAMPLES)[0].mean

@@ -150,7 +150,8 @@ def _zscore(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarr
         for q in range(scores.shape[1]):  # fsum, as the pipeline does: the same whatever the order
             row = scores[leg, q, here[leg, q]].tolist()
             mean[leg, q] = middle = fsum(row) / max(1, len(row))
-            sigma[leg, q] = (fsum((score - middle) ** 2 for score in row) / max(1, len(row))) ** 0.5
+            apart = [score - middle for score in row]
+            sigma[leg, q] = (fsum([far * far for far in apart]) / max(1, len(row))) ** 0.5
     flat = sigma <= 1e-12 * np.maximum(1.0, np.abs(mean))
     scaled = (np.clip((scores - mean) / np.where(flat, 1.0, sigma), -SIGMAS, SIGMAS) + SIGMAS) / (2 * SIGMAS)
     return np.where(flat, np.where(scores > floor, 0.5, 0.0), scaled)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
+RESAMPLES = 400  # of one move of a slider: enough for a bar, quick enough for a hand
 REMEMBERED = 4  # query sets that are held as arrays
 TOP = 5  # a skipped question counts as answered when a relevant document stands this high
 
@@ -132,7 +133,9 @@ class Tuning:
         scores = sweep.values(laid.table, places, measure)
         first = sweep.values(laid.table, places, "P@1")
         by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(laid).items()}
-        return Moved(config, measure, bootstrap(scores[:, None])[0], by_category, int(first.sum()), len(scores))
+        return Moved(
+            config, measure, bootstrap(scores[:, None], RESAMPLES)[0], by_category, int(first.sum()), len(scores)
+        )
 
     def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
         return sweep.ranks(laid.table, sweep.fuse(sweep.normalise(laid.table, config), config))
