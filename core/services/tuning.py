@@ -69,6 +69,7 @@ class Tuning:
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
         self._laid: dict[tuple[Hashable, ...], Laid] = {}
+        self._last: tuple[sweep.Matrix | None, tuple[Hashable, ...], sweep.Normalised | None] = (None, (), None)
 
     def lay(
         self,
@@ -138,7 +139,16 @@ class Tuning:
         )
 
     def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
-        return sweep.ranks(laid.table, sweep.fuse(sweep.normalise(laid.table, config), config))
+        return sweep.ranks(laid.table, sweep.fuse(self._scaled(laid, config), config))
+
+    def _scaled(self, laid: Laid, config: SearchConfig) -> sweep.Normalised:
+        """Scores on one scale; the last ones are remembered, since most moves change only what comes after."""
+        key = (tuple(sorted(config.legs)), config.depth, config.normalisation, config.missing)
+        table, known, scaled = self._last
+        if table is not laid.table or known != key or scaled is None:
+            scaled = sweep.normalise(laid.table, config)
+            self._last = (laid.table, key, scaled)
+        return scaled
 
     # ------------------------------------------------------------ tau
 
