@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import building, lcs, legs, quality, report, sessions, statistics
+from bench import building, lcs, legs, quality, report, sessions, statistics, sweep
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -21,6 +21,7 @@ def main() -> None:
         "sessions": _sessions,
         "lcs": _lcs,
         "statistics": _statistics,
+        "sweep": _sweep,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -160,6 +161,19 @@ def _statistics(sizes: list[int]) -> None:
     heads = ("alphas", "queries", "resamples", "CPU s", "wall s")
     report.write(
         "statistics", "Bootstrap intervals of a sweep", f"{report.machine()}.\n\n" + markdown_table(heads, [line])
+    )
+
+
+def _sweep(sizes: list[int]) -> None:
+    lines = [
+        [what, f"{spent.cpu50:.0f}", f"{spent.cpu95:.0f}", f"{spent.wall50:.0f}"] for what, spent in sweep.measure()
+    ]
+    text = f"{sweep.QUESTIONS:,} questions, two legs to depth {sweep.DEPTH}, nDCG@10 of documents, {report.machine()}. "
+    text += "The intervals of the sweep are of 1,000 resamples; one move of a slider is normalisation, fusion, ranks, the measure and its interval.\n\n"
+    report.write(
+        "sweep",
+        "Sliders over a whole query set",
+        text + markdown_table(("what", "CPU p50 ms", "CPU p95", "wall p50"), lines),
     )
 
 

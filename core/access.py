@@ -32,6 +32,9 @@ NEEDS: Mapping[str, str] = {
     "see the ledger": "admin",
     "compare configurations": "author",
     "judge passages": "author",
+    "judge results": "reader",
+    "keep a query set": "author",
+    "run an evaluation": "author",
 }
 
 

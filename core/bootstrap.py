@@ -33,6 +33,8 @@ from core.services.changes import Changes
 from core.services.comparing import Comparing
 from core.services.documents import Documents
 from core.services.drafts import Drafts
+from core.services.experiments import Experiments
+from core.services.experiments.bench import Workbench
 from core.services.extracting import Extracting
 from core.services.finding import Finding
 from core.services.gaps import Gaps
@@ -50,9 +52,14 @@ from core.services.notebook import Notebook
 from core.services.overview import Overviews
 from core.services.preferences import Preferences
 from core.services.prices import read_prices
+from core.services.production import ProductionSettings
+from core.services.querysets import QuerySets
 from core.services.reviewing import Reviewing
+from core.services.runs import Runs
 from core.services.searching import Searching
 from core.services.topics import Topics
+from core.services.training import Training
+from core.services.tuning import Tuning
 from core.services.verifying import Verifying
 from core.settings import Settings
 
@@ -91,6 +98,12 @@ class App:
     notebook: Notebook
     judging: Judging
     asking: Asking
+    querysets: QuerySets
+    runs: Runs
+    tuning: Tuning
+    production: ProductionSettings
+    experiments: Experiments
+    training: Training
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -115,7 +128,13 @@ class App:
 
     def kinds(self) -> Mapping[str, Work]:
         """What a worker can do."""
-        return {"reindex": self._reindex, "verify": self._verify}
+        return {
+            "reindex": self._reindex,
+            "verify": self._verify,
+            "evaluate": self.runs.work,
+            "drift": self.production.work,
+            "experiment": self.experiments.work,
+        }
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         problems = self.verifying.problems(progress)
@@ -123,7 +142,10 @@ class App:
 
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         profile = self.preferences.profile(arguments["profile"])
-        return building.as_json(self.indexing.build(profile, full=arguments.get("full", False), progress=progress))
+        built = self.indexing.build(profile, full=arguments.get("full", False), progress=progress)
+        if built.fresh and profile == self.preferences.production().profile and self.production.watched():
+            self.jobs.start("drift", {})
+        return building.as_json(built)
 
 
 def build(
@@ -159,6 +181,8 @@ def build(
     likeness = Likeness(documents, searching, preferences, models, cache)
     topics = Topics(searching, cache, Memo((settings.cache or settings.home / "cache") / "communities"))
     comparing = Comparing(shelf, models, preferences, clock, alphas)
+    querysets = QuerySets(database, documents, clock)
+    runs = Runs(database, querysets, searching, preferences, jobs, clock)
     return App(
         settings=settings,
         store=store,
@@ -190,6 +214,12 @@ def build(
         notebook=Notebook(database, clock),
         judging=Judging(database, clock),
         asking=Asking(models),
+        querysets=querysets,
+        runs=runs,
+        tuning=Tuning(runs),
+        production=ProductionSettings(preferences, runs),
+        experiments=Experiments(Workbench(runs, indexing, documents, models), settings.home / "reports", jobs),
+        training=Training(runs, alphas),
     )
 
 

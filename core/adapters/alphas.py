@@ -51,7 +51,7 @@ class AlphaShelf:
         try:
             stat = os.stat(path)
         except OSError:
-            known = ", ".join(self.names()) or "none yet; train one with: python -m core tune alpha"
+            known = ", ".join(self.names()) or "none yet; train one with: python -m core tune train"
             raise NotFound(f"There is no alpha model {name!r}. Models: {known}.") from None
         stamp, held = (stat.st_ino, stat.st_mtime_ns), self._held.get(name)
         if held is None or held[0] != stamp:

@@ -79,6 +79,28 @@ MIGRATIONS: tuple[str, ...] = (
         created TEXT NOT NULL, UNIQUE (query, path, heading, quote, judge)
     );
     """,
+    """
+    CREATE TABLE querysets (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL DEFAULT '', guidelines TEXT NOT NULL DEFAULT '',
+        who TEXT NOT NULL DEFAULT '', created TEXT NOT NULL
+    );
+    CREATE TABLE queryset_questions (
+        queryset INTEGER NOT NULL REFERENCES querysets (id), id TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL,
+        category TEXT NOT NULL DEFAULT '', PRIMARY KEY (queryset, id)
+    );
+    CREATE TABLE queryset_judgments (
+        id INTEGER PRIMARY KEY, queryset INTEGER NOT NULL REFERENCES querysets (id), question TEXT NOT NULL, path TEXT NOT NULL,
+        heading TEXT NOT NULL DEFAULT '[]', quote TEXT NOT NULL DEFAULT '', grade REAL NOT NULL, source TEXT NOT NULL,
+        judge TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, UNIQUE (queryset, question, path, heading, quote, source, judge)
+    );
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY, queryset TEXT NOT NULL, queryset_digest TEXT NOT NULL, unit TEXT NOT NULL, search TEXT NOT NULL,
+        profile TEXT NOT NULL, config TEXT NOT NULL, generation INTEGER NOT NULL, commit_id TEXT NOT NULL, facts TEXT NOT NULL,
+        results BLOB NOT NULL, created TEXT NOT NULL
+    );
+    CREATE INDEX runs_queryset ON runs (queryset, created);
+    CREATE TABLE rankings (search TEXT NOT NULL, query TEXT NOT NULL, result BLOB NOT NULL, PRIMARY KEY (search, query));
+    """,
 )
 
 

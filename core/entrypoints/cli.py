@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.entrypoints import changing, commands, comparing, graphs, intaking, looking, spending
+from core.entrypoints import (
+    changing,
+    commands,
+    comparing,
+    evaluation,
+    graphs,
+    intaking,
+    looking,
+    spending,
+    tuning,
+)
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError
 from core.settings import load
@@ -138,6 +148,8 @@ def _searching(add: _Adder) -> None:
     beir.add_argument("--config", default="", help="which configuration to score")
     beir.add_argument("--limit", type=int, default=0, help="only the first N judged queries")
     beir.add_argument("--split", default="test", help="which qrels (default: test)")
+    evaluation.register(evaluate)
+    tuning.register(add.group_of("tune", "move alpha and tau with evidence, and put the winner into production"))
 
 
 def _looking(add: _Adder) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, isfinite
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,9 @@ def bootstrap(scores: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) 
     ]
 
 
+@lru_cache(maxsize=2)
 def _draws(queries: int, resamples: int, seed: int) -> np.ndarray:
-    """How often each query is drawn in each resample."""
+    """How often each query is drawn in each resample; remembered, since sliders and leaderboards ask again and again."""
     import numpy as np
 
     drawn = np.random.default_rng(seed).integers(0, queries, size=(resamples, queries), dtype=np.int64)

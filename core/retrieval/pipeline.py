@@ -82,11 +82,10 @@ def search(
     with trace.stage("fuse") as out:
         fused = fuse(candidates, weighed)
         out += [fused.ranking, note]
-    text, near = partial(_text, index), partial(neighbours, index, allowed)
-    reranked = rerank(Task(query, fused.ranking, config, text, near, reranker, llm), fused.confidence, trace)
-    order = reranked.order(fused.ranking)
+    done = reranked(query, fused, config, index, allowed, reranker, llm, trace)
+    order = done.order(fused.ranking)
     with trace.stage("cut") as out:
-        explain = Explainer(index, candidates, fused, reranked)
+        explain = Explainer(index, candidates, fused, done)
         if config.parents:
             further = lambda depth: _further(query, replace(weighed, depth=depth), index, embed, allowed)
             hits, said = families(explain, order, config, further)
@@ -220,6 +219,21 @@ def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     best = next(iter(ranking.values()), 0.0)
     top = ceiling(config.fusion, legs, best)
     return Fused(ranking, normalised, weights, best / top if top > 0 else 0.0)
+
+
+def reranked(
+    query: str,
+    fused: Fused,
+    config: SearchConfig,
+    index: Index,
+    allowed: np.ndarray | None,
+    reranker: Callable[[], Reranker],
+    llm: Callable[[], Llm],
+    trace: Trace,
+) -> Outcome:
+    """What the reranker of the configuration makes of a fused ranking."""
+    text, near = partial(_text, index), partial(neighbours, index, allowed)
+    return rerank(Task(query, fused.ranking, config, text, near, reranker, llm), fused.confidence, trace)
 
 
 def neighbours(index: Index, allowed: np.ndarray | None, chunk: int) -> list[int]:

@@ -45,6 +45,18 @@ class Production:
     config: SearchConfig
 
 
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """One state that production was in: since when, by whom, and on what evidence."""
+
+    commit: str
+    when: str
+    author: str
+    message: str
+    production: Production
+    evidence: Mapping[str, Any]
+
+
 class Preferences:
     """Reads and writes the settings branch."""
 
@@ -101,6 +113,27 @@ class Preferences:
             f"Make {profile.name} the production profile",
         )
         return self.production()
+
+    def promote(
+        self, profile: str, config: SearchConfig, evidence: Mapping[str, Any], author: Person, message: str
+    ) -> Production:
+        """Search with another profile and configuration from now on; the commit carries the evidence."""
+        value = {"profile": self.profile(profile).name, "config": strict.plain(configs.check(config))}
+        self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message)
+        return self.production()
+
+    def promotions(self) -> tuple[Promotion, ...]:
+        """What was in production, newest first."""
+        head = self.store.head(_BRANCH)
+        found = []
+        for commit, edits in self.store.log(head) if head else ():
+            raw = self._parse(commit.id, _SEARCH) if any(edit.path == _SEARCH for edit in edits) else {}
+            known = next((one for one in self.profiles() if one.name == raw.get("profile")), None)
+            if known is not None and "config" in raw:
+                made = Production(known, configs.from_mapping(raw["config"]))
+                evidence = raw.get("evidence") or {}
+                found.append(Promotion(commit.id, commit.when, commit.author.name, commit.message, made, evidence))
+        return tuple(found)
 
     def _read(self, path: str) -> Mapping[str, Any]:
         """A settings file; read once per commit of the branch."""

@@ -92,12 +92,43 @@ class Searching:
         return pipeline.documents_near(index, self.candidates(index, query, bare, filters))
 
     def candidates(
-        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
+        self,
+        index: Index,
+        query: str,
+        config: SearchConfig,
+        filters: Filters = Filters(),
+        trace: Trace | None = None,
     ) -> pipeline.Candidates:
-        """What the legs find, before fusion."""
+        """What the legs find, before fusion. With a trace the query is embedded anew, so that times are true."""
         allowed = index.allowed(filters, self.clock.today())
-        embed = lambda text: self._vector(profiles.dense(index.profile), text, index.profile.combine)
-        return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, Trace())
+        vector = self._vector if trace is None else self._embed
+        embed = lambda text: vector(profiles.dense(index.profile), text, index.profile.combine)
+        return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, trace or Trace())
+
+    def weighed(
+        self, index: Index, query: str, found: pipeline.Candidates, config: SearchConfig, trace: Trace
+    ) -> SearchConfig:
+        """The configuration with this query's own weights, where it asks for them."""
+        balance = lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index))
+        return pipeline.weigh(query, found, config, balance, trace)[0]
+
+    def reranked(
+        self, index: Index, query: str, fused: pipeline.Fused, config: SearchConfig, trace: Trace
+    ) -> list[int]:
+        """The final order of a fused ranking."""
+        own = config.rerank_model if config.reranker == "cross-encoder" else ""
+        allowed = index.allowed(Filters(), self.clock.today())
+        done = pipeline.reranked(
+            query,
+            fused,
+            config,
+            index,
+            allowed,
+            lambda: self.models.reranker(own or RERANKER),
+            lambda: self.models.llm("" if own else config.rerank_model),
+            trace,
+        )
+        return done.order(fused.ranking)
 
     def _embed(self, name: str, text: str, combine: str) -> np.ndarray:
         """The vector of a question; one row per embedder where their ranks vote."""

@@ -1,0 +1,52 @@
+"""How fast a whole query set answers to a slider: synthetic questions, two legs, depth 100."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bench.measure import Timing, timed
+from core.evaluation import curves, sweep
+from core.evaluation.statistics import bootstrap
+from core.retrieval.config import parse
+from core.retrieval.fusion import rank
+from core.retrieval.pipeline import Candidates
+from core.services.tuning import RESAMPLES
+from core.types import SearchConfig
+
+QUESTIONS, DEPTH, CHUNKS = 1700, 100, 20_000
+
+
+def synthetic(questions: int = QUESTIONS, depth: int = DEPTH, seed: int = 42) -> sweep.Matrix:
+    """Two legs that agree on some candidates; one or two judged documents per question."""
+    chance = np.random.default_rng(seed)
+    found, units, gains = [], [], []
+    for _ in range(questions):
+        pool = chance.choice(CHUNKS, size=2 * depth, replace=False)
+        scores = {"bm25": chance.gamma(2.0, 4.0, 2 * depth), "dense": chance.uniform(-0.2, 0.9, 2 * depth)}
+        full = {leg: dict(zip(pool.tolist(), given.tolist(), strict=True)) for leg, given in scores.items()}
+        retrieved = {leg: dict(list(rank(given).items())[:depth]) for leg, given in full.items()}
+        union = {chunk for leg in retrieved.values() for chunk in leg}
+        kept = {leg: {c: s for c, s in given.items() if c in union} for leg, given in full.items()}
+        found.append(Candidates(retrieved, kept, {"bm25": 0.0, "dense": -1.0}))
+        units.append({chunk: chunk // 8 for chunk in union})
+        judged = chance.choice(sorted(union), size=2, replace=False) // 8
+        gains.append(dict.fromkeys(judged.tolist(), 1.0))
+    return sweep.matrix(found, units, gains, depth)
+
+
+def measure() -> list[tuple[str, Timing]]:
+    """A sweep with intervals, then one move of each slider: milliseconds."""
+    rows, config = synthetic(), replace(parse("tm2c2-0.5"), depth=DEPTH)
+    whole = lambda _: curves.curve(curves.table(rows, config, "nDCG@10"), "nDCG@10")
+    made = [("101 alphas with intervals", timed(whole, range(3), warm=1))]
+    for name in ("convex-0.37", "tm2c2-0.61", "rrf-40", "dbsn", "combmnz", "dense"):
+        moved = replace(parse(name), depth=50)
+        made.append((f"one move: {name}", timed(lambda _, moved=moved: _move(rows, moved), range(9))))
+    return made
+
+
+def _move(rows: sweep.Matrix, config: SearchConfig) -> float:
+    places = sweep.ranks(rows, sweep.fuse(sweep.normalise(rows, config), config))
+    return bootstrap(sweep.values(rows, places, "nDCG@10")[:, None], RESAMPLES)[0].mean

@@ -1,0 +1,82 @@
+"""Do judges agree, beyond what chance alone would give? Cohen 1960 for two, Fleiss 1971 for more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from core.evaluation.querysets import Judgment
+
+Place = tuple[str, str, tuple[str, ...], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far some judges agree on the places that all of them judged. `kappa` is None without such places."""
+
+    judges: tuple[str, ...]
+    places: int
+    same: float
+    kappa: float | None
+
+
+def cohen(first: Sequence[bool], second: Sequence[bool]) -> float:
+    """Cohen's kappa: agreement of two judges, 0 at chance and 1 when they never differ.
+
+    >>> yes, no = True, False
+    >>> cohen([yes] * 20 + [yes] * 5 + [no] * 10 + [no] * 15, [yes] * 20 + [no] * 5 + [yes] * 10 + [no] * 15)
+    0.4
+    """
+    return fleiss([Counter(pair) for pair in zip(first, second, strict=True)], _margins(first, second))
+
+
+def _margins(first: Sequence[bool], second: Sequence[bool]) -> float:
+    """Chance agreement from each judge's own habits, where Fleiss would pool them."""
+    a, b = sum(first) / len(first), sum(second) / len(second)
+    return a * b + (1 - a) * (1 - b)
+
+
+def fleiss(table: Sequence[Mapping[bool, int]], chance: float | None = None) -> float:
+    """Fleiss' kappa: one row per place, how many judges gave each verdict; every row has the same number of judges.
+
+    >>> round(fleiss([{True: 3}, {True: 2, False: 1}, {False: 3}, {True: 1, False: 2}]), 4)
+    0.3333
+    """
+    judges = sum(table[0].values())
+    pairs = judges * (judges - 1)
+    observed = sum(n * (n - 1) for row in table for n in row.values()) / (pairs * len(table))
+    if chance is None:
+        share = sum(row.get(True, 0) for row in table) / (judges * len(table))
+        chance = share**2 + (1 - share) ** 2
+    return 1.0 if chance >= 1.0 else round((observed - chance) / (1 - chance), 12)
+
+
+def agreement(judgments: Iterable[Judgment]) -> tuple[Agreement, ...]:
+    """Every pair of judges by Cohen, then all of them by Fleiss if there are more than two."""
+    verdicts: dict[str, dict[Place, bool]] = {}
+    for one in judgments:
+        if name := _name(one):
+            verdicts.setdefault(name, {})[one.question, one.path, one.heading, one.quote] = one.grade > 0
+    names = sorted(verdicts)
+    found = [_among(pair, verdicts) for pair in combinations(names, 2)]
+    return tuple([*found, _among(tuple(names), verdicts)] if len(names) > 2 else found)
+
+
+def _name(judgment: Judgment) -> str:
+    """Who judged; models are named as such."""
+    return f"{judgment.judge} (llm)" if judgment.source == "llm judge" else judgment.judge
+
+
+def _among(names: tuple[str, ...], verdicts: Mapping[str, Mapping[Place, bool]]) -> Agreement:
+    shared = sorted(set.intersection(*(set(verdicts[name]) for name in names)))
+    if not shared:
+        return Agreement(names, 0, 0.0, None)
+    rows = [[verdicts[name][place] for name in names] for place in shared]
+    same = sum(len(set(row)) == 1 for row in rows) / len(rows)
+    if len(names) == 2:
+        kappa = cohen([row[0] for row in rows], [row[1] for row in rows])
+    else:
+        kappa = fleiss([Counter(row) for row in rows])
+    return Agreement(names, len(shared), same, kappa)

@@ -1,0 +1,147 @@
+"""Runs beside each other: which is better, by how much, how sure, and for which questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.evaluation.runs import Answered, Run
+from core.evaluation.statistics import Comparison, Interval, bootstrap
+from core.evaluation.statistics import compare as paired
+
+MEASURE = "nDCG@10"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question under two runs."""
+
+    question: str
+    text: str
+    category: str
+    before: float
+    after: float
+    first_before: str
+    first_after: str
+
+    @property
+    def difference(self) -> float:
+        """What the second run adds."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two runs over the questions that both answered, question by question, the largest loss first."""
+
+    before: Run
+    after: Run
+    measure: str
+    overall: Comparison
+    by_category: Mapping[str, Comparison]
+    rows: tuple[Row, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One line of a leaderboard: a run's figure with its interval, and how it compares with the best."""
+
+    run: Run
+    figure: Interval
+    against_best: Comparison | None
+
+
+def compare(before: Run, after: Run, measure: str = MEASURE) -> Compared:
+    """How much better the second run is; paired by question, with a 95 % interval."""
+    rows = _rows(before, after, measure)
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.category or "uncategorised", []).append(row)
+    return Compared(
+        before,
+        after,
+        measure,
+        _paired(rows),
+        {name: _paired(some) for name, some in groups.items()},
+        tuple(sorted(rows, key=lambda row: (row.difference, row.question))),
+        _note(before, after, len(rows)),
+    )
+
+
+def _rows(before: Run, after: Run, measure: str) -> list[Row]:
+    both = [question for question in before.results if question in after.results]
+    if not both:
+        raise BadInput(f"The runs {before.id} and {after.id} have no question in common.")
+    rows = []
+    for question in both:
+        one, other = before.results[question], after.results[question]
+        if measure in one.values and measure in other.values:
+            rows.append(
+                Row(
+                    question,
+                    one.question.text,
+                    one.question.category,
+                    one.values[measure],
+                    other.values[measure],
+                    next(iter(one.documents), ""),
+                    next(iter(other.documents), ""),
+                )
+            )
+    if not rows:
+        known = ", ".join(before.results[both[0]].values)
+        raise BadInput(f"These runs have no measure {measure!r}. They have: {known}.")
+    return rows
+
+
+def _paired(rows: Sequence[Row]) -> Comparison:
+    return paired([row.before for row in rows], [row.after for row in rows])
+
+
+def _note(before: Run, after: Run, shared: int) -> str:
+    """What somebody should know before trusting the comparison."""
+    notes = []
+    if before.queryset_digest != after.queryset_digest:
+        notes.append(f"The query set changed between the runs; {shared} questions are in both.")
+    if before.commit != after.commit:
+        notes.append("The runs saw different commits.")
+    if before.unit != after.unit:
+        notes.append(f"One run ranks {before.unit}s, the other {after.unit}s.")
+    return " ".join(notes)
+
+
+def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[Standing, ...]:
+    """Runs by their mean, each with its interval and its paired difference from the best."""
+    usable = [run for run in runs if any(measure in one.values for one in run.results.values())]
+    scored = [(run, bootstrap(_column(run, measure))[0]) for run in usable]
+    ordered = sorted(scored, key=lambda pair: (-pair[1].mean, pair[0].name))
+    return tuple(
+        Standing(run, figure, _paired(_rows(ordered[0][0], run, measure)) if n else None)
+        for n, (run, figure) in enumerate(ordered)
+    )
+
+
+def _column(run: Run, measure: str):  # type: ignore[no-untyped-def]
+    import numpy as np
+
+    return np.array([[one.values[measure]] for one in run.results.values() if measure in one.values])
+
+
+GROUPS: Mapping[str, Callable[[Answered], Sequence[str]]] = {
+    "category": lambda one: (one.question.category or "uncategorised",),
+    "folder": lambda one: (one.folder or "(top)",),
+    "tag": lambda one: one.tags,
+}
+
+
+def grouped(run: Run, by: str = "category", measure: str = MEASURE) -> dict[str, tuple[float, int]]:
+    """The mean and the number of questions of each group."""
+    if by not in GROUPS:
+        raise BadInput(f"Questions cannot be grouped by {by!r}. Known: {', '.join(GROUPS)}.")
+    table: dict[str, list[float]] = {}
+    for one in run.results.values():
+        if measure in one.values:
+            for name in GROUPS[by](one):
+                table.setdefault(name, []).append(one.values[measure])
+    return {name: (sum(values) / len(values), len(values)) for name, values in table.items()}

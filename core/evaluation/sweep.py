@@ -1,0 +1,268 @@
+"""A whole query set as arrays, so that a slider moves all of it at once.
+
+One row per question, one column per candidate, in the order of chunk numbers, so that the first of equal scores wins
+as everywhere. Searching fills the arrays once per profile and depth; every fusion afterwards is arithmetic, in the
+order of operations of `core.retrieval.fusion`, so that the ranks are those that `search` would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING
+
+from core.errors import BadInput
+from core.retrieval.config import weights as leg_weights
+from core.retrieval.fusion import SIGMAS
+from core.retrieval.pipeline import Candidates
+from core.types import SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """Candidates of every question. Arrays are legs x questions x candidates, or questions x candidates."""
+
+    legs: tuple[str, ...]
+    depth: int
+    scores: np.ndarray  # what each leg gave, exact also where it did not retrieve
+    places: np.ndarray  # the place in each leg's own ranking, 0 where it did not retrieve
+    floors: np.ndarray  # legs: the lowest score a leg could give
+    units: np.ndarray  # documents or passages, numbered per question; -1 beyond the last candidate
+    starts: np.ndarray  # where each question's judged units begin in `judged` and `gains`
+    judged: np.ndarray  # unit of each judgment; -2 when no leg found it
+    gains: np.ndarray
+
+    @property
+    def questions(self) -> int:
+        """How many rows there are."""
+        return int(self.units.shape[0])
+
+
+def matrix(
+    found: Sequence[Candidates], units: Sequence[Mapping[int, int]], gains: Sequence[Mapping[int, float]], depth: int
+) -> Matrix:
+    """Arrays from what `pipeline.gather` found with exact scores: one entry per question in each sequence.
+
+    `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units.
+    """
+    import numpy as np
+
+    legs = tuple(sorted({leg for one in found for leg in one.retrieved}))
+    rows = [sorted({chunk for ranking in one.retrieved.values() for chunk in ranking}) for one in found]
+    width = max((len(row) for row in rows), default=0)
+    shape = (len(legs), len(rows), width)
+    scores, places = np.zeros(shape), np.zeros(shape, np.int32)
+    local = np.full(shape[1:], -1, np.int32)
+    starts, judged, graded = [0], [], []
+    for q, (one, row) in enumerate(zip(found, rows, strict=True)):
+        numbers: dict[int, int] = {}
+        local[q, : len(row)] = [numbers.setdefault(units[q][chunk], len(numbers)) for chunk in row]
+        for n, leg in enumerate(legs):
+            if leg in one.retrieved:
+                floor = one.floors[leg]
+                scores[n, q, : len(row)] = [one.scores[leg].get(chunk, floor) for chunk in row]
+                order = {chunk: place for place, chunk in enumerate(one.retrieved[leg], 1)}
+                places[n, q, : len(row)] = [order.get(chunk, 0) for chunk in row]
+        judged += [numbers.get(unit, -2) for unit in gains[q]]
+        graded += list(gains[q].values())
+        starts.append(len(judged))
+    floors = np.array([next(one.floors[leg] for one in found if leg in one.floors) for leg in legs])
+    return Matrix(
+        legs,
+        depth,
+        scores,
+        places,
+        floors,
+        local,
+        np.array(starts),
+        np.array(judged, np.int32),
+        np.array(graded, float),
+    )
+
+
+# ---------------------------------------------------------------- fusion as arithmetic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Normalised:
+    """Scores of the chosen legs on one scale, where they count, and which candidates there are at all."""
+
+    legs: tuple[str, ...]
+    scores: np.ndarray
+    here: np.ndarray  # legs x questions x candidates: the leg says something about the candidate
+    retrieved: np.ndarray
+    places: np.ndarray
+    candidates: np.ndarray
+
+
+def normalise(table: Matrix, config: SearchConfig) -> Normalised:
+    """What fusion starts from; it changes with legs, depth, normalisation and missing, not with alpha."""
+    import numpy as np
+
+    unknown = [leg for leg in config.legs if leg not in table.legs]
+    if unknown or config.depth > table.depth:
+        raise BadInput(f"The sweep was gathered with {', '.join(table.legs)} to depth {table.depth}; gather again.")
+    legs = tuple(sorted(config.legs))
+    at = [table.legs.index(leg) for leg in legs]
+    places = table.places[at]
+    retrieved = (places > 0) & (places <= config.depth)
+    candidates = np.asarray(retrieved.any(axis=0))
+    alone = config.missing == "absent" or len(legs) == 1
+    here = retrieved if alone else np.broadcast_to(candidates, retrieved.shape)
+    scores = table.scores[at]
+    if config.missing == "floor" and not alone:
+        scores = np.where(retrieved, scores, table.floors[at][:, None, None])
+    scaled = _SCALES[config.normalisation](scores, here, table.floors[at][:, None, None])
+    return Normalised(legs, np.where(here, scaled, 0.0), here, retrieved, places, candidates)
+
+
+def _between(scores: np.ndarray, here: np.ndarray, low: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    high = np.where(here, scores, -np.inf).max(axis=2, keepdims=True, initial=-np.inf)
+    high = np.where(np.isfinite(high), high, 0.0)
+    width = high - low
+    flat = width <= 0
+    scaled = np.maximum(0.0, (scores - low) / np.where(flat, 1.0, width))
+    return np.where(flat, (scores > floor).astype(float), scaled)
+
+
+def _minmax(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    low = np.where(here, scores, np.inf).min(axis=2, keepdims=True, initial=np.inf)
+    return _between(scores, here, np.where(np.isfinite(low), low, 0.0), floor)
+
+
+def _theoretical(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    return _between(scores, here, floor, floor)
+
+
+def _zscore(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    mean, sigma = np.zeros((*scores.shape[:2], 1)), np.zeros((*scores.shape[:2], 1))
+    for leg in range(scores.shape[0]):
+        for q in range(scores.shape[1]):  # fsum, as the pipeline does: the same whatever the order
+            row = scores[leg, q, here[leg, q]].tolist()
+            mean[leg, q] = middle = fsum(row) / max(1, len(row))
+            apart = [score - middle for score in row]
+            sigma[leg, q] = (fsum([far * far for far in apart]) / max(1, len(row))) ** 0.5
+    flat = sigma <= 1e-12 * np.maximum(1.0, np.abs(mean))
+    scaled = (np.clip((scores - mean) / np.where(flat, 1.0, sigma), -SIGMAS, SIGMAS) + SIGMAS) / (2 * SIGMAS)
+    return np.where(flat, np.where(scores > floor, 0.5, 0.0), scaled)
+
+
+def _by_max(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    high = np.where(here, scores, -np.inf).max(axis=2, keepdims=True, initial=-np.inf)
+    return np.where(high > 0, np.maximum(0.0, scores / np.where(high > 0, high, 1.0)), 0.0)
+
+
+_SCALES: Mapping[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+    "minmax": _minmax,
+    "tm2c2": _theoretical,
+    "zscore": _zscore,
+    "max": _by_max,
+    "none": lambda scores, here, floor: scores,
+}
+
+
+def fuse(table: Normalised, config: SearchConfig) -> np.ndarray:
+    """The fused score of every candidate of every question; -inf where there is none."""
+    import numpy as np
+
+    weights = leg_weights(config)
+    fused = np.zeros(table.scores.shape[1:])
+    if config.fusion == "rrf":
+        for n, leg in enumerate(table.legs):
+            fused += np.where(table.retrieved[n], weights[leg] / (config.rrf_k + table.places[n]), 0.0)
+    elif config.fusion in ("combsum", "combmnz", "single"):
+        for n in range(len(table.legs)):
+            fused += table.scores[n]
+        if config.fusion == "combmnz":
+            fused *= table.retrieved.sum(axis=0)
+    else:
+        total = sum(weights[leg] for leg in config.legs) or 1.0
+        for n, leg in enumerate(table.legs):
+            fused += weights[leg] / total * table.scores[n]
+    return np.where(table.candidates, fused, -np.inf)
+
+
+# ---------------------------------------------------------------- ranks and measures
+
+
+def ranks(table: Matrix, fused: np.ndarray) -> np.ndarray:
+    """The rank of every judged unit, 0 where it was not found; a document stands where its best chunk stands."""
+    from core.evaluation.ranking_loops import rank_judged
+
+    return rank_judged(fused, table.units, table.starts, table.judged)
+
+
+def values(table: Matrix, places: np.ndarray, measure: str) -> np.ndarray:
+    """A ranking measure for every question, from the ranks of what was judged."""
+    import numpy as np
+
+    name, k = _split(measure)
+    owner = np.repeat(np.arange(table.questions), np.diff(table.starts))
+    per_question: Callable[[np.ndarray], np.ndarray] = lambda amounts: np.bincount(
+        owner, weights=amounts, minlength=table.questions
+    )
+    seen = (places > 0) & (places <= k)
+    relevant = table.gains > 0
+    if name == "nDCG":
+        found = np.where(seen, table.gains / np.log2(np.maximum(places, 1) + 1.0), 0.0)
+        return _share(per_question(found), _ideal(table, owner, k))
+    hit = seen & relevant
+    if name == "MRR":
+        best = np.zeros(table.questions)
+        np.maximum.at(best, owner[hit], 1.0 / places[hit])
+        return best
+    if name == "MAP":
+        return _share(per_question(_precisions(owner, places, hit)), per_question(relevant))
+    total = per_question(hit)
+    return _share(total, per_question(relevant)) if name == "Recall" else total / k
+
+
+def _split(measure: str) -> tuple[str, int]:
+    name, _, depth = measure.partition("@")
+    if name not in SWEPT or not depth.isdigit() or not int(depth):
+        raise BadInput(
+            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{one}@k' for one in SWEPT)}."
+        )
+    return name, int(depth)
+
+
+SWEPT = ("nDCG", "Recall", "MRR", "MAP", "P")
+
+
+def _ideal(table: Matrix, owner: np.ndarray, k: int) -> np.ndarray:
+    """The gain of the best possible order."""
+    import numpy as np
+
+    order = np.lexsort((-table.gains, owner))
+    place = np.arange(len(owner)) - table.starts[:-1][owner[order]] + 1
+    worth = np.where(place <= k, table.gains[order] / np.log2(place + 1.0), 0.0)
+    return np.bincount(owner[order], weights=worth, minlength=table.questions)
+
+
+def _precisions(owner: np.ndarray, places: np.ndarray, hit: np.ndarray) -> np.ndarray:
+    """At each relevant unit that was found: how many stand up to there, over its place."""
+    import numpy as np
+
+    order = np.lexsort((np.where(hit, places, 2**30), owner))
+    first = np.searchsorted(owner[order], owner[order], side="left")
+    before = np.empty(len(owner), np.int64)
+    before[order] = np.arange(len(owner)) - first + 1
+    return np.where(hit, before / np.maximum(places, 1), 0.0)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)

@@ -1,0 +1,90 @@
+"""Built-in experiments: each one command, each ending in a report that opens anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.access import Actor, require
+from core.errors import NotFound
+from core.evaluation import report
+from core.evaluation.report import Report
+from core.ports import Progress, no_progress
+from core.services.experiments import cascade, chunking, compliance, pairs
+from core.services.experiments.bench import Workbench
+from core.services.jobs import Job, Jobs
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A question about retrieval that somebody asked before, and how to answer it here."""
+
+    title: str
+    about: str
+    run: Callable[[Workbench, Progress], Report]
+
+
+EXPERIMENTS: Mapping[str, Experiment] = {
+    "compliance": Experiment(compliance.TITLE, compliance.ABOUT, compliance.run),
+    "chunking": Experiment(chunking.TITLE, chunking.ABOUT, chunking.run),
+    "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run),
+    "pairs": Experiment(pairs.TITLE, pairs.ABOUT, pairs.run),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A report, and where it lies."""
+
+    report: Report
+    path: Path
+
+
+class Experiments:
+    """Runs experiments and keeps their reports under `reports/` of the workspace."""
+
+    def __init__(self, workbench: Workbench, folder: Path, jobs: Jobs) -> None:
+        self.workbench, self.folder, self.jobs = workbench, folder, jobs
+
+    def run(
+        self,
+        actor: Actor,
+        name: str,
+        queryset: str = "",
+        limit: int = 0,
+        out: Path | None = None,
+        progress: Progress = no_progress,
+    ) -> Written:
+        """Do an experiment and write its report; without a query set, on known items of the knowledge base."""
+        require(actor, "run an evaluation")
+        if name not in EXPERIMENTS:
+            raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
+        made = EXPERIMENTS[name].run(self.workbench.prepared(actor, queryset, limit, progress), progress)
+        path = out or self.folder / f"{name}-{made.facts['commit'][:12]}-{made.facts['query set digest']}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(report.html(made), encoding="utf-8")
+        return Written(made, path)
+
+    def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
+        """Do an experiment in the background."""
+        require(actor, "run an evaluation")
+        arguments = {
+            "name": name,
+            "queryset": queryset,
+            "limit": limit,
+            "who": [actor.id, actor.name, actor.email, actor.role],
+        }
+        return self.jobs.start("experiment", arguments)
+
+    def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        """The job `experiment`."""
+        made = self.run(
+            Actor(*arguments["who"]), arguments["name"], arguments["queryset"], arguments["limit"], progress=progress
+        )
+        return {"report": str(made.path.name), "values": made.report.values}
+
+    def reports(self) -> tuple[Path, ...]:
+        """Reports that were written here, newest first."""
+        return tuple(sorted(self.folder.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True))

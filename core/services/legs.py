@@ -1,0 +1,162 @@
+"""What the legs of a generation find for a query: searched once, kept, and fused as often as anybody likes."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core import profiles, strict
+from core.ports import Database, Index
+from core.retrieval.pipeline import Candidates, fuse
+from core.retrieval.trace import Trace
+from core.services.searching import Searching
+from core.types import Filters, SearchConfig, Stage
+
+KEEP = 100  # candidates of a ranking that are kept
+SLICE = 20  # queries between two saves: what a kill can cost
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One query under one configuration: chunks in order with their fused scores, and the time of every stage."""
+
+    chunks: tuple[int, ...]
+    scores: tuple[float, ...]
+    confidence: float
+    ms: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Candidates with the time that finding them took."""
+
+    candidates: Candidates
+    ms: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+class Kept:
+    """Answers by (search, query) in the database; written in slices, so that a kill costs little."""
+
+    def __init__(self, database: Database, search: str) -> None:
+        self.database, self.search = database, search
+        self._new: dict[str, bytes] = {}
+
+    def all(self) -> dict[str, Any]:
+        """Everything kept for this search, by query."""
+        rows = self.database.query("SELECT query, result FROM rankings WHERE search = ?", (self.search,))
+        return {row["query"]: json.loads(zlib.decompress(row["result"])) for row in rows}
+
+    def put(self, query: str, value: Any) -> None:
+        """Keep one answer, soon."""
+        self._new[query] = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
+        if len(self._new) >= SLICE:
+            self.save()
+
+    def save(self) -> None:
+        """Keep it now."""
+        if self._new:
+            with self.database.transaction() as run:
+                for query, packed in self._new.items():
+                    run("INSERT OR REPLACE INTO rankings VALUES (?, ?, ?)", (self.search, query, packed))
+            self._new = {}
+
+
+class Legs:
+    """One generation's legs to one depth."""
+
+    def __init__(self, searching: Searching, database: Database, index: Index, legs: Sequence[str], depth: int) -> None:
+        self.searching, self.index = searching, index
+        self.config = SearchConfig(
+            legs=tuple(legs), depth=depth, fusion="convex" if len(legs) > 1 else "single", missing="exact"
+        )
+        self.kept = Kept(database, "legs-" + strict.digest([generation_key(searching, index), sorted(legs), depth], 16))
+        self._known = {query: _gathered(raw) for query, raw in self.kept.all().items()}
+
+    def of(self, query: str) -> Gathered:
+        """What the legs find for a query; searched only the first time."""
+        if query not in self._known:
+            trace = Trace()
+            found = self.searching.candidates(self.index, query, self.config, Filters(), trace)
+            made = Gathered(found, _times(trace.stages), tuple(trace.warnings))
+            if not made.warnings:
+                self.kept.put(query, _packed(made))
+            self._known[query] = made
+        return self._known[query]
+
+    def rank(self, query: str, config: SearchConfig) -> Ranked:
+        """A query under a configuration: arithmetic, and a reranker where one is asked for."""
+        gathered, trace = self.of(query), Trace()
+        found = narrow(gathered.candidates, config)
+        weighed = self.searching.weighed(self.index, query, found, config, trace)
+        started = time.perf_counter()
+        fused = fuse(found, weighed)
+        ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs}
+        if "dense" in config.legs:
+            ms["embed"] = gathered.ms.get("embed", 0.0)
+        ms["fuse"] = (time.perf_counter() - started) * 1000.0
+        order = self.searching.reranked(self.index, query, fused, config, trace)[:KEEP]
+        scores = tuple(float(fused.ranking[chunk]) for chunk in order)
+        warnings = (*gathered.warnings, *trace.warnings)
+        return Ranked(tuple(map(int, order)), scores, float(fused.confidence), ms | _times(trace.stages), warnings)
+
+
+def narrow(found: Candidates, config: SearchConfig) -> Candidates:
+    """The candidates as `gather` would have given them for fewer legs, or with other rules for what is missing."""
+    retrieved = {leg: found.retrieved[leg] for leg in config.legs if leg in found.retrieved}
+    floors = {leg: found.floors[leg] for leg in retrieved}
+    if config.missing == "absent" or len(retrieved) == 1:
+        return Candidates(retrieved, {leg: dict(ranking) for leg, ranking in retrieved.items()}, floors)
+    union = sorted({chunk for ranking in retrieved.values() for chunk in ranking})
+    scores: dict[str, Mapping[int, float]] = {}
+    for leg, ranking in retrieved.items():
+        absent = [chunk for chunk in union if chunk not in ranking]
+        given = found.scores[leg] if config.missing == "exact" else dict.fromkeys(absent, floors[leg])
+        scores[leg] = {**ranking, **{chunk: given[chunk] for chunk in absent}}
+    return Candidates(retrieved, scores, floors)
+
+
+def generation_key(searching: Searching, index: Index) -> str:
+    """What decides which chunks there are and who may be found: profile, commit, and the admitted chunks."""
+    allowed = index.allowed(Filters(), searching.clock.today())
+    admitted = "" if allowed is None else zlib.crc32(allowed.tobytes())
+    return strict.digest([profiles.identity(index.profile), index.generation.commit, admitted], 16)
+
+
+def search_key(searching: Searching, index: Index, config: SearchConfig) -> str:
+    """What names a search: two with the same key find the same."""
+    learned = searching.alphas.model(config.alpha_model) if config.alpha_model and searching.alphas else ""
+    return strict.digest([generation_key(searching, index), replace(config, k=KEEP), learned], 16)
+
+
+def _times(stages: Sequence[Stage]) -> dict[str, float]:
+    return {stage.name: round(stage.ms, 4) for stage in stages}
+
+
+def _packed(made: Gathered) -> dict[str, Any]:
+    """Candidates as plain lists; the exact scores of what a leg did not retrieve follow its own ranking."""
+    legs = {}
+    for leg, ranking in made.candidates.retrieved.items():
+        rest = {chunk: score for chunk, score in made.candidates.scores[leg].items() if chunk not in ranking}
+        legs[leg] = [
+            [int(chunk) for chunk in ranking],
+            [float(score) for score in ranking.values()],
+            [int(chunk) for chunk in rest],
+            [float(score) for score in rest.values()],
+            float(made.candidates.floors[leg]),
+        ]
+    return {"legs": legs, "ms": dict(made.ms)}
+
+
+def _gathered(raw: Mapping[str, Any]) -> Gathered:
+    retrieved, scores, floors = {}, {}, {}
+    for leg, (chunks, given, others, rest, floor) in raw["legs"].items():
+        retrieved[leg] = dict(zip(chunks, given, strict=True))
+        scores[leg] = {**retrieved[leg], **dict(zip(others, rest, strict=True))}
+        floors[leg] = floor
+    return Gathered(Candidates(retrieved, scores, floors), raw["ms"])

@@ -1,0 +1,126 @@
+"""The commands of evaluation and tuning, end to end on the starter knowledge base with the real model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.entrypoints.cli import main
+from tests.conftest import ROOT
+
+Run = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture(scope="module")
+def home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace of our own: these commands change what is in production."""
+    return Path(shutil.copytree(kb_home, tmp_path_factory.mktemp("evaluated") / "home"))
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
+
+    def call(*arguments: str, as_json: bool = True) -> tuple[int, Any, str]:
+        code = main(["--home", str(home), *arguments, "--quiet", *(["--json"] if as_json else [])])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if as_json and out else out, err
+
+    return call
+
+
+@pytest.fixture
+def made(run: Run) -> dict[str, Any]:
+    """Ten known items and two runs over them."""
+    run("eval", "generate", "few", "--per-category", "2")
+    value = run("eval", "run", "few", "--config", "bm25", "--config", "convex-0.3", "--by", "folder")[1]
+    return {one["name"]: one for one in value["runs"]}
+
+
+def test_generate_run_compare(run: Run, made: dict[str, Any]) -> None:
+    _, again, _ = run("eval", "generate", "few", "--per-category", "2")
+    assert again["questions"] == 10
+    assert set(again["categories"].values()) == {2}
+    assert again["sources"] == ["known-item (rules)"]
+    assert set(made) == {"bm25", "convex-0.3"}
+    one = made["convex-0.3"]
+    assert one["low"] <= one["mean"] <= one["high"]
+    assert {"figures", "times", "commit", "generation", "config_digest", "models", "unmapped", "folder"} <= set(one)
+    code, compared, _ = run("eval", "compare", made["bm25"]["id"], one["id"], "--measure", "MRR@10")
+    assert code == 0
+    assert compared["wins"] + compared["ties"] + compared["losses"] == compared["queries"] == 10
+    assert {"difference", "verdict", "sentence", "needed", "categories", "note"} <= set(compared)
+    assert run("eval", "runs", "--queryset", "few")[1][0]["queryset"] == "few"
+    assert "not enough evidence" in run("eval", "compare", one["id"], one["id"], as_json=False)[1].lower()
+
+
+def test_export_and_import_round_trip(run: Run, made: dict[str, Any], tmp_path: Path) -> None:
+    for form in ("jsonl", "csv", "beir", "trec"):
+        code, written, _ = run("eval", "export", "few", str(tmp_path / f"few.{form}"), "--format", form)
+        assert code == 0
+        assert all(Path(path).is_file() for path in written["files"])
+        _, back, _ = run("eval", "import", str(tmp_path / f"few.{form}"), "--format", form, "--name", f"few-{form}")
+        assert (back["questions"], back["problems"]) == (10, [])
+    run("eval", "export", made["bm25"]["id"], str(tmp_path / "bm25.run"), "--format", "trec-run")
+    assert (tmp_path / "bm25.run").read_text().split()[1] == "Q0"
+    listed = {one["name"] for one in run("eval", "querysets")[1]}
+    assert {"few", "few-jsonl", "few-beir"} <= listed
+    assert run("eval", "querysets", "few")[1]["unmapped"] == []
+
+
+def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, made: dict[str, Any]) -> None:
+    code, value, _ = run(
+        "eval", "experiment", "compliance", "--queryset", "few", "--out", str(tmp_path / "r.html"), "--markdown", str(tmp_path / "r.md")
+    )  # fmt: skip
+    assert code == 0
+    assert len(value["runs"]) == 15
+    assert (tmp_path / "r.md").read_text().startswith("# The compliance benchmark")
+    assert (tmp_path / "r.html").stat().st_size > 1_000_000, "plotly is inside"
+
+
+def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Run, made: dict[str, Any]) -> None:
+    _, value, _ = run("tune", "alpha", "few", "--measure", "MRR@10")
+    assert len(value["curve"]) == 101
+    assert value["best"]["mean"] == max(point["mean"] for point in value["curve"])
+    assert len(value["per_question"]) == 10
+    code, out, err = run("tune", "promote", made["bm25"]["id"])
+    assert (code, out) == (1, "")
+    assert "needs a reason" in err
+    _, promoted, _ = run("tune", "promote", made["bm25"]["id"], "--reason", "a test")
+    assert promoted["config"]["name"] == "bm25"
+    assert promoted["evidence"]["run"] == made["bm25"]["id"]
+    assert run("search", "vpn")[1]["config"]["name"] == "bm25"
+    assert run("tune", "history")[1][0]["evidence"]["reason"] == "a test"
+    assert run("tune", "rollback")[1]["config"]["name"] == "convex-0.5"
+    assert run("search", "vpn")[1]["config"]["name"] == "convex-0.5"
+
+
+def test_drift_runs_production_again_where_it_was_measured(run: Run, made: dict[str, Any]) -> None:
+    run("eval", "run", "few")
+    code, value, _ = run("eval", "drift")
+    assert (code, [one["queryset"] for one in value], value[0]["lost"]) == (0, ["few"], False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("eval", "run", "none"), "There is no query set 'none'"),
+        (("eval", "compare", "aaaa", "bbbb"), "There is no single run 'aaaa'"),
+        (("eval", "experiment", "magic"), "There is no experiment 'magic'"),
+        (("eval", "generate", "--kind", "magic"), "There is no kind 'magic'"),
+        (("eval", "generate", "--kind", "qa"), "language model"),
+        (("eval", "import", "/does/not/exist.csv"), "There is no file"),
+        (("tune", "alpha", "none"), "There is no query set"),
+        (("tune", "promote"), "Name a run"),
+    ],
+)
+def test_refusals_are_sentences(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
+    code, out, err = run(*arguments, as_json=False)
+    assert (code, out) == (1, "")
+    assert sentence in err
+    assert "Traceback" not in err

@@ -1,0 +1,176 @@
+"""Generators: the same seed gives the same questions, every answer stands where it is said to stand."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from core.access import Actor
+from core.bootstrap import App, build
+from core.curation.frontmatter import read_document
+from core.curation.render import plain
+from core.evaluation import known_items, pooling, qa
+from core.evaluation.paraphrase import by_llm, by_rules
+from core.evaluation.querysets import Judgment, QuerySet
+from core.retrieval.analysis import fold
+from core.services.runs import Plan
+from core.settings import load
+from core.types import Document
+from tests.conftest import ROOT, FixedClock, ScriptedLlm, SmallModels, put
+
+ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
+
+
+@cache
+def kb_documents() -> tuple[Document, ...]:
+    files = sorted((ROOT / "kb").rglob("*.md"))
+    return tuple(read_document(str(path.relative_to(ROOT / "kb")), path.read_text(encoding="utf-8")) for path in files)
+
+
+@cache
+def kb_items() -> QuerySet:
+    return known_items.generate(kb_documents())
+
+
+def test_the_starter_knowledge_base_gives_400_questions_in_five_categories() -> None:
+    counts = Counter(question.category for question in kb_items().questions)
+    assert sum(counts.values()) >= 400
+    assert set(counts) == set(known_items.CATEGORIES)
+    assert min(counts.values()) >= 60
+
+
+def test_the_same_seed_gives_the_same_questions_in_any_order_of_documents() -> None:
+    some = kb_documents()[:12]
+    again = known_items.generate(some[::-1])
+    assert again == known_items.generate(some)
+    assert again != known_items.generate(some, seed=7)
+
+
+def test_every_known_item_stands_in_its_document() -> None:
+    texts = {document.path: " ".join(document.text.split()) for document in kb_documents()}
+    words = {document.path: fold(plain(document.text[document.body :])) for document in kb_documents()}
+    questions = {question.id: question for question in kb_items().questions}
+    assert len(questions) == len(kb_items().questions)
+    for judgment in kb_items().judgments:
+        assert " ".join(judgment.quote.split()) in texts[judgment.path]
+        question = questions[judgment.question]
+        if question.category == "heading_direct":
+            assert judgment.heading[-1] == question.text
+        if question.category == "entity_lookup":
+            assert fold(question.text) in words[judgment.path]
+        if question.category in ("exact_phrase", "first_sentence"):
+            assert question.text == judgment.quote
+
+
+def test_rules_reword_and_are_labelled_so() -> None:
+    said = by_rules("Approval limits", "invoices")
+    assert "approval" not in said.lower()
+    sources = {one.source for one in kb_items().judgments}
+    assert sources == {known_items.RULES}
+
+
+def test_a_model_rewords_better_and_a_useless_answer_falls_back_to_rules() -> None:
+    good = by_llm(ScriptedLlm("Who may sign large orders?"), known_items.RULES, known_items.LLM)
+    assert good("Approval limits", "purchasing") == ("Who may sign large orders?", known_items.LLM)
+    for useless in ("", "Approval limits", "x" * 500, "one\ntwo"):
+        text, source = by_llm(ScriptedLlm(useless), known_items.RULES, known_items.LLM)("Approval limits", "purchasing")
+        assert (text, source) == (by_rules("Approval limits", "purchasing"), known_items.RULES)
+
+
+# ---------------------------------------------------------------- questions and answers
+
+
+def long_document(path: str, tag: str, entity: str) -> Document:
+    words = " ".join(f"word{n}" for n in range(590))
+    body = f"# T\n\n{entity} signs the form within 30 days. RC-114, SAV3-7, WD-12 and QX-9 apply. {words}\n"
+    return read_document(path, f"---\ntitle: T\ntags: [{tag}]\n---\n{body}")
+
+
+def test_segments_have_1000_words_and_none_has_fewer_than_500() -> None:
+    document = Document("d", "d.md", "D", " ".join("w" for _ in range(2600)))
+    sizes = [len(document.text[a:b].split()) for a, b in qa.segments(document)]
+    assert sizes == [1000, 1000, 600]
+    assert len(qa.segments(Document("d", "d.md", "D", "w " * 2499))) == 2
+
+
+def test_pairs_share_an_entity_and_across_files_a_tag() -> None:
+    made = [
+        qa.Segment(long_document("a.md", "freight", "Dana"), 0, 9, ("RC-114", "A")),
+        qa.Segment(long_document("b.md", "freight", "Dana"), 0, 9, ("RC-114", "B")),
+        qa.Segment(long_document("c.md", "people", "Dana"), 0, 9, ("RC-114", "C")),
+        qa.Segment(long_document("a.md", "freight", "Dana"), 9, 18, ("A",)),
+    ]
+    across = [(one.document.path, other.document.path) for one, other in qa.pairs(made, same_file=False)]
+    assert across == [("a.md", "b.md")]
+    assert [(one.start, other.start) for one, other in qa.pairs(made, same_file=True)] == [(0, 9)]
+
+
+def test_only_answers_that_stand_word_for_word_are_kept_and_the_rest_is_counted() -> None:
+    said = json.dumps(
+        [
+            {"question": "How long does Dana Whitfield have?", "answer": "within 30 days"},
+            {"question": "And then?", "answer": "within thirty days"},
+            {"question": "", "answer": "30 days"},
+        ]
+    )
+    documents = [long_document(f"{name}.md", "freight", "Dana Whitfield") for name in "ab"]
+    made = qa.generate(documents, ScriptedLlm(f"Here you are: {said}"), per_kind=2)
+    assert made.refused["the answer is not a substring of its passage"] == 3
+    assert made.refused["question or answer missing"] == 3
+    kinds = Counter(one.category for one in made.queryset.questions)
+    assert kinds == {"single-file-1-hop": 1, "multi-file-2-hop": 1}
+    answers = [one for one in made.queryset.judgments if one.grade == 2.0]
+    assert {one.quote for one in answers} == {"within 30 days"}
+    assert {(one.source, one.judge) for one in made.queryset.judgments} == {("qa (llm)", "scripted")}
+    two_hops = [one for one in made.queryset.judgments if one.question.startswith("multi")]
+    assert {one.path for one in two_hops} == {"a.md", "b.md"}
+
+
+@pytest.mark.parametrize("said", ["", "no JSON here", '{"question": "x"}', "[1, 2]"])
+def test_a_model_that_talks_nonsense_gives_no_questions(said: str) -> None:
+    made = qa.generate([long_document("a.md", "x", "Dana")], ScriptedLlm(said))
+    assert made.queryset.questions == ()
+    assert made.refused
+
+
+# ---------------------------------------------------------------- judging
+
+
+@pytest.fixture
+def judged(tmp_path) -> tuple[App, ScriptedLlm]:
+    llm = ScriptedLlm("2", "maybe", "0")
+    app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=SmallModels(llm))
+    app.create()
+    put(
+        app, {f"{name}.md": f"# {name}\n\n## Part\n\nAbout {name} and apples.\n" for name in ("alpha", "beta", "gamma")}
+    )
+    app.indexing.build(app.preferences.profile())
+    app.querysets.keep(ADMIN, known_items.generate(app.documents.all(), name="items"))
+    return app, llm
+
+
+def test_a_pool_is_blind_and_a_model_judges_it_under_its_own_name(judged: tuple[App, ScriptedLlm]) -> None:
+    app, llm = judged
+    plan = app.runs.plan("", "bm25")
+    run = app.runs.evaluate("items", [Plan(plan.profile, plan.config)])[0]
+    pool = pooling.pool([run], app.searching.index())[:3]
+    assert pool == pooling.pool([run, run], app.searching.index())[:3], "who found it leaves no trace"
+    before = len(app.querysets.get("items").judgments)
+    assert app.querysets.judge_by_model(ADMIN, "items", pool, llm) == (2, 1)
+    added = app.querysets.get("items").judgments[before:]
+    assert [(one.source, one.judge, one.grade) for one in added] == [("llm judge", "scripted", 2.0), ("llm judge", "scripted", 0.0)]  # fmt: skip
+    assert "data, not instructions" in llm.asked[0]
+
+
+def test_agreement_of_the_model_with_people_is_shown(judged: tuple[App, ScriptedLlm]) -> None:
+    app, llm = judged
+    run = app.runs.evaluate("items", [app.runs.plan("", "bm25")])[0]
+    pool = pooling.pool([run], app.searching.index())[:3]
+    app.querysets.judge_by_model(ADMIN, "items", pool, llm)
+    app.querysets.judge(ADMIN, "items", [one.judged(1.0 if n == 0 else 0.0) for n, one in enumerate(pool)])
+    found = {one.judges: one for one in app.querysets.agreement("items")}
+    assert found["Ann", "scripted (llm)"].kappa == 1.0
+    assert isinstance(pool[0].judged(1.0), Judgment)

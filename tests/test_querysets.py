@@ -1,0 +1,277 @@
+"""Query sets: what goes in comes out, bad lines are named, judgments survive re-chunking."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.access import Actor
+from core.bootstrap import App
+from core.errors import BadInput, NotFound, Refused
+from core.evaluation import anchoring, reading, writing
+from core.evaluation.agreement import agreement, cohen, fleiss
+from core.evaluation.querysets import Judgment, QuerySet, Question, check, settled
+from core.evaluation.trec_runs import read_run, write_run
+from core.types import ChunkerSpec, Frozen, Profile
+from tests.conftest import put, write
+
+ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
+READER = Actor("rob", "Rob", "rob@example.org", "reader")
+
+CLAIMS = """---
+id: SC-1
+title: Freight claims
+tags: [freight, claims]
+answers:
+  - How long do we have to claim?
+---
+# Freight claims
+
+Claims are made in writing.
+
+## Deadlines
+
+File the claim within nine months of delivery. The carrier answers within 30 days.
+
+## Evidence
+
+Take four photographs. Keep the pallet label with the file.
+"""
+LEAVE = """---
+id: HR-1
+title: Leave
+tags: [people]
+---
+# Leave
+
+## Parental leave
+
+Parents take sixteen weeks. Deadlines do not move.
+"""
+
+
+@pytest.fixture
+def kb(app: App) -> App:
+    put(app, {"ops/claims.md": CLAIMS, "people/leave.md": LEAVE})
+    app.indexing.build(app.preferences.profile())
+    return app
+
+
+def sample() -> QuerySet:
+    questions = (Question("q1", "how late may a claim be", "deadline"), Question("q2", 'photos, "four" or five?', ""))
+    judgments = (
+        Judgment("q1", "ops/claims.md", ("Deadlines",), "within nine months", 2.0, "person", "Ann"),
+        Judgment("q1", "people/leave.md", grade=0.0, source="person", judge="Ben"),
+        Judgment("q2", "ops/claims.md", ("Evidence",)),
+    )
+    return QuerySet("sample", questions, judgments, "by hand")
+
+
+# ---------------------------------------------------------------- in and out
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_lossless_formats_give_back_what_they_got(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"sample.{form}"
+    writing.write(sample(), path, form)
+    found, problems = reading.read(path)
+    assert problems == ()
+    assert (found.questions, found.judgments) == (sample().questions, sample().judgments)
+
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=30).filter(str.split)
+
+
+@given(st.lists(st.tuples(texts, texts, st.lists(texts, max_size=2)), min_size=1, max_size=5))
+def test_any_words_survive_jsonl(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, list[str]]]
+) -> None:
+    questions = tuple(Question(str(n), " ".join(text.split())) for n, (text, _, _) in enumerate(rows))
+    judgments = tuple(Judgment(str(n), "a.md", tuple(heading), quote) for n, (_, quote, heading) in enumerate(rows))
+    path = tmp_path_factory.mktemp("x") / "x.jsonl"
+    writing.write(QuerySet("x", questions, judgments), path, "jsonl")
+    found, problems = reading.read(path)
+    assert (found.questions, found.judgments, problems) == (questions, judgments, ())
+
+
+@pytest.mark.parametrize("form", ["beir", "trec"])
+def test_document_formats_keep_questions_and_grades_by_document_id(kb: App, tmp_path: Path, form: str) -> None:
+    kb.querysets.keep(ADMIN, sample())
+    kb.querysets.write("sample", tmp_path / "out", form)
+    found, problems = kb.querysets.read(ADMIN, tmp_path / "out", form, "again")
+    assert problems == ()
+    assert found.questions[0].text == "how late may a claim be"
+    assert {(one.question, one.path, one.grade) for one in found.judgments} == {
+        ("q1", "ops/claims.md", 2.0),
+        ("q1", "people/leave.md", 0.0),
+        ("q2", "ops/claims.md", 1.0),
+    }
+
+
+def test_bad_lines_are_named_and_the_rest_goes_in(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"id": "a", "text": "fine", "judgments": [{"path": "a.md"}]}),
+        "{not json",
+        json.dumps({"id": "b"}),
+        json.dumps({"id": "c", "text": "grade", "judgments": [{"path": "a.md", "grade": "high"}]}),
+        json.dumps({"id": "a", "text": "another question"}),
+        json.dumps({"id": "d", "text": "also fine"}),
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    found, problems = reading.read(tmp_path / "x.jsonl")
+    assert [one.id for one in found.questions] == ["a", "c", "d"]
+    assert [one.line for one in problems] == [2, 3, 4, 5]
+    assert "not JSON" in problems[0].why
+
+
+def test_csv_names_the_line_of_a_short_row(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("question,path\nwhy,a.md\nonly one cell\nhow,b.md\n")
+    found, problems = reading.read(tmp_path / "x.csv")
+    assert [one.text for one in found.questions] == ["why", "how"]
+    assert [(one.line, one.why) for one in problems] == [(3, "1 cells where the first line has 2")]
+
+
+def test_classic_trec_topics_and_qrels(tmp_path: Path) -> None:
+    topic = "<top>\n<num> Number: 301\n<title> International Organized Crime\n</top>\n<top><title> no number</top>\n"
+    write(tmp_path, {"topics.txt": topic, "qrels.txt": "301 0 a.md 1\n301 0 b.md x\n999 0 a.md 1\n"})
+    found, problems = reading.read(tmp_path)
+    assert [(one.id, one.text) for one in found.questions] == [("301", "International Organized Crime")]
+    assert [(one.path, one.grade) for one in found.judgments] == [("a.md", 1.0)]
+    assert {(one.file, one.line) for one in problems} == {("topics.txt", 5), ("qrels.txt", 2), ("judgments", 0)}
+
+
+def test_a_run_file_goes_out_and_comes_back() -> None:
+    rankings = {"q1": ("a", "b", "c"), "q2": ("b",)}
+    assert read_run(write_run(rankings, "mine")) == (rankings, ())
+
+
+def test_frontmatter_answers_become_questions(kb: App) -> None:
+    made = kb.querysets.from_frontmatter(ADMIN)
+    assert [(one.text, judged.path) for one, judged in zip(made.questions, made.judgments, strict=True)] == [
+        ("How long do we have to claim?", "ops/claims.md")
+    ]
+
+
+@pytest.mark.parametrize("name", ["nothing.jsonl", "folder"])
+def test_what_is_not_there_is_said_so(tmp_path: Path, name: str) -> None:
+    with pytest.raises(NotFound, match="There is no"):
+        reading.read(tmp_path / name)
+
+
+# ---------------------------------------------------------------- kept
+
+
+def test_keeping_twice_changes_nothing_and_judging_again_replaces_the_grade(kb: App) -> None:
+    first = kb.querysets.keep(ADMIN, sample())
+    assert kb.querysets.keep(ADMIN, sample()).digest == first.digest
+    again = kb.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=1.0)])
+    more = kb.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=2.0)])
+    assert len(again.judgments) == len(more.judgments) == 4
+    assert [one.grade for one in more.judgments if one.judge == "Ann" and one.question == "q2"] == [2.0]
+    kb.querysets.drop(ADMIN, "sample")
+    with pytest.raises(NotFound, match="There is no query set 'sample'. Query sets: none yet"):
+        kb.querysets.get("sample")
+
+
+def test_readers_may_judge_and_not_keep(kb: App) -> None:
+    kb.querysets.keep(ADMIN, sample())
+    kb.querysets.judge(READER, "sample", [Judgment("q1", "ops/claims.md", grade=1.0)])
+    with pytest.raises(Refused):
+        kb.querysets.keep(READER, replace(sample(), name="other"))
+
+
+def test_a_judgment_without_a_question_is_refused() -> None:
+    with pytest.raises(BadInput, match="'q9'"):
+        check(QuerySet("x", (Question("q1", "why"),), (Judgment("q9", "a.md"),)))
+
+
+# ---------------------------------------------------------------- anchored
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ChunkerSpec("markdown"),
+        ChunkerSpec("fixed", Frozen({"max_tokens": 12, "overlap": 3})),
+        ChunkerSpec("hierarchical", Frozen({"parent": 60, "child": 10, "overlap": 2})),
+    ],
+)
+def test_a_quote_finds_its_chunks_under_every_chunker(kb: App, spec: ChunkerSpec) -> None:
+    profile = Profile("other", chunker=spec)
+    kb.indexing.build(profile)
+    index = kb.shelf.open(profile)
+    found = anchoring.anchor(sample().judgments[0], index)
+    assert found.chunks
+    joined = " ".join(index.excerpt(chunk) for chunk in found.chunks)
+    assert "nine" in joined
+    others = set(index.chunks_of(found.document)) - set(found.chunks)
+    assert not any("within nine months" in index.excerpt(chunk) for chunk in others)
+
+
+def test_a_heading_means_its_section_and_no_more(kb: App) -> None:
+    profile = Profile("small", chunker=ChunkerSpec("fixed", Frozen({"max_tokens": 8, "overlap": 0})))
+    kb.indexing.build(profile)
+    index = kb.shelf.open(profile)
+    found = anchoring.anchor(Judgment("q", "ops/claims.md", ("Evidence",)), index)
+    section = CLAIMS.index("## Evidence")
+    every = index.chunks_of(found.document)
+    assert found.chunks == tuple(chunk for chunk in every if index.passage(chunk).end > section)
+    assert 0 < len(found.chunks) < len(every)
+
+
+def test_what_cannot_be_mapped_after_a_build_is_listed(kb: App) -> None:
+    kb.querysets.keep(ADMIN, sample())
+    assert kb.querysets.unmapped("sample", kb.searching.index()) == ()
+    put(kb, {"ops/claims.md": CLAIMS.replace("nine months", "one year"), "people/leave.md": None})
+    kb.indexing.build(kb.preferences.profile())
+    lost = kb.querysets.unmapped("sample", kb.searching.index())
+    assert [one.why for one in lost] == [
+        "The quoted words no longer stand in 'ops/claims.md'.",
+        "There is no document 'people/leave.md' any more.",
+    ]
+
+
+def test_a_moved_file_is_found_by_name_and_quote(kb: App) -> None:
+    put(kb, {"ops/claims.md": None, "freight/claims.md": CLAIMS})
+    kb.indexing.build(kb.preferences.profile())
+    index = kb.searching.index()
+    found = anchoring.anchor(sample().judgments[0], index)
+    assert index.documents[found.document].path == "freight/claims.md"
+    assert anchoring.anchor(sample().judgments[2], index).why == "There is no document 'ops/claims.md' any more."
+
+
+# ---------------------------------------------------------------- several judges
+
+
+def test_people_outweigh_models_and_their_grades_are_averaged() -> None:
+    place = Judgment("q", "a.md")
+    given_ = [
+        replace(place, source="person", judge="Ann", grade=2.0),
+        replace(place, source="person", judge="Ben", grade=1.0),
+        replace(place, source="llm judge", judge="m", grade=0.0),
+    ]
+    assert [one.grade for one in settled(given_)] == [1.5]
+
+
+def test_agreement_is_cohen_for_pairs_and_fleiss_for_all() -> None:
+    grades = {"Ann": [1, 1, 0, 0], "Ben": [1, 0, 0, 0], "Cat": [1, 1, 0, 1]}
+    judgments = [
+        Judgment("q", f"{n}.md", grade=float(grade), source="person", judge=judge)
+        for judge, row in grades.items()
+        for n, grade in enumerate(row)
+    ]
+    found = {one.judges: one for one in agreement(judgments)}
+    assert found["Ann", "Ben"].kappa == 0.5  # 3 of 4 the same, 1/2 by chance
+    assert found["Ann", "Ben"].same == 0.75
+    assert found["Ann", "Ben", "Cat"].kappa == pytest.approx(1 / 3)
+
+
+@given(st.lists(st.booleans(), min_size=2, max_size=20).filter(lambda row: 0 < sum(row) < len(row)))
+def test_a_judge_agrees_with_himself_perfectly(row: list[bool]) -> None:
+    assert cohen(row, row) == 1.0
+    assert fleiss([{value: 3} for value in row]) == 1.0

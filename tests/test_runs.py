@@ -1,0 +1,222 @@
+"""Runs: they equal search, the same one again is free, a kill costs little, comparisons say what they know."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.bootstrap import App
+from core.errors import BadInput, Cancelled, NotFound, Refused
+from core.evaluation import comparisons
+from core.evaluation.measures import ranked
+from core.retrieval import config as configs
+from core.services.experiments import EXPERIMENTS, chunking
+from core.services.experiments.bench import sampled
+from core.services.experiments.compliance import CONFIGURATIONS, configurations
+from core.services.experiments.pairs import by_concatenation, by_rrf
+from core.services.runs import Plan
+from tests.conftest import put, small_app
+from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
+
+NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
+
+
+@pytest.fixture
+def kb(app: App) -> App:
+    return evaluated(app)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> App:
+    """The same for tests that change nothing."""
+    return evaluated(small_app(tmp_path_factory.mktemp("shared")))
+
+
+def plans(app: App, *names: str, depth: int = 7) -> list[Plan]:
+    profile = app.preferences.profile()
+    return [Plan(profile, replace(configs.parse(name), depth=depth)) for name in names]
+
+
+@pytest.mark.parametrize("unit", ["document", "passage"])
+def test_every_run_ranks_what_search_ranks(shared: App, unit: str) -> None:
+    made = shared.runs.evaluate("small", plans(shared, *NAMES), unit)
+    index = shared.searching.index()
+    for run in made:
+        for question in questions().questions[::7]:
+            hits = shared.searching.search_in(index, question.text, replace(run.config, k=100)).hits
+            assert run.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20], run.name
+            assert run.results[question.id].documents == tuple(dict.fromkeys(hit.doc for hit in hits))[:20]
+
+
+def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
+    run = shared.runs.evaluate("small", plans(shared, "convex-0.3"))[0]
+    judged = {one.question: one.path for one in questions().judgments}
+    paths = {facts.doc: facts.path for facts in shared.searching.index().documents}
+    values = []
+    for question, one in run.results.items():
+        value = ranked("nDCG@10")([paths[doc] for doc in one.documents], {judged[question]: 1.0})
+        assert one.values["nDCG@10"] == pytest.approx(value, abs=1e-12)
+        values.append(value)
+    assert run.figures["nDCG@10"] == pytest.approx(sum(values) / len(values), abs=1e-6)
+    assert 0.0 < run.figures["T1C"] <= 1.0
+    assert set(run.times) >= {"bm25", "dense", "embed", "fuse", "total"}
+
+
+def test_the_same_run_again_is_free_and_legs_are_searched_once(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched = []
+    once = type(kb.searching).candidates
+    monkeypatch.setattr(
+        type(kb.searching), "candidates", lambda self, *rest: searched.append(rest[1]) or once(self, *rest)
+    )
+    first = kb.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
+    assert len(searched) == len(questions().questions), "four configurations, one search per question"
+    again = kb.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
+    assert [run.id for run in again] == [run.id for run in first]
+    assert again == first
+    kb.runs.evaluate("small", plans(kb, "combsum"))
+    assert len(searched) == len(questions().questions), "a new fusion is arithmetic"
+
+
+def test_a_cancelled_run_goes_on_where_it_stopped(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(done: int, total: int, what: str) -> None:
+        if done == 25:
+            raise Cancelled("enough")
+
+    with pytest.raises(Cancelled):
+        kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"), progress=stop)
+    assert kb.runs.all() == ()
+    reranked = []
+    once = type(kb.searching).reranked
+    monkeypatch.setattr(type(kb.searching), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest))
+    kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
+    assert len(reranked) == len(questions().questions) - 25
+
+
+def test_a_run_can_be_traced(shared: App) -> None:
+    run = shared.runs.evaluate("small", plans(shared, "convex-0.3+rerank"))[0]
+    kept = shared.runs.get(run.id[:6])
+    assert kept == run
+    assert kept.commit == shared.store.head()
+    assert kept.models == (shared.preferences.profile().embedder, "ms-marco-minilm-l12-int8")
+    assert kept.queryset_digest == shared.querysets.get("small").digest
+    with pytest.raises(NotFound, match="There is no single run 'none'"):
+        shared.runs.get("none")
+
+
+def test_a_job_runs_pairs_of_profile_and_configuration(shared: App) -> None:
+    result = shared.kinds()["evaluate"](
+        {"queryset": "small", "pairs": [["", "bm25"], ["local", "rrf-60"]]}, lambda *_: None
+    )
+    assert [shared.runs.get(number).name for number in result["runs"]] == ["bm25", "rrf-60"]
+    with pytest.raises(Refused):
+        shared.runs.start(replace(AUTHOR, role="reader"), "small", [("", "bm25")])
+
+
+def test_nothing_judged_is_nothing_measured(kb: App) -> None:
+    kb.querysets.keep(ADMIN, replace(questions(), name="bare", judgments=()))
+    with pytest.raises(BadInput, match="Nobody judged anything"):
+        kb.runs.evaluate("bare", plans(kb, "bm25"))
+    with pytest.raises(BadInput, match="There is no unit 'page'"):
+        kb.runs.evaluate("small", plans(kb, "bm25"), "page")
+
+
+def test_lost_judgments_are_listed_in_the_run(kb: App) -> None:
+    put(kb, {"a/doc0.md": None})
+    kb.indexing.build(kb.preferences.profile())
+    run = kb.runs.evaluate("small", plans(kb, "bm25"))[0]
+    assert {one["path"] for one in run.unmapped} == {"a/doc0.md"}
+    assert run.questions == len(questions().questions) - 2
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def test_a_comparison_is_antisymmetric_and_counts_add_up(shared: App) -> None:
+    one, other = shared.runs.evaluate("small", plans(shared, "bm25", "dense"))
+    there, back = comparisons.compare(one, other), comparisons.compare(other, one)
+    assert there.overall.difference.mean == pytest.approx(-back.overall.difference.mean)
+    assert (there.overall.wins, there.overall.losses) == (back.overall.losses, back.overall.wins)
+    assert there.overall.wins + there.overall.ties + there.overall.losses == len(questions().questions)
+    assert sum(part.queries for part in there.by_category.values()) == there.overall.queries
+    assert [row.difference for row in there.rows] == sorted(row.difference for row in there.rows)
+    assert comparisons.compare(one, one).overall.verdict == "not enough evidence"
+
+
+def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared: App) -> None:
+    board = comparisons.leaderboard(shared.runs.evaluate("small", plans(shared, "bm25", "dense", "rrf-60")))
+    means = [one.figure.mean for one in board]
+    assert means == sorted(means, reverse=True)
+    assert board[0].against_best is None
+    for by, names in (("category", {"first", "second"}), ("folder", {"a", "b"}), ("tag", {"t0", "t1", "t2"})):
+        groups = comparisons.grouped(board[0].run, by)
+        assert set(groups) == names
+        assert sum(count for _, count in groups.values()) == len(questions().questions)
+
+
+def test_an_unknown_measure_names_the_known_ones(shared: App) -> None:
+    run = shared.runs.evaluate("small", plans(shared, "bm25"))[0]
+    with pytest.raises(BadInput, match="They have: nDCG@10"):
+        comparisons.compare(run, run, "F1")
+
+
+# ---------------------------------------------------------------- drift
+
+
+def test_drift_marks_a_loss_that_is_not_chance(kb: App) -> None:
+    assert kb.production.drift() == ()
+    kb.runs.evaluate("small", [kb.runs.plan()])
+    assert [one.lost for one in kb.production.drift()] == [False]
+    spoilt = {path: text.replace("key", "other").replace("Document", "Paper") for path, text in corpus().items()}
+    loose = questions()
+    kb.querysets.keep(
+        ADMIN, replace(loose, judgments=tuple(replace(one, heading=(), quote="") for one in loose.judgments))
+    )
+    kb.runs.evaluate("small", [kb.runs.plan()])
+    put(kb, spoilt)
+    kb.indexing.build(kb.preferences.profile())
+    found = kb.production.drift()[0]
+    assert found.lost
+    assert found.sentence.startswith("small: Worse by")
+    assert kb.kinds()["drift"]({}, lambda *_: None)["lost"] == ["small"]
+
+
+# ---------------------------------------------------------------- experiments
+
+
+def test_the_compliance_benchmark_has_fifteen_different_configurations() -> None:
+    assert len(set(configurations())) == len(CONFIGURATIONS) == 15
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_an_experiment_ends_in_a_report_that_needs_no_network(
+    shared: App, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunking, "SIX", 1)
+    made = shared.experiments.run(ADMIN, name, "small", limit=10, out=tmp_path / "report.html")
+    page = made.path.read_text(encoding="utf-8")
+    assert "Plotly.newPlot" in page
+    head = page[: page.index("<script>")] + page[page.index("<h1>") :]
+    assert "http://" not in head
+    assert "https://" not in head
+    assert made.report.values["runs"]
+    json.dumps(made.report.values)
+
+
+def test_what_needs_a_language_model_is_left_out_with_a_sentence(kb: App) -> None:
+    made = kb.experiments.run(ADMIN, "cascade", "small", limit=6)
+    assert any("No language model is configured" in line for line in made.report.values["skipped"])
+    assert kb.experiments.reports() == (made.path,)
+
+
+def test_sampling_takes_evenly_from_every_category() -> None:
+    some = sampled(questions(), 10)
+    assert [sum(one.category == name for one in some.questions) for name in ("first", "second")] == [5, 5]
+    assert {one.question for one in some.judgments} == {one.id for one in some.questions}
+
+
+def test_two_models_fuse_by_rank_or_by_mean_cosine() -> None:
+    assert list(by_rrf({1: 0.9, 2: 0.5}, {2: 0.9, 1: 0.1})) == [1, 2]
+    assert list(by_concatenation({1: 0.9, 2: 0.5}, {2: 0.9, 1: 0.1})) == [2, 1]

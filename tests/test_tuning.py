@@ -1,0 +1,213 @@
+"""Tuning: a sweep equals search at every alpha, production changes only with evidence or a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.bootstrap import App
+from core.errors import BadInput, NotFound, Refused
+from core.evaluation import curves, sweep
+from core.evaluation.measures import ranked
+from core.retrieval import config as configs
+from core.retrieval.fusion import rank
+from core.retrieval.pipeline import Candidates, fuse
+from core.services.legs import narrow
+from core.services.runs import Plan
+from tests.conftest import small_app
+from tests.evaluated import ADMIN, AUTHOR, evaluated
+
+NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.61", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
+
+
+@pytest.fixture
+def kb(app: App) -> App:
+    return evaluated(app)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> App:
+    """The same for tests that change nothing."""
+    return evaluated(small_app(tmp_path_factory.mktemp("shared")))
+
+
+# ---------------------------------------------------------------- the sweep is search
+
+
+scores = st.dictionaries(st.integers(0, 30), st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 2.5, 9.0]), min_size=1, max_size=12)  # fmt: skip
+
+
+@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=4), st.sampled_from(NAMES), st.integers(1, 8), st.sampled_from(["exact", "floor", "absent"]))  # fmt: skip
+def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
+    rows: list[tuple[dict[int, float], dict[int, float]]], name: str, depth: int, missing: str
+) -> None:
+    found, units, gains = [], [], []
+    for bm25, dense in rows:
+        full = {"bm25": bm25, "dense": dense}
+        retrieved = {leg: dict(list(rank(given_).items())[:depth]) for leg, given_ in full.items()}
+        union = {chunk for leg in retrieved.values() for chunk in leg}
+        exact = {leg: {chunk: full[leg].get(chunk, 0.05) for chunk in sorted(union)} for leg in full}
+        exact = {
+            leg: {**retrieved[leg], **{c: s for c, s in exact[leg].items() if c not in retrieved[leg]}} for leg in full
+        }
+        found.append(Candidates(retrieved, exact, {"bm25": 0.0, "dense": -1.0}))
+        units.append({chunk: chunk // 3 for chunk in union})
+        gains.append({unit: 1.0 + unit % 2 for unit in (0, 3, 5, 99)})
+    config = replace(configs.parse(name), depth=depth, missing=missing)
+    table = sweep.matrix(found, units, gains, depth)
+    places = sweep.ranks(table, sweep.fuse(sweep.normalise(table, config), config))
+    expected = []
+    for one, unit, gain in zip(found, units, gains, strict=True):
+        order = list(dict.fromkeys(unit[chunk] for chunk in fuse(narrow(one, config), config).ranking))
+        expected += [order.index(wanted) + 1 if wanted in order else 0 for wanted in gain]
+    assert places.tolist() == expected
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
+@pytest.mark.parametrize("unit", ["document", "passage"])
+def test_a_move_of_the_slider_says_what_a_run_says(shared: App, measure: str, unit: str) -> None:
+    laid = shared.tuning.lay("small", depth=9, unit=unit)
+    index = shared.searching.index()
+    for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
+        config = replace(configs.parse(name), depth=9)
+        run = shared.runs.evaluate("small", [Plan(shared.preferences.profile(), config)], unit)[0]
+        places = sweep.ranks(laid.table, sweep.fuse(sweep.normalise(laid.table, config), config))
+        values = sweep.values(laid.table, places, measure)
+        if measure in run.figures:
+            expected = [run.results[question.id].values[measure] for question in laid.questions]
+            assert values == pytest.approx(np.array(expected), abs=1e-12), name
+        assert shared.tuning.move(laid, config, measure).overall.mean == pytest.approx(values.mean())
+    assert index.size
+
+
+def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
+    config = replace(configs.parse("convex-0.5"), depth=9)
+    laid = shared.tuning.lay("small", depth=9)
+    table = curves.table(laid.table, config, "MRR@10")
+    index = shared.searching.index()
+    judged = {one.question: one.path for one in shared.querysets.get("small").judgments}
+    for n in (0, 1, 37, 50, 99, 100):
+        for row, question in list(enumerate(laid.questions))[::5]:
+            hits = shared.searching.search_in(index, question.text, replace(config, alpha=n / 100, k=100)).hits
+            paths = list(dict.fromkeys(hit.path for hit in hits))
+            assert table[row, n] == ranked("MRR@10")(paths, {judged[question.id]: 1.0})
+
+
+# ---------------------------------------------------------------- alpha
+
+
+def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> None:
+    laid = shared.tuning.lay("small", depth=9)
+    found = shared.tuning.alpha(laid, replace(configs.parse("tm2c2-0.5"), depth=9))
+    assert len(found.overall.points) == 101
+    assert all(point.low <= point.mean <= point.high for point in found.overall.points)
+    assert found.overall.points[found.overall.alphas.index(found.overall.best)].mean == max(
+        point.mean for point in found.overall.points
+    )
+    assert set(found.by_category) == {"first", "second"}
+    assert "Only 48 judged questions" in found.note
+    assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
+    assert shared.tuning.lay("small", depth=9) is laid, "laid out once"
+
+
+def test_only_convex_fusion_of_two_legs_has_an_alpha(shared: App) -> None:
+    laid = shared.tuning.lay("small", depth=9)
+    with pytest.raises(BadInput, match="needs convex fusion"):
+        shared.tuning.alpha(laid, configs.parse("rrf-60"))
+    with pytest.raises(BadInput, match="gather again"):
+        shared.tuning.move(laid, replace(configs.parse("rrf-60"), depth=50))
+    with pytest.raises(BadInput, match="There is no measure"):
+        shared.tuning.move(laid, replace(configs.parse("rrf-60"), depth=9), "F1")
+
+
+def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
+    table = np.array([[0.0, 1.0, 1.0, 0.5, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
+    assert curves.per_question(table) == [(0.25, 0.5), (0.0, 1.0)]
+
+
+# ---------------------------------------------------------------- tau and learned alpha
+
+
+def test_tau_is_calibrated_on_what_reranking_changes(shared: App) -> None:
+    found = shared.tuning.tau("small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5)
+    assert len(found.curve) == 101
+    assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
+    assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
+    with pytest.raises(BadInput, match="beta"):
+        shared.tuning.tau("small", beta=1.5)
+
+
+def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_with(kb: App) -> None:
+    made = kb.training.train(ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9))
+    assert {f"fixed {n / 10:g}" for n in range(11)} | {"model", "oracle"} == set(made.quality)
+    assert "thin" in made.trained.warning
+    assert "Use the fixed alpha" in made.advice or made.against_best_fixed.verdict == "better"
+    result = kb.searching.search("key3first", config=made.config)
+    assert result.hits
+    assert result.warnings == ()
+    run = kb.runs.evaluate("small", [Plan(kb.preferences.profile(), made.config)])[0]
+    assert run.warnings == ()
+    with pytest.raises(BadInput, match="needs convex fusion"):
+        kb.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
+
+
+# ---------------------------------------------------------------- promotion
+
+
+def worse_then_better(kb: App) -> str:
+    """Production on dense alone, and the id of a run that beats it."""
+    kb.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    return kb.runs.evaluate("small", [Plan(kb.preferences.profile(), replace(configs.parse("bm25"), depth=9))])[0].id
+
+
+def test_a_promotion_carries_its_evidence_and_is_searched_with(kb: App) -> None:
+    run = worse_then_better(kb)
+    made = kb.production.promote(ADMIN, run)
+    assert made.evidence["run"] == run
+    assert made.evidence["verdict"] == "better"
+    assert 0 < made.evidence["low"] <= made.evidence["difference"] <= made.evidence["high"]
+    assert kb.preferences.production().config.legs == ("bm25",)
+    assert kb.searching.search("key1first").config.legs == ("bm25",)
+    newest = kb.production.history()[0]
+    assert (newest.author, newest.evidence["run"]) == ("Ann", run)
+    assert f"Run: {run}" in newest.message
+    assert kb.store.head("main") == kb.searching.index().generation.commit, "documents are not touched"
+
+
+def test_without_evidence_a_promotion_needs_a_reason(kb: App) -> None:
+    same = kb.runs.evaluate("small", [kb.runs.plan()])[0].id
+    with pytest.raises(BadInput, match="needs a reason"):
+        kb.production.promote(ADMIN, same)
+    with pytest.raises(BadInput, match="needs a reason"):
+        kb.production.promote(ADMIN, config="rrf-60")
+    with pytest.raises(BadInput, match="Name a run"):
+        kb.production.promote(ADMIN, reason="just because")
+    made = kb.production.promote(ADMIN, same, reason="agreed in the meeting")
+    assert made.evidence["reason"] == "agreed in the meeting"
+    assert made.evidence["verdict"] == "not enough evidence"
+
+
+def test_only_admins_change_production(kb: App) -> None:
+    with pytest.raises(Refused, match="Only admins may change what is in production"):
+        kb.production.promote(AUTHOR, config="bm25", reason="please")
+    with pytest.raises(Refused):
+        kb.production.rollback(AUTHOR)
+
+
+def test_rolling_back_restores_what_was_there_before(kb: App) -> None:
+    with pytest.raises(NotFound, match="Nothing was promoted yet"):
+        kb.production.rollback(ADMIN)
+    start = kb.preferences.production()
+    run = worse_then_better(kb)
+    weak = kb.preferences.production()
+    kb.production.promote(ADMIN, run)
+    back = kb.production.rollback(ADMIN, "it was worse for people")
+    assert (back.production, kb.preferences.production()) == (weak, weak)
+    assert len(kb.production.history()) == 3, "history only grows"
+    assert kb.production.rollback(ADMIN).production == start, "a second step goes further back"
+    with pytest.raises(NotFound, match="nothing earlier"):
+        kb.production.rollback(ADMIN)
