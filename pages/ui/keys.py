@@ -14,3 +14,10 @@ START, END = "start", "end"  # which passage of it is marked
 TAB = "tab"  # which side of it is shown
 OLD, NEW = "old", "new"  # which versions are compared
 FOLDER = "folder"  # which folder of the library is open
+
+CHANGE = "change"  # which change is open
+QUEUE = "queue"  # which queue of changes is shown
+SIDE = "side"  # which side of a change is shown
+DO = "do"  # what is done with a document: edit, new
+PATH = "path"  # which document of a change is edited
+TURN = "edit_turn"  # goes up when an editor starts afresh

@@ -1,0 +1,242 @@
+"""What can be done with a change now, beside what is still missing. Every refusal is shown in the rule's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.curation import review
+from core.errors import BadInput
+from core.services.changes import Change
+from pages.ui import acts, flash, keys
+from pages.ui.review_parts import progress
+from pages.ui.workspace import app
+
+# ---------------------------------------------------------------- what each button does
+
+
+def submit(actor: Actor, number: int, note: str, head: str) -> str:
+    """Ask for review."""
+    app().changes.submit(actor, number)
+    return "Submitted. It now waits for a reviewer."
+
+
+def withdraw(actor: Actor, number: int, note: str, head: str) -> str:
+    """Back to draft."""
+    app().changes.withdraw(actor, number)
+    return "It is a draft again."
+
+
+def approve(actor: Actor, number: int, note: str, head: str) -> str:
+    """Say yes to exactly the text that was shown."""
+    change = app().reviewing.approve(actor, number, note, head=head)
+    return "Approved. It can be merged." if change.state == "approved" else "Approved."
+
+
+def request_changes(actor: Actor, number: int, note: str, head: str) -> str:
+    """Say what must be better first."""
+    app().reviewing.request_changes(actor, number, note, head=head)
+    return "Changes requested."
+
+
+def merge(actor: Actor, number: int, note: str, head: str) -> str:
+    """Make it part of the knowledge base."""
+    app().merging.merge(actor, number)
+    return "Merged. Indexing has started."
+
+
+def bypass(actor: Actor, number: int, note: str, head: str) -> str:
+    """Merge past the rules, with a reason."""
+    if not note.strip():
+        raise BadInput("Say why the review rules are bypassed. The reason stays with the change for ever.")
+    app().merging.merge(actor, number, bypass=note)
+    return "Merged past the review rules. The reason stays with the change."
+
+
+def close(actor: Actor, number: int, note: str, head: str) -> str:
+    """Give it up."""
+    app().changes.close(actor, number, note)
+    return "Closed. It can be reopened."
+
+
+def reopen(actor: Actor, number: int, note: str, head: str) -> str:
+    """Take it up again."""
+    app().changes.reopen(actor, number)
+    return "Reopened as a draft."
+
+
+def revert(actor: Actor, number: int, note: str, head: str) -> str:
+    """Propose to undo it, and go there."""
+    made = app().merging.revert(actor, number)
+    st.query_params.from_dict({keys.CHANGE: str(made.id)})
+    return f"Change #{made.id} undoes it, once it is reviewed and merged."
+
+
+MOVES: dict[str, Callable[[Actor, int, str, str], str]] = {
+    "submit": submit,
+    "withdraw": withdraw,
+    "approve": approve,
+    "request changes": request_changes,
+    "merge": merge,
+    "bypass": bypass,
+    "close": close,
+    "reopen": reopen,
+    "revert": revert,
+}
+
+
+def key_of(move: str, number: int, part: str = "do") -> str:
+    """The key of a move's button or note."""
+    return f"{part}_{move.replace(' ', '_')}_{number}"
+
+
+def do(move: str, number: int, head: str) -> None:
+    """The callback behind every button: the service decides, and says why not."""
+    note = str(st.session_state.get(key_of(move, number, "note"), ""))
+    acts.do(lambda actor: MOVES[move](actor, number, note, head))
+
+
+# ---------------------------------------------------------------- what is offered
+
+
+def draw(change: Change, me: Actor) -> None:
+    """The panel beside the head of a change."""
+    with st.container(border=True, key="moves"):
+        if change.state == "merged":
+            progress.draw(change)
+        elif change.open:
+            _requirements(change)
+        own = app().changes.own_work(me, change.id) if change.open and allowed(me, "review a change") else ""
+        offered = [move for move in MOVES if offers(move, change, me, own)]
+        with st.container(horizontal=True, gap="small"):
+            for move in offered:
+                _BUTTONS[move](change)
+        if own and change.state != "draft":
+            st.caption(flash.plain(own))
+        if not offered:
+            st.caption(f"{flash.plain(me.name)} is a {me.role} and can look at this change.")
+
+
+def offers(move: str, change: Change, me: Actor, own: str = "") -> bool:
+    """Whether a button is worth showing; the service decides anyway."""
+    if move == "merge":
+        return change.open and change.state != "draft" and allowed(me, "merge a change")
+    if review.refusal(move, change.state):
+        return False
+    if move in ("approve", "request changes"):
+        return allowed(me, "review a change") and not own
+    if move == "bypass":
+        return allowed(me, "bypass the review rules") and bool(change.requirements) and not change.conflicts
+    return allowed(me, "propose a change")
+
+
+def _requirements(change: Change) -> None:
+    if change.state == "draft":
+        st.markdown("**A draft: only what is submitted is reviewed**")
+    elif change.requirements:
+        st.markdown("**Before it can be merged**")
+    else:
+        st.markdown(":material/check_circle: **Nothing stands in the way of the merge**")
+    for sentence in change.requirements:
+        if change.state != "draft" or "approval" not in sentence:
+            st.markdown(f":material/radio_button_unchecked: {flash.plain(sentence)}")
+    for verdict in change.verdicts:
+        if verdict.head == change.head:
+            icon = "thumb_up" if verdict.verdict == "approved" else "thumb_down"
+            said = f" {flash.plain(verdict.note)}" if verdict.note else ""
+            st.markdown(f":material/{icon}: {flash.plain(verdict.name)}: {verdict.verdict}.{said}")
+    void = {
+        verdict.name for verdict in change.verdicts if verdict.head != change.head and verdict.verdict == "approved"
+    }
+    if void - set(change.approvals):
+        st.caption(f"Void since the last edit: approval by {flash.plain(review.names(sorted(void)))}.")
+
+
+def _plain(change: Change, *, move: str, label: str, icon: str, primary: bool = False) -> None:
+    st.button(
+        label,
+        key=key_of(move, change.id),
+        icon=icon,
+        type="primary" if primary else "secondary",
+        on_click=do,
+        args=(move, change.id, change.head),
+    )
+
+
+def _asked(
+    change: Change,
+    *,
+    move: str,
+    label: str,
+    icon: str,
+    will: Sequence[str],
+    note: str = "",
+    primary: bool = False,
+    ready: bool = True,
+) -> None:
+    """A button that says first what will happen, and takes a note where one is wanted."""
+    kind = "primary" if primary and ready else "secondary"
+    with st.popover(label, icon=icon, type=kind, disabled=not ready, key=key_of(move, change.id, "open")):  # type: ignore[arg-type]
+        for line in will:
+            st.markdown(f"- {flash.plain(line)}")
+        if note:
+            st.text_area(note, key=key_of(move, change.id, "note"), height=90)
+        st.button(
+            label, key=key_of(move, change.id), type="primary", on_click=do, args=(move, change.id, change.head), disabled=not ready
+        )  # fmt: skip
+
+
+def _merge(change: Change) -> None:
+    count = len(change.documents)
+    will = (
+        f"{count} {'document becomes' if count == 1 else 'documents become'} part of the knowledge base.",
+        "Indexing starts by itself; the page says when the new text can be found.",
+        "It can be undone later with one click, as a new change.",
+    )
+    ready = change.state == "approved" and not change.requirements
+    _asked(change, move="merge", label="Merge", icon=":material/merge:", will=will, primary=True, ready=ready)
+
+
+_BUTTONS: dict[str, Callable[[Change], None]] = {
+    "submit": partial(_plain, move="submit", label="Submit for review", icon=":material/send:", primary=True),
+    "withdraw": partial(_plain, move="withdraw", label="Back to draft", icon=":material/undo:"),
+    "approve": partial(
+        _asked,
+        move="approve",
+        label="Approve",
+        icon=":material/thumb_up:",
+        will=("You say that exactly this text may become part of the knowledge base.", "A later edit voids it."),
+        note="Note (optional)",
+        primary=True,
+    ),
+    "request changes": partial(
+        _asked,
+        move="request changes",
+        label="Request changes",
+        icon=":material/rate_review:",
+        will=("It cannot be merged until you approve, or the author edits it.",),
+        note="What should be changed?",
+    ),
+    "merge": _merge,
+    "bypass": partial(
+        _asked,
+        move="bypass",
+        label="Bypass",
+        icon=":material/gavel:",
+        will=("It is merged without the approvals that the rules want.", "Your name and reason stay visible for ever."),
+        note="Reason",
+    ),
+    "close": partial(
+        _asked,
+        move="close",
+        label="Close",
+        icon=":material/block:",
+        will=("It is given up. Its text stays, and it can be reopened.",),
+        note="Reason (optional)",
+    ),
+    "reopen": partial(_plain, move="reopen", label="Reopen", icon=":material/restart_alt:", primary=True),
+    "revert": partial(_plain, move="revert", label="Revert", icon=":material/undo:"),
+}
