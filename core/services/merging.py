@@ -114,7 +114,8 @@ class Merging:
             for edit in change.documents:
                 if edit.old_path:
                     files[edit.old_path] = None
-                files[edit.path] = None if edit.kind == "deleted" else self._merged(change, edit.path, main)
+                if edit.path not in choices:
+                    files[edit.path] = None if edit.kind == "deleted" else self._merged(change, edit.path, main)
             files |= {path: _solved(found[path], chosen) for path, chosen in choices.items()}
             self.store.weave(
                 branch_of(number), main, files, actor.person, "Solve conflicts with the main line", expected=facts.head

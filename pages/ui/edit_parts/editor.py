@@ -14,7 +14,7 @@ from core.curation.frontmatter import decode, read_document
 from core.curation.markup import slugify
 from core.curation.render import render
 from core.curation.writing import with_body, with_fields
-from core.errors import ConcordError
+from core.errors import BadInput, ConcordError
 from core.services.authoring import Files, Target, free_path
 from core.types import Document
 from pages.ui import flash, keys, style
@@ -85,7 +85,7 @@ def discard(place: str) -> None:
 
 @st.fragment
 def _body(start: Opened, me: Actor, key: str) -> None:
-    document, problem = _read(start.path or "new.md", start.text)
+    document, problem = _read(start.path or "untitled.md", start.text)
     whole = document is None
     values = fields.form(document.meta, document.title if start.path or document.meta.title else "", key) if document else {}  # fmt: skip
     folder, path = (start.folder, start.path) if start.path else _path(start, str(values.get("title") or ""), key)
@@ -94,7 +94,7 @@ def _body(start: Opened, me: Actor, key: str) -> None:
     body = before if typed is None else str(typed)
     try:
         text = body if whole else with_fields(with_body(start.text, f"\n{body}" if start.path else body), values)
-        document, problem = _read(path or "new.md", text)
+        document, problem = _read(path or "untitled.md", text)
     except ConcordError as error:
         text, problem = start.text, str(error)
     kept = _keep(start, me, text, folder)
@@ -122,10 +122,14 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
         key=f"{key}_folder",
     )
     wished = name.text_input(
-        "File name", key=f"{key}_name", placeholder=f"{slugify(title) or 'from-the-title'}.md", help="Made from the title unless you write one."
+        "File name", key=f"{key}_name", placeholder=f"{_name(title) or 'from-the-title'}.md", help="Made from the title unless you write one."
     )  # fmt: skip
-    file = (wished or slugify(title)).removesuffix(".md")
+    file = (wished or _name(title)).removesuffix(".md")
     return folder or "", "/".join(part for part in ((folder or "").strip("/"), f"{file}.md" if file else "") if part)
+
+
+def _name(title: str) -> str:
+    return slugify(title) if title.strip() else ""
 
 
 def _keep(start: Opened, me: Actor, text: str, folder: str) -> str:
@@ -166,7 +170,7 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
             why = st.text_input("What you did (optional)", key=f"{key}_why")
             chosen = Target(start.change, "", why, start.base)
         else:
-            chosen = target.choose(key, f"{'Edit' if start.path else 'Add'} {named}"[:200], start.base, me)
+            chosen = target.choose(f"{key}_into", f"{'Edit' if start.path else 'Add'} {named}"[:200], start.base, me)
             if not start.path and path:
                 st.caption(f"It will live at {flash.plain(path)}.")
         if st.button("Save in a change", type="primary", icon=":material/save:", key="save"):
@@ -174,9 +178,10 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
 
 
 def _files(start: Opened, path: str, text: str) -> Files:
-    if not text.endswith("\n"):
-        text += "\n"
-    return {start.path or free_path(app().documents, path): text.encode()}
+    if not path.endswith(".md"):
+        raise BadInput("Give the document a title first; its file name is made from it.")
+    made = text if text.endswith("\n") else f"{text}\n"
+    return {start.path or free_path(app().documents, path): made.encode()}
 
 
 def _forget(actor: Actor, place: str) -> None:

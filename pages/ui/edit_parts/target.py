@@ -24,9 +24,9 @@ def choose(key: str, title: str, base: str, me: Actor) -> Target:
             format_func=lambda n: f"#{n} {mine[n].title}" if n else "A new change",
             key=f"{key}_target",
         )
-    typed = title if number else st.text_input("Title of the change", title, max_chars=200, key=f"{key}_title")
+    typed = "" if number else st.text_input("Title of the change", placeholder=title, max_chars=200, key=f"{key}_title")
     why = st.text_input("Why (optional)", key=f"{key}_why", placeholder="What reviewers should know")
-    return Target(number, typed, why, "" if number else base)
+    return Target(number, typed or title, why, "" if number else base)
 
 
 def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> None:
