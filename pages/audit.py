@@ -1,5 +1,6 @@
 """Audit: who did what, when and through which door. It only grows. For admins."""
 
+import re
 from datetime import date
 
 import streamlit as st
@@ -10,6 +11,7 @@ from pages.ui.workspace import app
 
 me = identity.require("see the audit")
 SHOWN, EXPORTED = 500, 100_000
+HASH = re.compile(r"[0-9a-f]{40,64}")
 
 
 def filters() -> dict[str, str | int]:
@@ -49,7 +51,7 @@ def row(entry: Entry) -> dict[str, object]:
         "Action": entry.action,
         "What": entry.what,
         "Change": f"#{entry.change}" if entry.change else "",
-        "Detail": entry.detail,
+        "Detail": entry.detail[:10] if HASH.fullmatch(entry.detail) else entry.detail,
         "Commit": entry.commit_id[:10],
     }
 

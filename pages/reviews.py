@@ -33,7 +33,7 @@ def one_change(number: str) -> None:
     except ConcordError:
         st.error(f"There is no change {flash.plain(number)}.", icon=":material/search_off:")
         return
-    about, panel = st.columns([5, 3], gap="large")
+    about, panel = st.columns([7, 5], gap="large")
     with about:
         head.draw(change, me)
     with panel:

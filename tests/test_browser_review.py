@@ -90,14 +90,12 @@ def test_from_the_first_word_to_the_search(chromium: Any, own_kb: App, tmp_path:
         act_as(screen, "Petra")
         page.get_by_role("button", name="Comment on line 9").click()
         page.get_by_role("button", name="Suggest a wording").click()
-        box = page.get_by_label("Comment on line 9", exact=True).locator("visible=true").last
         typed = page.locator("textarea.write")
         typed.fill(typed.input_value().replace("quokkaform", "form HB-7") + "\nThat is its name since May.")
         screen.shot("change-comment")
         page.get_by_role("button", name="Comment", exact=True).last.click()
         screen.settle()
         expect(page.get_by_text("That is its name since May.")).to_be_visible()
-        assert box is not None
 
         act_as(screen, "Avery")
         page.get_by_role("button", name="Apply suggestion").click()
@@ -117,7 +115,7 @@ def test_from_the_first_word_to_the_search(chromium: Any, own_kb: App, tmp_path:
         expect(page.locator("article").first).to_contain_text("form HB-7")
         page.get_by_label("Search the knowledge base").fill("quokkaform")
         expect(page.get_by_text("No document uses these words")).to_be_visible()
-        expect(page.locator("main")).not_to_contain_text("by quokkaform")
+        expect(page.locator("article", has_text="quokkaform")).to_have_count(0)
 
 
 def test_a_change_looks_right_in_light_and_dark(chromium: Any, own_kb: App, tmp_path: Path) -> None:

@@ -21,3 +21,4 @@ SIDE = "side"  # which side of a change is shown
 DO = "do"  # what is done with a document: edit, new
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up when an editor starts afresh
+OFFERED = "edit_offered"  # when the draft was kept that an editor started with

@@ -63,16 +63,17 @@ def draw(start: Opened, me: Actor) -> None:
     """Form, text and the way to save."""
     turn = st.session_state.setdefault(keys.TURN, 0)
     key = f"edit_{strict.digest([start.place, turn, me.id])}"
-    first = st.session_state.setdefault(f"{key}_first", start.drafted)
-    if first:
-        _notice(start, me, first)
+    if f"{key}_text" not in st.session_state:  # somebody just came here
+        st.session_state[keys.OFFERED] = start.drafted
+    if st.session_state.get(keys.OFFERED):
+        _notice(start.place, st.session_state[keys.OFFERED])
     _body(start, me, key)
 
 
-def _notice(start: Opened, me: Actor, when: str) -> None:
+def _notice(place: str, when: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/edit_note: This is what you typed and did not save, kept {style.moment(when)}.")
-        st.button("Throw it away", key="discard", type="tertiary", on_click=discard, args=(start.place,))
+        st.button("Throw it away", key="discard", type="tertiary", on_click=discard, args=(place,))
 
 
 def discard(place: str) -> None:
@@ -89,11 +90,13 @@ def _body(start: Opened, me: Actor, key: str) -> None:
     whole = document is None
     values = fields.form(document.meta, document.title if start.path or document.meta.title else "", key) if document else {}  # fmt: skip
     folder, path = (start.folder, start.path) if start.path else _path(start, str(values.get("title") or ""), key)
-    before = start.text if document is None else start.text[document.body :].lstrip("\n")
+    rest = start.text if document is None else start.text[document.body :]
+    before = rest if whole else rest.lstrip("\n")
+    lead = rest[: len(rest) - len(before)] if start.path else "\n"
     typed = (st.session_state.get(f"{key}_text") or {}).get("text")
     body = before if typed is None else str(typed)
     try:
-        text = body if whole else with_fields(with_body(start.text, f"\n{body}" if start.path else body), values)
+        text = body if whole else with_fields(with_body(start.text, lead + body), values)
         document, problem = _read(path or "untitled.md", text)
     except ConcordError as error:
         text, problem = start.text, str(error)

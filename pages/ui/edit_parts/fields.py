@@ -16,8 +16,8 @@ from pages.ui.workspace import app
 def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
     """Draw the fields; returns what stands in them."""
     known = app().documents.all()
-    name = st.text_input("Title", title, key=f"{key}_title", max_chars=200)
-    kind, owner, status = st.columns(3)
+    called, kind, owner = st.columns([2, 1, 1])
+    name = called.text_input("Title", title, key=f"{key}_title", max_chars=200)
     doc_type = kind.selectbox(
         "Type",
         _options((*style.TYPES, *(one.meta.doc_type for one in known)), meta.doc_type),
@@ -34,6 +34,7 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
         placeholder="Who keeps it true",
         key=f"{key}_owner",
     )
+    status, effective, due, tags = st.columns([1, 1, 1, 2])
     state = status.selectbox(
         "Status",
         STATUSES,
@@ -42,7 +43,6 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
         key=f"{key}_status",
         help="Only approved documents are found by default.",
     )
-    effective, due, tags = st.columns([1, 1, 2])
     from_day = effective.date_input("Effective from", meta.effective_date, format="YYYY-MM-DD", key=f"{key}_effective")
     until = due.date_input("Review due", meta.review_due, format="YYYY-MM-DD", key=f"{key}_due")
     tagged = tags.multiselect(

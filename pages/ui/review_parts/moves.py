@@ -77,11 +77,11 @@ def revert(actor: Actor, number: int, note: str, head: str) -> str:
 
 MOVES: dict[str, Callable[[Actor, int, str, str], str]] = {
     "submit": submit,
-    "withdraw": withdraw,
     "approve": approve,
     "request changes": request_changes,
     "merge": merge,
     "bypass": bypass,
+    "withdraw": withdraw,
     "close": close,
     "reopen": reopen,
     "revert": revert,
@@ -104,14 +104,14 @@ def do(move: str, number: int, head: str) -> None:
 
 def draw(change: Change, me: Actor) -> None:
     """The panel beside the head of a change."""
-    with st.container(border=True, key="moves"):
+    with st.container(border=True, key="moves", gap="small"):
         if change.state == "merged":
             progress.draw(change)
         elif change.open:
             _requirements(change)
         own = app().changes.own_work(me, change.id) if change.open and allowed(me, "review a change") else ""
         offered = [move for move in MOVES if offers(move, change, me, own)]
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, gap="xsmall"):
             for move in offered:
                 _BUTTONS[move](change)
         if own and change.state != "draft":
@@ -142,17 +142,21 @@ def _requirements(change: Change) -> None:
         st.markdown(":material/check_circle: **Nothing stands in the way of the merge**")
     for sentence in change.requirements:
         if change.state != "draft" or "approval" not in sentence:
-            st.markdown(f":material/radio_button_unchecked: {flash.plain(sentence)}")
+            st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
     for verdict in change.verdicts:
-        if verdict.head == change.head:
-            icon = "thumb_up" if verdict.verdict == "approved" else "thumb_down"
-            said = f" {flash.plain(verdict.note)}" if verdict.note else ""
-            st.markdown(f":material/{icon}: {flash.plain(verdict.name)}: {verdict.verdict}.{said}")
-    void = {
-        verdict.name for verdict in change.verdicts if verdict.head != change.head and verdict.verdict == "approved"
-    }
-    if void - set(change.approvals):
+        if verdict.head == change.head and (verdict.note or verdict.verdict == "approved"):
+            icon = "thumb_up" if verdict.verdict == "approved" else "rate_review"
+            said = f": {verdict.note}" if verdict.note else " approved it."
+            st.markdown(f":material/{icon}: :small[{flash.plain(_line(verdict.name + said))}]")
+    void = {v.name for v in change.verdicts if v.head != change.head and v.verdict == "approved"} - set(
+        change.approvals
+    )
+    if void:
         st.caption(f"Void since the last edit: approval by {flash.plain(review.names(sorted(void)))}.")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _plain(change: Change, *, move: str, label: str, icon: str, primary: bool = False) -> None:

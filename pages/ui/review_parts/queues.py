@@ -69,7 +69,7 @@ def row(change: Change) -> dict[str, object]:
     about = f"{change.author_name} · started {words.age(change.created, now)}"
     if change.ended:
         about += f" · {change.state} by {change.ended_by} on {style.moment(change.ended)}"
-    elif change.updated != change.created:
+    elif words.age(change.updated, now) != words.age(change.created, now):
         about += f" · last touched {words.age(change.updated, now)}"
     extra = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
     extra += [{"text": "Bypass", "tone": "bad"}] if change.bypass else []
@@ -93,6 +93,8 @@ def checks(change: Change) -> str:
     """What stands between a change and the knowledge base, in a few words."""
     if not change.open:
         return f"Approved by {', '.join(change.approvals)}" if change.approvals else ""
+    if change.state == "draft":
+        return "Not submitted yet"
     lacking = len(change.requirements)
     return f"{style.count(lacking, 'requirement')} not met" if lacking else "Ready to merge"
 
