@@ -24,7 +24,7 @@ function remark(one, may, act) {
 function conversation(state, one, may, act) {
   const open = state.unfolded.has(one.id) || !one.resolved;
   const draw = () => box.replaceWith(conversation(state, one, may, act));
-  const head = el("div", { class: "row place" }, one.where ? el("span", { class: "muted small" }, one.where) : null, one.outdated ? badge({ text: "The lines have changed", tone: "warn" }) : null, one.resolved ? badge({ text: "Resolved", tone: "good" }) : null,
+  const head = el("div", { class: "row place" }, one.where ? el("span", { class: "muted small" }, one.where) : null, one.outdated ? badge({ text: "The lines have changed", tone: "warn" }) : null, one.resolved ? badge({ text: "Resolved", tone: "good" }) : null, one.resolved && !open ? el("span", { class: "muted small" }, one.remarks[0].name) : null,
     one.resolved ? button(open ? "Fold" : `Show ${one.remarks.length === 1 ? "1 remark" : `${one.remarks.length} remarks`}`, () => { open ? state.unfolded.delete(one.id) : state.unfolded.add(one.id); draw(); }) : null);
   const replying = state.replying === one.id;
   const answer = !may.comment ? null : replying

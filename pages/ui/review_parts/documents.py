@@ -11,7 +11,7 @@ from core.access import Actor
 from core.curation.diffs import Diff, body_diff, diff, field_changes
 from core.curation.rendered import rendered_diff
 from core.services.changes import Change
-from core.services.comparing import Compared, compare
+from core.services.comparing import Compared, compare, size
 from core.services.reviewing import Comment
 from core.types import Document, Meta
 from pages.ui import style
@@ -68,7 +68,7 @@ def _compared(start: str, head: str, number: int) -> Compared:
 
 def _document(one: Compared, comments: tuple[Comment, ...]) -> dict[str, Any]:
     word, tone, sign = words.KINDS[one.edit.kind]
-    made = lines(one)
+    made, (added, removed) = lines(one), size(one)
     return {
         "path": one.edit.path,
         "was": one.edit.old_path,
@@ -78,8 +78,8 @@ def _document(one: Compared, comments: tuple[Comment, ...]) -> dict[str, Any]:
         "word": word,
         "tone": tone,
         "sign": sign,
-        "added": made.added,
-        "removed": made.removed,
+        "added": added,
+        "removed": removed,
         "problem": one.problem,
         "fields": fields(one),
         "rows": strict.plain(made.rows),
