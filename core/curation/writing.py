@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date
 
 from core.curation.frontmatter import read_fields, read_meta, split
@@ -28,7 +29,7 @@ def with_fields(text: str, values: Mapping[str, Value]) -> str:
     for key, value in values.items():
         if getattr(before, key) != value:
             raw = _written(raw, key, value)
-    _check(raw, values)
+    _check(before, raw, values)
     return (f"---\n{raw.rstrip(chr(10))}\n---\n" if raw.strip() else "") + text[body:]
 
 
@@ -77,13 +78,15 @@ def scalar(text: str) -> str:
     return flat if _PLAIN.fullmatch(flat) else json.dumps(flat, ensure_ascii=False)
 
 
-def _check(raw: str, values: Mapping[str, Value]) -> None:
-    """What was written is what will be read; a frontmatter in an unusual form is left to a person."""
+def _check(before: Meta, raw: str, values: Mapping[str, Value]) -> None:
+    """What was written is what will be read, and nothing else moved; an unusual frontmatter is left to a person."""
     try:
         after = _meta(raw)
     except BadInput as error:
         raise BadInput(f"The fields cannot be written into this frontmatter. Edit the whole file. {error}") from None
-    for key, value in values.items():
-        wanted = value or getattr(Meta(), key)
-        if getattr(after, key) != wanted:
-            raise BadInput(f"The field {key} cannot be written into this frontmatter. Edit the whole file instead.")
+    for field in fields(Meta):
+        wanted = (
+            values[field.name] or getattr(Meta(), field.name) if field.name in values else getattr(before, field.name)
+        )
+        if getattr(after, field.name) != wanted:
+            raise BadInput(f"The field {field.name} cannot be kept in this frontmatter. Edit the whole file instead.")

@@ -44,7 +44,9 @@ def draw(change: Change, me: Actor) -> None:
     if change.description:
         component("prose", "nodes")(key="description", data={"nodes": words.nodes(change.description)})
     if change.open and allowed(me, "propose a change"):
-        with st.popover("Edit title and description", type="tertiary", icon=":material/edit:", key="describe_box"):
+        with st.popover(
+            "Edit title and description", type="tertiary", icon=":material/edit:", key="describe_box", on_change="rerun"
+        ):
             st.text_input("Title", change.title, max_chars=200, key=f"title_{change.id}")
             st.text_area("What it does, and why", change.description, height=160, key=f"description_{change.id}")
             st.button("Keep", key="describe", type="primary", on_click=describe, args=(change.id,))
@@ -53,4 +55,5 @@ def draw(change: Change, me: Actor) -> None:
 def describe(number: int) -> None:
     """Another title or description, as typed."""
     title, text = (str(st.session_state[f"{name}_{number}"]) for name in ("title", "description"))
+    st.session_state["describe_box"] = False
     acts.do(lambda actor: f"Kept: {app().changes.describe(actor, number, title, text).title}")

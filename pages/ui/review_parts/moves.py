@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -96,6 +97,8 @@ def key_of(move: str, number: int, part: str = "do") -> str:
 def do(move: str, number: int, head: str) -> None:
     """The callback behind every button: the service decides, and says why not."""
     note = str(st.session_state.get(key_of(move, number, "note"), ""))
+    if key_of(move, number, "open") in st.session_state:
+        st.session_state[key_of(move, number, "open")] = False
     acts.do(lambda actor: MOVES[move](actor, number, note, head))
 
 
@@ -182,8 +185,11 @@ def _asked(
     ready: bool = True,
 ) -> None:
     """A button that says first what will happen, and takes a note where one is wanted."""
-    kind = "primary" if primary and ready else "secondary"
-    with st.popover(label, icon=icon, type=kind, disabled=not ready, key=key_of(move, change.id, "open")):  # type: ignore[arg-type]
+    kind: Literal["primary", "secondary"] = "primary" if primary and ready else "secondary"
+    box = st.popover(
+        label, icon=icon, type=kind, disabled=not ready, key=key_of(move, change.id, "open"), on_change="rerun"
+    )
+    with box:
         for line in will:
             st.markdown(f"- {flash.plain(line)}")
         if note:
