@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import ConcordError
 from core.services.changes import Change
 from pages.ui import flash, identity, keys
-from pages.ui.review_parts import chunks, conflicts, documents, head, moves, queues, talk
+from pages.ui.review_parts import chunks, conflicts, documents, head, panel, queues, talk
 from pages.ui.workspace import app
 
 me = identity.require("propose a change")
@@ -33,11 +33,11 @@ def one_change(number: str) -> None:
     except ConcordError:
         st.error(f"There is no change {flash.plain(number)}.", icon=":material/search_off:")
         return
-    about, panel = st.columns([7, 5], gap="large")
-    with about:
+    left, right = st.columns([7, 5], gap="large")
+    with left:
         head.draw(change, me)
-    with panel:
-        moves.draw(change, me)
+    with right:
+        panel.draw(change, me)
     side = side_of(change)
     if side == "Chunks":
         chunks.draw(change)

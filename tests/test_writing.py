@@ -106,6 +106,8 @@ def test_saving_from_an_old_text_never_undoes_what_was_merged_meanwhile(app: App
     assert [one.id for one in touching(app.changes, "a.md")] == [change.id]
     clash = save(app.changes, author, Target(title="Same", base=seen), {"a.md": b"# A\n\nthree\n\n\n\n\nlast\n"})
     assert clash.conflicts == ("a.md",)
+    with pytest.raises(BadInput, match=f"Change {change.id} already edits a.md"):
+        save(app.changes, author, Target(change=change.id), {"a.md": b"# over\n"})
     with pytest.raises(ConcordError):
         save(app.changes, author, Target(change=change.id, base=seen), {"a.md": b"# late\n"})
 

@@ -29,8 +29,17 @@ class Target:
 def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change:
     """Make a change or continue one. What others did since the text was opened is kept, or shows as a conflict."""
     if target.change:
+        if not target.base:
+            _not_there_yet(changes.get(target.change), files)
         return changes.edit(actor, target.change, files, target.why, expected=target.base or None)
     return changes.propose(actor, target.title, files, target.why, start=target.base)
+
+
+def _not_there_yet(change: Change, files: Files) -> None:
+    """A text that starts from what is approved would undo what the change already says."""
+    known = {path for edit in change.documents for path in (edit.path, edit.old_path) if path}
+    for path in sorted(known & set(files)):
+        raise BadInput(f"Change {change.id} already edits {path}. Open the change and edit its text there.")
 
 
 def free_path(documents: Documents, path: str) -> str:

@@ -17,7 +17,7 @@ from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.authoring import Files, Target, free_path
 from core.types import Document
-from pages.ui import flash, keys, style
+from pages.ui import flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.edit_parts import fields, target
 from pages.ui.workspace import app
@@ -78,8 +78,6 @@ def _notice(place: str, when: str) -> None:
 
 def discard(place: str) -> None:
     """Forget a draft and start afresh."""
-    from pages.ui import identity
-
     app().drafts.forget(identity.me(), place)
     st.session_state[keys.TURN] = st.session_state.get(keys.TURN, 0) + 1
 
@@ -118,8 +116,8 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
     where, name = st.columns([1, 2])
     folder = where.selectbox(
         "Folder",
-        fields._options(folders, start.folder),
-        index=fields._index(folders, start.folder),
+        fields.options(folders, start.folder),
+        index=fields.index_of(folders, start.folder),
         accept_new_options=True,
         placeholder="Top level, or a folder",
         key=f"{key}_folder",

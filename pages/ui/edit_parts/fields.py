@@ -20,16 +20,16 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
     name = called.text_input("Title", title, key=f"{key}_title", max_chars=200)
     doc_type = kind.selectbox(
         "Type",
-        _options((*style.TYPES, *(one.meta.doc_type for one in known)), meta.doc_type),
-        index=_index((*style.TYPES, *(one.meta.doc_type for one in known)), meta.doc_type),
+        options((*style.TYPES, *(one.meta.doc_type for one in known)), meta.doc_type),
+        index=index_of((*style.TYPES, *(one.meta.doc_type for one in known)), meta.doc_type),
         format_func=style.type_name,
         key=f"{key}_type",
     )
     owners = sorted({one.meta.owner for one in known})
     who = owner.selectbox(
         "Owner",
-        _options(owners, meta.owner),
-        index=_index(owners, meta.owner),
+        options(owners, meta.owner),
+        index=index_of(owners, meta.owner),
         accept_new_options=True,
         placeholder="Who keeps it true",
         key=f"{key}_owner",
@@ -47,7 +47,7 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
     until = due.date_input("Review due", meta.review_due, format="YYYY-MM-DD", key=f"{key}_due")
     tagged = tags.multiselect(
         "Tags",
-        _options((tag for one in known for tag in one.meta.tags), *meta.tags),
+        options((tag for one in known for tag in one.meta.tags), *meta.tags),
         meta.tags,
         accept_new_options=True,
         key=f"{key}_tags",
@@ -61,7 +61,7 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
         )
         replaced = st.multiselect(
             "Supersedes",
-            _options((one.id for one in known), *meta.supersedes),
+            options((one.id for one in known), *meta.supersedes),
             meta.supersedes,
             format_func=lambda value: _named(known, value),
             accept_new_options=True,
@@ -80,12 +80,14 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
     }
 
 
-def _options(values: Iterable[str], *more: str) -> list[str]:
+def options(values: Iterable[str], *more: str) -> list[str]:
+    """What can be chosen: every value once, by name."""
     return sorted({value for value in (*values, *more) if value}, key=str.casefold)
 
 
-def _index(values: Iterable[str], value: str) -> int | None:
-    found = _options(values, value)
+def index_of(values: Iterable[str], value: str) -> int | None:
+    """Where a value stands among them; None when there is none."""
+    found = options(values, value)
     return found.index(value) if value in found else None
 
 
