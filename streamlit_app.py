@@ -5,21 +5,11 @@ import streamlit as st
 from core.access import allowed
 from pages.ui import flash, identity, style
 from pages.ui.components import shortcuts
+from pages.ui.menu import PAGES
 
 st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
 style.page_style()
 st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
-
-PAGES = {
-    "Knowledge": (
-        ("home", "Home", ":material/home:", "read documents"),
-        ("search", "Search", ":material/search:", "search"),
-        ("documents", "Documents", ":material/description:", "read documents"),
-        ("upload", "Upload", ":material/upload_file:", "propose a change"),
-    ),
-    "Analysis": (("playground", "Playground", ":material/compare_arrows:", "compare configurations"),),
-    "Administration": (("index", "Index", ":material/database:", "see the index"),),
-}
 
 me = identity.me()
 menu = {

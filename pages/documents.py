@@ -2,12 +2,14 @@
 
 import streamlit as st
 
+from core.access import allowed, require
 from core.errors import ConcordError
 from core.types import Document
 from pages.ui import document_header, flash, identity, keys
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
 from pages.ui.document_sides import chunks_side, history_side, links_side
+from pages.ui.edit_parts import editor, tools
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
@@ -17,6 +19,11 @@ SIDES = ("Read", "History", "Links", "Chunks")
 def close() -> None:
     """Back to the library."""
     st.query_params.clear()
+
+
+def write() -> None:
+    """To the editor, with a new document."""
+    st.query_params.from_dict({keys.DO: "new"})
 
 
 def number(name: str) -> int | None:
@@ -44,6 +51,7 @@ def one_document(name: str) -> None:
         st.error(flash.plain(str(error)), icon=":material/search_off:")
         return
     document_header.draw(document, app().finding.clock.today())
+    tools.draw(document, me)
     side = st.segmented_control(
         "Show", SIDES, key=keys.TAB, default="Read", required=True, bind="query-params", label_visibility="collapsed"
     )
@@ -53,13 +61,16 @@ def one_document(name: str) -> None:
 
 def all_documents() -> None:
     """The library."""
-    st.title("Documents")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.title("Documents", width="stretch")
+        if allowed(me, "propose a change"):
+            st.button("New document", icon=":material/add:", key="new", on_click=write, type="primary")
     found = app().documents.all()
     for path, why in app().documents.unreadable():
         st.warning(f"{flash.plain(path)} cannot be read and is left out: {flash.plain(why)}", icon=":material/warning:")
     if not found:
         st.info(
-            "There are no documents yet. Bring a folder in with: `python -m core import DIR`",
+            "There are no documents yet. Write one, or bring a folder in with: `python -m core import DIR`",
             icon=":material/library_add:",
         )
         return
@@ -69,7 +80,37 @@ def all_documents() -> None:
         st.rerun()
 
 
-if st.query_params.get(keys.DOC):
+def edit_document() -> None:
+    """The editor: on a new document, on an approved one, or on one of a change."""
+    st.button("Back", on_click=leave, icon=":material/arrow_back:", type="tertiary", key="back")
+    try:
+        require(me, "propose a change")
+        if st.query_params[keys.DO] == "new":
+            st.title("New document")
+            start = editor.new(me)
+        elif st.query_params.get(keys.CHANGE):
+            change, path = number(keys.CHANGE) or 0, st.query_params.get(keys.PATH, "")
+            st.title(f"Edit {flash.plain(path)}")
+            start = editor.existing(me, path, change)
+        else:
+            document = app().documents.show(st.query_params.get(keys.DOC, ""))
+            st.title(f"Edit {flash.plain(document.title)}")
+            start = editor.existing(me, document.path)
+    except ConcordError as error:
+        st.error(flash.plain(str(error)), icon=":material/error:")
+        return
+    editor.draw(start, me)
+
+
+def leave() -> None:
+    """Out of the editor; what was typed stays as a draft."""
+    doc = st.query_params.get(keys.DOC)
+    st.query_params.from_dict({keys.DOC: doc} if doc else {})
+
+
+if st.query_params.get(keys.DO) in ("edit", "new"):
+    edit_document()
+elif st.query_params.get(keys.DOC):
     one_document(st.query_params[keys.DOC])
 else:
     all_documents()

@@ -122,6 +122,10 @@ class Changes:
             and actor.id not in {v.who for v in change.verdicts if v.head == change.head}
         )
 
+    def own_work(self, actor: Actor, number: int) -> str:
+        """Why this person may not judge a change; "" when they may."""
+        return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
+
     def facts(self, run: Run, row: Mapping[str, Any]) -> tuple[Facts, Work]:
         """What the rules need to know about a change."""
         head = self._head(row)

@@ -90,6 +90,15 @@ class Overviews:
             serving, len(self.store.log(head, since=serving.commit)) if known else 1, self.shelf.pinned(profile)
         )
 
+    def found_since(self, commit: str) -> str:
+        """Since when what a commit brought can be found; "" while it cannot."""
+        profile = self.preferences.production().profile
+        serving = self.shelf.current(profile)
+        if serving is None or not self.store.contains(serving.commit, commit):
+            return ""
+        kept = [one for one in self.shelf.all(profile) if self.store.contains(one.commit, commit)]
+        return min((one.built for one in kept), default=serving.built)
+
 
 def _counts(values: Iterable[str]) -> Mapping[str, int]:
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))

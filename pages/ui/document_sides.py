@@ -5,16 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from core import profiles
+from core.access import allowed
 from core.chunking import CHUNKERS, chunker, parameters
 from core.chunking.tools import Tools
 from core.curation.links import links
 from core.errors import ConcordError
 from core.services.documents import Version
+from core.services.lineage import approval, blame
 from core.types import Chunk, ChunkerSpec, Document
-from pages.ui import flash, keys, style
+from pages.ui import flash, identity, keys, style
+from pages.ui.components.blame_view import blame_view
 from pages.ui.components.chunk_view import chunk_view
 from pages.ui.components.diffs import diff_view
 from pages.ui.components.listing import listing
+from pages.ui.edit_parts import tools
 from pages.ui.workspace import app, links_to
 
 
@@ -22,6 +26,10 @@ def history_side(document: Document) -> None:
     """Versions, and what changed between any two."""
     versions = app().documents.history(document.id)
     by_number = {version.number: version for version in versions}
+    lines = st.toggle("Who wrote each line", key="blame")
+    if lines:
+        blame_view(blame(app().documents, document.id), key="blame_lines")
+        return
     listing([_version(version) for version in versions], "", key="versions")
     if len(versions) < 2:
         st.caption("This is the first version; there is nothing to compare yet.")
@@ -30,6 +38,9 @@ def history_side(document: Document) -> None:
     old, new = st.columns(2)
     before = old.selectbox("From version", numbers, index=len(numbers) - 2, key=keys.OLD, bind="query-params")
     after = new.selectbox("To version", numbers, index=len(numbers) - 1, key=keys.NEW, bind="query-params")
+    me = identity.me()
+    if allowed(me, "propose a change") and before != numbers[-1]:
+        tools.bring_back(document, by_number[before], me)
     try:
         diff_view(_at(by_number[before]), _at(by_number[after]), f"Version {before}", f"Version {after}", key="diff")
     except ConcordError as error:
@@ -39,7 +50,8 @@ def history_side(document: Document) -> None:
 def _version(version: Version) -> dict[str, object]:
     commit = version.commit
     why = commit.message.splitlines()[0] if commit.message else "Change"
-    return {"title": f"Version {version.number}: {why}", "sub": commit.author.name, "right": style.moment(commit.when)}
+    sub = " · ".join(part for part in (commit.author.name, approval(commit.message)) if part)
+    return {"title": f"Version {version.number}: {why}", "sub": sub, "right": style.moment(commit.when)}
 
 
 def _at(version: Version) -> Document:
@@ -71,7 +83,7 @@ def chunks_side(document: Document) -> None:
     """The chunk boundaries on the text, for the production profile and, beside it, for any other chunker."""
     production = app().preferences.production().profile
     compare = st.toggle("Compare with another chunker", key="compare")
-    sides = [(f"{production.chunker.name} (production)", _chunks(document, production.chunker, production.context))]
+    sides = [(f"{production.chunker.name} (production)", cut(document, production.chunker, production.context))]
     if compare:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190)
@@ -83,7 +95,7 @@ def chunks_side(document: Document) -> None:
             sides.append(
                 (
                     f"{name} ({', '.join(map(str, params.values()))})",
-                    _chunks(document, ChunkerSpec(name, params), production.context),
+                    cut(document, ChunkerSpec(name, params), production.context),
                 )
             )
         except ConcordError as error:
@@ -91,7 +103,8 @@ def chunks_side(document: Document) -> None:
     chunk_view(document, sides, key="chunks")
 
 
-def _chunks(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
+def cut(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
+    """The chunks of a document, as a profile would make them."""
     embedder = app().models.embedder(profiles.dense(app().preferences.production().profile))
     tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
     return chunker(spec, tools, context)(document)

@@ -12,12 +12,14 @@ _HERE = Path(__file__).parent
 
 
 @cache
-def component(name: str) -> Any:
-    """Register a component once per process; every one shares the same helpers and the same look."""
-    script = (_HERE / "dom.js").read_text() + (_HERE / f"{name}.js").read_text()
-    style = (_HERE / "base.css").read_text() + (
-        (_HERE / f"{name}.css").read_text() if (_HERE / f"{name}.css").exists() else ""
-    )
+def component(name: str, *shared: str) -> Any:
+    """Register a component once per process; every one has the same helpers and the same look, some share more."""
+    script = "".join(_read(f"{part}.js") for part in ("dom", *shared, name))
+    style = "".join(_read(f"{part}.css") for part in ("base", *shared, name))
     return st.components.v2.component(
         f"concord_{name}", html='<div id="root" class="root"></div>', css=style, js=script
     )
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text() if (_HERE / name).exists() else ""

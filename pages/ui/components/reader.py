@@ -13,7 +13,7 @@ from pages.ui.components import component
 def reader(document: Document, key: str, *, mark: tuple[int, int] | None = None, anchor: str = "") -> Any:
     """Draw a document. Returns what was clicked: `open` (a link to another document)."""
     made = render(document)
-    return component("reader")(
+    return component("reader", "nodes")(
         key=key,
         data={
             "path": document.path,

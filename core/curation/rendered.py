@@ -1,0 +1,48 @@
+"""What changed between two versions, as a reader sees it: rendered blocks that came, went or stayed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core import strict
+from core.curation.render import Node, render
+from core.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One rendered block. `kind`: equal, added or removed."""
+
+    kind: str
+    node: Node
+
+
+def rendered_diff(old: Document, new: Document) -> tuple[Block, ...]:
+    """Both versions as one list of blocks; a changed block appears twice, first as it was.
+
+    >>> one, two = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
+    >>> [block.kind for block in rendered_diff(one, two)]
+    ['equal', 'removed', 'added']
+    """
+    return tuple(_blocks([_bare(node) for node in render(old).nodes], [_bare(node) for node in render(new).nodes]))
+
+
+def _blocks(a: list[Node], b: list[Node]) -> Iterator[Block]:
+    matcher = difflib.SequenceMatcher(None, [*map(strict.canonical, a)], [*map(strict.canonical, b)], autojunk=False)
+    for kind, a1, a2, b1, b2 in matcher.get_opcodes():
+        if kind == "equal":
+            yield from (Block("equal", node) for node in b[b1:b2])
+            continue
+        yield from (Block("removed", node) for node in a[a1:a2])
+        yield from (Block("added", node) for node in b[b1:b2])
+
+
+def _bare(node: Node) -> Node:
+    """A node without its place in the text, which moves with every edit above it."""
+    if isinstance(node, str):
+        return node
+    tag, attributes, children = node
+    kept = {name: value for name, value in attributes.items() if name not in ("start", "end")}
+    return [tag, kept, [_bare(child) for child in children]]

@@ -1,0 +1,102 @@
+"""Accounts: who may come in, and in which role. For admins."""
+
+import streamlit as st
+
+from core.access import ROLES, Actor
+from core.services.accounts import Account
+from pages.ui import acts, flash, identity
+from pages.ui.workspace import app
+
+me = identity.require("manage accounts")
+ABOUT = {
+    "reader": "searches and reads",
+    "author": "also proposes, discusses and merges changes",
+    "reviewer": "also approves changes and confirms documents",
+    "admin": "also manages accounts, index and rules",
+}
+
+
+def role_changed(name: str) -> None:
+    """Somebody gets another role."""
+    role = str(st.session_state[f"role_{name}"])
+    acts.do(lambda actor: f"{app().accounts.set_role(actor, name, role).name} is {role} now.")
+
+
+def switched(name: str) -> None:
+    """An account goes on or off."""
+    active = bool(st.session_state[f"active_{name}"])
+    acts.do(
+        lambda actor: (
+            f"The account of {app().accounts.set_active(actor, name, active).name} is {'on' if active else 'off'}."
+        )
+    )
+
+
+def password_set(name: str) -> None:
+    """A new password, typed by an admin."""
+    typed = str(st.session_state.pop(f"password_{name}", ""))
+    acts.do(lambda actor: _password(actor, name, typed))
+
+
+def _password(actor: Actor, name: str, typed: str) -> str:
+    app().accounts.set_password(actor, name, typed)
+    return f"The password of {app().accounts.get(name).name} is set."
+
+
+def added() -> None:
+    """Somebody new."""
+    said = {part: str(st.session_state.get(f"add_{part}", "")) for part in ("id", "name", "email", "role", "password")}
+    acts.do(lambda actor: _add(actor, said))
+
+
+def _add(actor: Actor, said: dict[str, str]) -> str:
+    made = app().accounts.add(
+        actor, said["id"].strip(), said["name"], said["email"].strip(), said["role"], said["password"]
+    )
+    return f"{made.name} can come in as {made.role}."
+
+
+def line(account: Account) -> None:
+    """One account, with what can be changed about it."""
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", key=f"account_{account.id.replace('.', '-')}"
+    ):
+        with st.container(width="stretch", gap="xxsmall"):
+            you = " (you)" if account.id == me.id else ""
+            st.markdown(f"**{flash.plain(account.name)}**{you}")
+            st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}")
+        st.selectbox(
+            "Role",
+            ROLES,
+            index=ROLES.index(account.role),
+            key=f"role_{account.id}",
+            on_change=role_changed,
+            args=(account.id,),
+            label_visibility="collapsed",
+            width=140,
+        )
+        st.toggle("On", account.active, key=f"active_{account.id}", on_change=switched, args=(account.id,))
+        with st.popover("Password", type="tertiary", icon=":material/key:"):
+            st.text_input("New password", type="password", key=f"password_{account.id}", autocomplete="new-password")
+            st.button("Set password", key=f"set_{account.id}", on_click=password_set, args=(account.id,))  # fmt: skip
+
+
+st.title("Accounts")
+st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
+for account in app().accounts.all():
+    line(account)
+with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):
+    first, second, third = st.columns(3)
+    first.text_input("Account id", key="add_id", placeholder="for example avery")
+    second.text_input("Name", key="add_name")
+    third.text_input("Email", key="add_email")
+    first, second, _ = st.columns(3)
+    first.selectbox("Role", ROLES, key="add_role")
+    second.text_input(
+        "Password",
+        type="password",
+        key="add_password",
+        autocomplete="new-password",
+        help="Only for local sign-in; at least 10 characters.",
+    )
+    st.form_submit_button("Add", on_click=added, icon=":material/person_add:")

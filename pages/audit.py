@@ -1,0 +1,77 @@
+"""Audit: who did what, when and through which door. It only grows. For admins."""
+
+import re
+from datetime import date
+
+import streamlit as st
+
+from core.services.auditing import Entry, as_csv
+from pages.ui import identity, style
+from pages.ui.workspace import app
+
+me = identity.require("see the audit")
+SHOWN, EXPORTED = 500, 100_000
+HASH = re.compile(r"[0-9a-f]{40,64}")
+
+
+def filters() -> dict[str, str | int]:
+    """What is asked for."""
+    known = app().auditing.entries(me, limit=5000)
+    people = {entry.who: entry.name for entry in reversed(known)}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        who = st.selectbox(
+            "Who",
+            sorted(people),
+            index=None,
+            format_func=lambda one: people[one],
+            placeholder="Anybody",
+            key="audit_who",
+            width=230,
+        )
+        action = st.selectbox(
+            "Action",
+            sorted({entry.action for entry in known}),
+            index=None,
+            placeholder="Any action",
+            key="audit_action",
+            width=220,
+        )
+        change = st.number_input("Change", 0, value=None, step=1, placeholder="Any", key="audit_change", width=130)
+        since = st.date_input("Since", None, format="YYYY-MM-DD", key="audit_since", width=170)
+    return {"who": who or "", "action": action or "", "change": int(change or 0), "since": since.isoformat() if isinstance(since, date) else ""}  # fmt: skip
+
+
+def row(entry: Entry) -> dict[str, object]:
+    """One line of the table."""
+    return {
+        "When": style.moment(entry.at),
+        "Who": entry.name,
+        "Role": entry.role,
+        "Door": entry.door,
+        "Action": entry.action,
+        "What": entry.what,
+        "Change": f"#{entry.change}" if entry.change else "",
+        "Detail": entry.detail[:10] if HASH.fullmatch(entry.detail) else entry.detail,
+        "Commit": entry.commit_id[:10],
+    }
+
+
+st.title("Audit")
+asked = filters()
+found = app().auditing.entries(me, **asked, limit=SHOWN)  # type: ignore[arg-type]
+with st.container(horizontal=True, vertical_alignment="center"):
+    more = " (the newest are shown; the export has all)" if len(found) == SHOWN else ""
+    st.caption(f"{style.count(len(found), 'line')}{more}", width="stretch")
+    st.download_button(
+        "Download CSV",
+        lambda: as_csv(app().auditing.entries(identity.me(), **asked, limit=EXPORTED)),  # type: ignore[arg-type]
+        file_name="concord-audit.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="audit_csv",
+        on_click="ignore",
+    )
+if found:
+    st.dataframe([row(entry) for entry in found], hide_index=True, key="audit", height=560)
+else:
+    st.info("Nothing in the audit fits these filters.", icon=":material/history:")

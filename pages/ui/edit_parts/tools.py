@@ -1,0 +1,74 @@
+"""What an author can do with a document besides writing: move it, retire it, bring it back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.services.authoring import Files, moved, restored, touching, with_status
+from core.services.documents import Version
+from core.types import Document
+from pages.ui import flash, keys, style
+from pages.ui.edit_parts import target
+from pages.ui.workspace import app, links_to
+
+
+def draw(document: Document, me: Actor) -> None:
+    """The buttons under the head of a document, for those who may propose changes."""
+    if not allowed(me, "propose a change"):
+        return
+    with st.container(horizontal=True, key="document_tools", gap="small"):
+        if st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
+            st.query_params.from_dict({keys.DOC: document.id, keys.DO: "edit"})
+            st.rerun()
+        with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
+            _move(document, me)
+        retired = document.meta.status in ("retired", "superseded")
+        word, status = ("Restore", "approved") if retired else ("Retire", "retired")
+        icon = ":material/unarchive:" if retired else ":material/archive:"
+        with st.popover(word, icon=icon, key="status_box"):
+            _status(document, me, word, status)
+    for change in touching(app().changes, document.path):
+        st.page_link(
+            "pages/reviews.py",
+            label=f"Change #{change.id} by {flash.plain(change.author_name)} edits this document: {flash.plain(change.title)}",
+            icon=":material/rate_review:",
+            query_params={keys.CHANGE: str(change.id)},
+        )
+
+
+def _move(document: Document, me: Actor) -> None:
+    to = st.text_input("New path", document.path, key="move_to")
+    linking = links_to(document.path)
+    if linking:
+        st.caption(f"{style.count(len(linking), 'document')} link here; their links must be mended in the same change.")
+    chosen = target.choose("move", f"Move {document.title}"[:200], app().store.head(), me)
+    if st.button("Save in a change", type="primary", key="move"):
+        target.finish(chosen, lambda: moved(app().documents, document.path, to.strip()))
+
+
+def _status(document: Document, me: Actor, word: str, status: str) -> None:
+    will = (
+        "It is found again like any other document."
+        if status == "approved"
+        else "It stays readable, marked as retired, and is found only when history is asked for."
+    )
+    st.markdown(f"{will} First the change is reviewed.")
+    chosen = target.choose("status", f"{word} {document.title}"[:200], app().store.head(), me)
+    if st.button("Save in a change", type="primary", key="status"):
+        target.finish(chosen, lambda: with_status(app().documents, document.path, status))
+
+
+def bring_back(document: Document, version: Version, me: Actor) -> None:
+    """An old version as a new change."""
+    with st.popover(f"Restore version {version.number}", icon=":material/settings_backup_restore:", key="restore_box"):
+        st.markdown("The old text becomes a new change, to be reviewed like any other.")
+        chosen = target.choose(
+            "restore", f"Restore version {version.number} of {document.title}"[:200], app().store.head(), me
+        )
+        if st.button("Save in a change", type="primary", key="restore"):
+            target.finish(chosen, lambda: _old(document, version))
+
+
+def _old(document: Document, version: Version) -> Files:
+    return restored(app().documents, document.path, version.commit.id, version.commit.path)

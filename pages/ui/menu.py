@@ -1,0 +1,21 @@
+"""The menu: which pages there are, and the action that opens each."""
+
+from __future__ import annotations
+
+# section: (script, title, icon, action that the role must allow)
+PAGES = {
+    "Knowledge": (
+        ("home", "Home", ":material/home:", "read documents"),
+        ("search", "Search", ":material/search:", "search"),
+        ("documents", "Documents", ":material/description:", "read documents"),
+        ("upload", "Upload", ":material/upload_file:", "propose a change"),
+        ("reviews", "Reviews", ":material/rate_review:", "propose a change"),
+        ("board", "Freshness", ":material/event_available:", "read documents"),
+    ),
+    "Analysis": (("playground", "Playground", ":material/compare_arrows:", "compare configurations"),),
+    "Administration": (
+        ("index", "Index", ":material/database:", "see the index"),
+        ("accounts", "Accounts", ":material/group:", "manage accounts"),
+        ("audit", "Audit", ":material/history:", "see the audit"),
+    ),
+}
