@@ -6,7 +6,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from core.adapters.files import cache_file
 from core.types import Answer
+
+_SCHEMA = "answers (key TEXT PRIMARY KEY, text TEXT, model TEXT, input INTEGER, output INTEGER)"
 
 
 class AnswerCache:
@@ -16,14 +19,7 @@ class AnswerCache:
         self.path = path
 
     def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, text TEXT, model TEXT, input INTEGER, output INTEGER) WITHOUT ROWID"
-        )
-        return connection
+        return cache_file(self.path, _SCHEMA)
 
     def get(self, key: str) -> Answer | None:
         """A known answer, marked as one that cost nothing this time."""

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from core.adapters.files import cache_file
+
 _SLICE = 500
+
+_SCHEMA = "vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text))"
 
 
 class EmbeddingCache:
@@ -20,14 +24,7 @@ class EmbeddingCache:
         self.path = path
 
     def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
-        )
-        return connection
+        return cache_file(self.path, _SCHEMA)
 
     def get(self, model: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
         """The vectors that are known, by text."""

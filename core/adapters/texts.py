@@ -6,6 +6,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from core.adapters.files import cache_file
+
+_SCHEMA = "texts (key TEXT PRIMARY KEY, text TEXT)"
+
 
 class TextCache:
     """The `Texts` port."""
@@ -14,12 +18,7 @@ class TextCache:
         self.path = path
 
     def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID")
-        return connection
+        return cache_file(self.path, _SCHEMA)
 
     def get(self, key: str) -> str | None:
         """The text that was kept, if any."""

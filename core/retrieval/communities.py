@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.chunking.sentences import sentences
+from core.curation.quoting import quoted
 from core.errors import ConcordError
 from core.ports import Llm
 from core.retrieval.entities import VALUES
 from core.retrieval.graph import holding
-from core.retrieval.quoting import between
 from core.types import Graph
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def by_model(llm: Llm, labels: Sequence[str], titles: Sequence[str], passages: S
     rows = [f"Entities: {'; '.join(labels)}", f"Documents: {'; '.join(titles)}", *passages]
     try:
         answer = llm.complete(
-            between("material", "\n\n".join(rows)) + "\nWhat is this topic about?",
+            quoted("material", "\n\n".join(rows)) + "\nWhat is this topic about?",
             purpose="community summary",
             system=_SYSTEM,
             max_tokens=300,

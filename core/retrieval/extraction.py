@@ -14,10 +14,10 @@ from typing import Any
 
 from core.chunking.sentences import sentences
 from core.curation.links import Link
+from core.curation.quoting import quoted
 from core.errors import BadInput
 from core.ports import Llm
 from core.retrieval.entities import extract, key
-from core.retrieval.quoting import between
 from core.types import Extract, Mention
 
 MAX_ENTITIES = 30
@@ -32,7 +32,7 @@ _SYSTEM = (
 
 def ask(llm: Llm, text: str, links: Sequence[Link] = ()) -> tuple[Extract, bool]:
     """The model's extract of a passage, or the one by rules (and False) when its answer cannot be used."""
-    prompt = between("passage", text) + "\nList the entities of the passage and how they relate. JSON only."
+    prompt = quoted("passage", text) + "\nList the entities of the passage and how they relate. JSON only."
     answer = llm.complete(prompt, purpose="entities", system=_SYSTEM, max_tokens=1000, temperature=0.2)
     by_rules = extract(text, links)
     try:
