@@ -36,27 +36,75 @@ const clear = (color, share) => { // a colour of the theme, more or less transpa
 
 // ------------------------------------------------------------ the canvas
 
+// Positions come in a box of their own; here they fill the stage, so that sizes are true at the first look.
+const ROOM = { left: 64, right: 64, top: 66, bottom: 34 };
+
+function spread(state) {
+  const { nodes } = state.data, wide = state.stage.clientWidth - ROOM.left - ROOM.right, high = state.stage.clientHeight - ROOM.top - ROOM.bottom;
+  const over = (name) => Math.max(1, ...nodes.map((node) => Math.abs(node[name])));
+  const x = wide / (2 * over("x")), y = high / (2 * over("y"));
+  const at = nodes.map((node) => ({ x: node.x * x, y: node.y * y }));
+  for (let round = 0; round < 40; round++) apart(nodes, at, wide / 2, high / 2);
+  return new Map(nodes.map((node, n) => [node.id, at[n]]));
+}
+
+// Nodes that would cover each other step aside, and stay inside.
+function apart(nodes, at, wide, high) {
+  for (let a = 0; a < at.length; a++) for (let b = a + 1; b < at.length; b++) {
+    const x = at[b].x - at[a].x, y = at[b].y - at[a].y, far = Math.hypot(x, y) || 1, short = nodes[a].size + nodes[b].size + 7 - far;
+    if (short > 0) { const by = short / far / 4; at[a].x -= x * by; at[a].y -= y * by; at[b].x += x * by; at[b].y += y * by; }
+  }
+  for (const one of at) { one.x = Math.max(-wide, Math.min(wide, one.x)); one.y = Math.max(-high, Math.min(high, one.y)); }
+}
+
 function paint(vis, state) {
   const { data, tones, stage } = state;
   state.network?.destroy();
-  state.nodes = new vis.DataSet(data.nodes.map((node) => look(node, state)));
+  state.at = spread(state);
+  state.nodes = new vis.DataSet(data.nodes.map((node) => ({ ...look(node, state), ...state.at.get(node.id) })));
   state.edges = new vis.DataSet(data.edges.map((edge, n) => ({ ...edge, id: n, color: { color: tones.text, opacity: 0.2 } })));
-  const options = { ...data.options, autoResize: true, height: "100%", width: "100%" };
-  state.network = stage.network = new vis.Network(stage, { nodes: state.nodes, edges: state.edges }, options);
-  state.network.once("afterDrawing", () => fit(state, false));
+  state.network = stage.network = new vis.Network(stage, { nodes: state.nodes, edges: state.edges }, { ...data.options, autoResize: true, height: "100%", width: "100%" });
+  state.network.on("afterDrawing", (brush) => names(state, brush));
   state.network.on("click", ({ nodes }) => focus(state, nodes[0] ?? null));
   state.network.on("doubleClick", ({ nodes }) => { if (nodes[0] && data.about[nodes[0]].centre) centre(state, nodes[0]); });
   state.network.on("hoverNode", ({ node, pointer }) => tip(state, node, pointer.DOM));
   for (const away of ["blurNode", "dragStart", "zoom", "click"]) state.network.on(away, () => tip(state, null));
-  if (state.focus) shine(state);
+  fit(state, false);
+  if (state.focus) focus(state, state.focus);
 }
 
 function look(node, state) {
   const { tones } = state, lit = state.lit === null || state.lit.has(node.id), start = node.borderWidth > 2, chosen = node.id === state.focus;
+  const { x, y, label, ...rest } = node;
   const edge = chosen || start ? tones.text : tones.back;
-  return { ...node, opacity: lit ? 1 : 0.12, borderWidth: chosen ? 4 : node.borderWidth,
-    color: { background: node.color, border: edge, highlight: { background: node.color, border: tones.text }, hover: { background: node.color, border: tones.text } },
-    font: { ...node.font, face: tones.font, color: clear(tones.text, lit ? 0.92 : 0.1), strokeWidth: lit ? 4 : 0, strokeColor: tones.back, size: chosen ? Math.max(17, node.font.size) : node.font.size } };
+  return { ...rest, opacity: lit ? 1 : 0.14, borderWidth: chosen ? 4 : node.borderWidth,
+    color: { background: node.color, border: edge, highlight: { background: node.color, border: tones.text }, hover: { background: node.color, border: tones.text } } };
+}
+
+// Labels are painted here, the important ones first, each only where it covers no other label and no node.
+function names(state, brush) {
+  const scale = state.network.getScale(), seen = state.network.getPositions(), taken = [];
+  const size = (node) => (node.id === state.focus ? 15 : Math.min(14.5, 10.5 + node.size / 6)) / scale;
+  const weight = (node) => (node.id === state.focus ? 1e6 : 0) + (node.borderWidth > 2 ? 1e5 : 0) + (state.lit?.has(node.id) ? 1e4 : 0) + node.size;
+  const nodes = state.data.nodes.filter((node) => state.lit === null || state.lit.has(node.id)).sort((a, b) => weight(b) - weight(a) || (a.id < b.id ? -1 : 1));
+  for (const node of state.data.nodes) { const { x, y } = seen[node.id], r = node.size + 1; taken.push([x - r, y - r, x + r, y + r, node.id]); }
+  const { clientWidth: wide, clientHeight: high } = state.stage, corner = (x, y) => state.network.DOMtoCanvas({ x, y });
+  const [first, last, desk, desked] = [corner(4, 4), corner(wide - 4, high - 4), corner(0, 0), corner(250, 50)];
+  taken.push([desk.x, desk.y, desked.x, desked.y, ""], [corner(wide - 130, 0).x, desk.y, last.x, corner(0, 48).y, ""]); // the search box and the buttons
+  Object.assign(brush, { textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4 / scale, strokeStyle: state.tones.back, fillStyle: state.tones.text });
+  for (const node of nodes) {
+    const px = size(node), { x, y } = seen[node.id], gap = node.size + 4 / scale + px / 2;
+    brush.font = `${node.id === state.focus || node.borderWidth > 2 ? 600 : 400} ${px}px ${state.tones.font}`;
+    const half = brush.measureText(node.label).width / 2 + 2 / scale, side = half + node.size + 5 / scale;
+    const free = [[x, y + gap], [x, y - gap], [x + side, y], [x - side, y]].find(([at, line]) => {
+      const box = [at - half, line - px * 0.56, at + half, line + px * 0.56];
+      return box[0] > first.x && box[2] < last.x && box[1] > first.y && box[3] < last.y && taken.every(([l, t, r, b, own]) => own === node.id || box[2] < l || box[0] > r || box[3] < t || box[1] > b);
+    }) ?? (weight(node) >= 1e5 ? [Math.max(first.x + half, Math.min(last.x - half, x)), y + gap] : null);
+    if (!free) continue;
+    taken.push([free[0] - half, free[1] - px * 0.56, free[0] + half, free[1] + px * 0.56, ""]);
+    brush.strokeText(node.label, ...free);
+    brush.fillText(node.label, ...free);
+  }
 }
 
 // Light up a node with its neighbours, or one colour of the legend; the rest steps back.
@@ -77,7 +125,7 @@ function focus(state, id, move = false) {
   state.legend?.querySelectorAll("[aria-pressed]").forEach((key) => key.setAttribute("aria-pressed", "false"));
   state.root.firstChild.setAttribute("data-key", id ?? "");
   shine(state);
-  if (id !== null && move) state.network?.focus(id, { scale: Math.max(0.9, state.network.getScale()), animation: { duration: 350, easingFunction: "easeInOutQuad" } });
+  if (id !== null && move) state.network?.focus(id, { scale: Math.max(1, state.network.getScale()), animation: { duration: 350, easingFunction: "easeInOutQuad" } });
   state.network?.selectNodes(id === null ? [] : [id], false);
   aside(state);
 }
@@ -90,9 +138,8 @@ function light(state, ids, key) {
   shine(state);
 }
 
-const fit = (state, animation = { duration: 300, easingFunction: "easeInOutQuad" }) => {
-  state.network?.fit({ animation, maxZoomLevel: 1.35 });
-};
+const fit = (state, animation = { duration: 300, easingFunction: "easeInOutQuad" }) =>
+  state.network?.moveTo({ position: { x: 0, y: (ROOM.bottom - ROOM.top) / 2 }, scale: 1, animation });
 const zoom = (state, by) => state.network?.moveTo({ scale: Math.min(4, Math.max(0.1, state.network.getScale() * by)), animation: { duration: 160, easingFunction: "linear" } });
 const centre = (state, id) => state.send("centre", { id, label: state.data.about[id].label, n: Date.now() });
 
@@ -116,9 +163,9 @@ function frame(root, state) {
     data.legend.map((row) => { const key = el("button", { type: "button", class: "key", "aria-pressed": "false", style: { "--own": row.color }, onclick: () => light(state, row.ids, key) }, el("span", { class: "mark dot" }), `${row.name} (${row.ids.length})`); return key; }),
     data.shapes.length > 1 ? data.shapes.map(([shape, name]) => el("span", { class: "key still" }, el("span", { class: `mark ${shape}` }), name)) : null);
   root.replaceChildren(el("div", { class: "frame", "data-key": "", onkeydown: (event) => { if (event.key === "Escape") focus(state, null); } },
-    el("div", { class: "field" }, state.stage, finder(state),
+    el("div", { class: "main" }, el("div", { class: "field" }, state.stage, finder(state),
       el("div", { class: "zoom" }, button("+", () => zoom(state, 1.3), { title: "Closer" }), button("−", () => zoom(state, 1 / 1.3), { title: "Farther" }), button("Fit", () => fit(state), { title: "Show everything" })),
-      state.legend, state.tip),
+      state.tip), state.legend),
     state.side));
   aside(state);
 }

@@ -14,6 +14,7 @@ from pages.ui.workspace import app
 
 VIEWS = ("Document", "Query", "Entity", "Communities", "Links")
 AS = ("Picture", "Table")
+SIZES = (50, 100, 200, LIMIT)  # nodes at most
 _MOST = 500  # entities in the list; any other can be typed
 _REACHING = ("Document", "Query", "Entity")  # views that go from somewhere, hop by hop
 
@@ -92,10 +93,15 @@ def _start(view: str, profile: str) -> str:
 def _document() -> str:
     titles = {one.id: one.title for one in app().documents.all()}
     names = sorted(titles, key=lambda name: (titles[name], name))
+    asked = st.query_params.get(keys.AROUND, "")
+    if keys.AROUND not in st.session_state and asked in names:
+        st.session_state[keys.AROUND] = asked
     chosen = st.selectbox(
-        "Document", names, index=0 if names else None, key=keys.AROUND, bind="query-params", width="stretch",
-        format_func=lambda name: f"{titles.get(name, name)} ({name})", placeholder="There are no documents yet",
+        "Document", names, key=keys.AROUND, format_func=lambda name: f"{titles.get(name, name)} ({name})",
+        placeholder="There are no documents yet", width="stretch",
     )  # fmt: skip
+    if chosen:
+        st.query_params[keys.AROUND] = chosen  # by its id, where a bound widget would write its title
     return chosen or ""
 
 
@@ -121,8 +127,7 @@ def _reach(view: str) -> tuple[int, int]:
         hops = st.segmented_control("Hops", (1, 2), key=keys.HOPS, default=1, required=True, bind="query-params") or 1
     if view == "Links":
         return hops, LIMIT
-    with st.container(width=150):
-        limit = st.slider("At most", 20, LIMIT, 100, step=20, key=keys.SIZE, bind="query-params", format="%d nodes")
+    limit = st.selectbox("Nodes", SIZES, index=1, key=keys.SIZE, bind="query-params", width=90)
     return hops, limit
 
 

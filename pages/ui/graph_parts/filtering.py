@@ -7,7 +7,7 @@ from collections.abc import Collection
 import streamlit as st
 
 from core.services.graph_views import GraphNode, GraphView
-from pages.ui.graph_parts.network import group, starts
+from pages.ui.graph_parts.describing import group, starts
 from pages.ui.graph_parts.tables import within
 
 
@@ -17,7 +17,7 @@ def filtered(view: GraphView, name: str) -> GraphView:
     folders = sorted({top for node in view.nodes for top in tops(node)})
     if len(types) < 2 and len(folders) < 2:
         return view
-    with st.container(horizontal=True, key="graph_filters"):
+    with st.container(horizontal=True, key="graph_filters", vertical_alignment="center"):
         kept_types = _pills("Types", types, f"graph_types_{name}")
         kept_folders = _pills("Folders", folders, f"graph_folders_{name}")
     return narrowed(view, kept_types, kept_folders)
@@ -47,6 +47,7 @@ def _pills(label: str, options: list[str], key: str) -> list[str]:
     if len(options) < 2:
         return []
     st.session_state[key] = [one for one in st.session_state.get(key, []) if one in options]
-    return list(
-        st.multiselect(label, options, key=key, placeholder=f"All {label.lower()}", label_visibility="collapsed")
+    chosen = st.multiselect(
+        label, options, key=key, placeholder=f"All {label.lower()}", label_visibility="collapsed", width=300
     )
+    return list(chosen)

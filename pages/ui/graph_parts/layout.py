@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 
 STEPS = 240
-APART = 74.0  # pixels between neighbours, on average
-WIDE = 1.45  # a screen is wider than high
+WIDE, HIGH = 1000, 700  # the box that every view fills, in pixels
+_EVEN = 0.5  # how far places are drawn towards an even spread, so that crowds loosen and stragglers come near
 _GOLDEN = 2.399963229728653  # radians: a sunflower's angle, so that no two nodes start at one place
 
 
@@ -80,16 +80,16 @@ def _step(at: np.ndarray, joined: np.ndarray, pull: np.ndarray, heat: float) -> 
 
 
 def _pixels(at: np.ndarray) -> list[tuple[int, int]]:
-    """Wide rather than high, centred, with room between neighbours."""
+    """The longest way across the screen, and the whole box in use."""
     import numpy as np
 
     at = at - at.mean(axis=0)
     _, axes = np.linalg.eigh(at.T @ at)
     at = at @ axes[:, ::-1]
-    at *= np.where(at[np.abs(at).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-    near = ((at[:, None, :] - at[None, :, :]) ** 2).sum(axis=2)
-    np.fill_diagonal(near, np.inf)
-    scale = APART / max(1e-9, float(np.median(np.sqrt(near.min(axis=1)))))
-    wide, high = np.ptp(at, axis=0)
-    stretch = sqrt(min(1.6, max(1.0, WIDE * high / max(wide, 1e-9))))
-    return [(round(x), round(y)) for x, y in (at * scale * [stretch, 1 / stretch]).tolist()]
+    at = at * np.where(at[np.abs(at).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+    low, high = at.min(axis=0), at.max(axis=0)
+    box = (at - low) / np.maximum(high - low, 1e-9)
+    even = np.argsort(np.argsort(at, axis=0, kind="stable"), axis=0, kind="stable") / (len(at) - 1)
+    spread = (1 - _EVEN) * box + _EVEN * even
+    spread[:, high - low < 1e-6] = 0.5
+    return [(round(x), round(y)) for x, y in ((spread - 0.5) * [WIDE, HIGH]).tolist()]

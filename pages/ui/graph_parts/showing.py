@@ -10,6 +10,7 @@ from pages.ui import flash, keys, style
 from pages.ui.components.network import network
 from pages.ui.graph_parts import choosing, communities, links, ranking, tables
 from pages.ui.graph_parts.choosing import Choice
+from pages.ui.graph_parts.describing import short
 from pages.ui.graph_parts.filtering import filtered
 from pages.ui.graph_parts.network import drawing
 from pages.ui.workspace import app
@@ -69,9 +70,16 @@ def _drawn(view: GraphView, choice: Choice) -> None:
         shown = largest(view)
         if len(shown.nodes) < len(view.nodes):
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
-        clicked = network(drawing(shown, choice.colour, titles), "graph_network", choosing.centre)
+        clicked = network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choosing.centre)
         if clicked.open:
             st.switch_page("pages/documents.py", query_params={keys.DOC: str(clicked.open["doc"])})
+
+
+def _topics(choice: Choice) -> dict[int, str]:
+    """What communities are called: by their largest entities."""
+    if choice.view == "Links":
+        return {}
+    return {one.number: short("; ".join(one.entities[:2]), 34) for one in app().topics.all(choice.profile)}
 
 
 def largest(view: GraphView, most: int = _READABLE) -> GraphView:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.services.graph_views import GraphNode, GraphView
 from pages.ui import style
-from pages.ui.graph_parts.network import KINDS
+from pages.ui.graph_parts.describing import KINDS, type_words
 
 
 def draw(view: GraphView) -> None:
@@ -30,7 +30,7 @@ def _row(node: GraphNode) -> dict[str, Any]:
     return {
         "Node": node.label,
         "Kind": KINDS.get(node.kind, node.kind),
-        "Type": style.type_name(node.type) if node.kind in ("document", "chunk") else node.type.capitalize(),
+        "Type": type_words(node),
         "Hops": node.hop,
         "Rank": node.rank or None,
         "PageRank": round(node.size, 5),
