@@ -77,7 +77,7 @@ function look(node, state) {
   const { tones } = state, lit = state.lit === null || state.lit.has(node.id), start = node.borderWidth > 2, chosen = node.id === state.focus;
   const { x, y, label, ...rest } = node;
   const edge = chosen || start ? tones.text : tones.back;
-  return { ...rest, opacity: lit ? 1 : 0.14, borderWidth: chosen ? 4 : node.borderWidth,
+  return { ...rest, opacity: lit ? 1 : 0.14, borderWidth: chosen ? 3 : node.borderWidth, borderWidthSelected: 3,
     color: { background: node.color, border: edge, highlight: { background: node.color, border: tones.text }, hover: { background: node.color, border: tones.text } } };
 }
 
@@ -141,7 +141,7 @@ function light(state, ids, key) {
 const fit = (state, animation = { duration: 300, easingFunction: "easeInOutQuad" }) =>
   state.network?.moveTo({ position: { x: 0, y: (ROOM.bottom - ROOM.top) / 2 }, scale: 1, animation });
 const zoom = (state, by) => state.network?.moveTo({ scale: Math.min(4, Math.max(0.1, state.network.getScale() * by)), animation: { duration: 160, easingFunction: "linear" } });
-const centre = (state, id) => state.send("centre", { id, label: state.data.about[id].label, n: Date.now() });
+const centre = (state, id) => { focus(state, null); state.send("centre", { id, label: state.data.about[id].label, n: Date.now() }); };
 
 function tip(state, id, at) {
   state.tip.hidden = id === null;

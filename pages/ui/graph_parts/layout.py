@@ -14,6 +14,7 @@ Pair = tuple[int, int]
 STEPS = 240
 WIDE, HIGH = 1000, 700  # the box that every view fills, in pixels
 _EVEN = 0.5  # how far places are drawn towards an even spread, so that crowds loosen and stragglers come near
+_GRAVITY = 0.06  # towards the centre; what nothing holds is drawn harder
 _GOLDEN = 2.399963229728653  # radians: a sunflower's angle, so that no two nodes start at one place
 
 
@@ -34,9 +35,11 @@ def settle(hops: Sequence[int], pairs: Sequence[Pair], groups: Sequence[int] = (
         return [(0, 0)] * len(hops)
     at = _start(hops, groups)
     joined = np.array(sorted({(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}), np.int64).reshape(-1, 2)
-    pull = _pull(len(hops), joined)
+    pull, alone = _pull(len(hops), joined), np.setdiff1d(np.arange(len(hops)), joined)
+    gravity = np.full((len(hops), 1), _GRAVITY)
+    gravity[alone] = 8 * _GRAVITY
     for heat in np.geomspace(1.0, 0.02, STEPS):
-        at += _step(at, joined, pull, float(heat))
+        at += _step(at, joined, pull, gravity, float(heat))
     return _pixels(at)
 
 
@@ -64,12 +67,12 @@ def _pull(n: int, joined: np.ndarray) -> np.ndarray:
     return np.asarray(1.0 / np.sqrt(np.maximum(1.0, np.minimum(degree[joined[:, 0]], degree[joined[:, 1]]))))
 
 
-def _step(at: np.ndarray, joined: np.ndarray, pull: np.ndarray, heat: float) -> np.ndarray:
+def _step(at: np.ndarray, joined: np.ndarray, pull: np.ndarray, gravity: np.ndarray, heat: float) -> np.ndarray:
     import numpy as np
 
     gap = at[:, None, :] - at[None, :, :]
     near = np.maximum((gap**2).sum(axis=2), 1e-4)
-    force = (gap / near[:, :, None]).sum(axis=1) - 0.06 * at
+    force = (gap / near[:, :, None]).sum(axis=1) - gravity * at
     if len(joined):
         along = at[joined[:, 1]] - at[joined[:, 0]]
         along *= (pull * np.sqrt((along**2).sum(axis=1)))[:, None]
