@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -40,7 +41,7 @@ def draw(view: GraphView, choice: Choice) -> None:
             **{name: found[name].get(node.id) for name in ways},
             "Passage": node.label,
             "By way of": node.detail,
-            "Open": f"/documents?{keys.DOC}={ids[node.sources[0]]}" if node.sources[0] in ids else None,
+            "Open": f"/documents?{keys.DOC}={quote(ids[node.sources[0]])}" if node.sources[0] in ids else None,
         }
         for node in chunks
     ]
@@ -69,7 +70,7 @@ def _figure(landed: list[tuple[int, int, str]]) -> Any:
         mine = [(rank, label) for one, rank, label in landed if one == hop and rank]
         made.add_scatter(
             x=[rank for rank, _ in mine], y=[f"{hop} hops" if hop != 1 else "1 hop"] * len(mine), mode="markers",
-            text=[flash.plain(label).replace("\\", "").replace("<", "‹").replace(">", "›") for _, label in mine],
+            text=[label.replace("<", "‹").replace(">", "›") for _, label in mine],  # plotly reads some tags
             marker={"size": 11, "color": style.CONFIGURATIONS[hop % 6], "opacity": 0.85}, showlegend=False,
             hovertemplate="rank %{x}: %{text}<extra></extra>",
         )  # fmt: skip
