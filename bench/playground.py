@@ -97,7 +97,8 @@ def _starter(home: Path) -> tuple[App, list[str]]:
 
 def _filled(app: App, files: dict[str, bytes]) -> App:
     app.create()
-    if not app.shelf.current(app.preferences.profile()):
+    if not app.documents.all():
         app.store.commit("main", files, ME, "start")
+    if not app.shelf.current(app.preferences.profile()):
         app.indexing.build(app.preferences.profile())
     return app
