@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import building, lcs, legs, quality, report, sessions, statistics, sweep
+from bench import building, lcs, legs, playground, quality, report, sessions, statistics, sweep
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -22,6 +22,7 @@ def main() -> None:
         "lcs": _lcs,
         "statistics": _statistics,
         "sweep": _sweep,
+        "playground": _playground,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -174,6 +175,24 @@ def _sweep(sizes: list[int]) -> None:
         "sweep",
         "Sliders over a whole query set",
         text + markdown_table(("what", "CPU p50 ms", "CPU p95", "wall p50"), lines),
+    )
+
+
+def _playground(sizes: list[int]) -> None:
+    measured = [playground.measure(HOME, size) for size in (0, *(size for size in sizes if size <= 20_000))]
+    heads = (
+        "corpus",
+        "chunks",
+        "search ms",
+        "slider ms",
+        "four columns ms",
+        "slowest column ms",
+        "slider : search",
+        "four : slowest",
+    )
+    text = f"CPU, medians, without reranking, ranking and drawing on the server together, {report.machine()}. A search is a new run of three columns; a slider move ranks the same three again from memory.\n\n"
+    report.write(
+        "playground", "The playground", text + markdown_table(heads, [playground.rows(one) for one in measured])
     )
 
 

@@ -98,3 +98,6 @@ class SyntheticModels:
 
     def reranker(self, name):  # type: ignore[no-untyped-def]
         raise NotImplementedError
+
+    def llm(self, name=""):  # type: ignore[no-untyped-def]
+        raise NotImplementedError

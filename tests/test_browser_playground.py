@@ -167,6 +167,7 @@ def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Pa
         "playground": Setup(QUERY, three),
         "playground-four": Setup(QUERY, four),
         "playground-strip": Setup(QUERY, three, tool="Alpha strip"),
+        "playground-tau": Setup(QUERY, three, tool="Tau line"),
         "playground-where": Setup(QUERY, three, tool="Where is my document?", document="HR-POL-004"),
         "playground-blind": Setup(QUERY, three, blind=True),
     }

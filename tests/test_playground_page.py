@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -171,6 +172,14 @@ def test_the_alpha_strip_is_drawn_where_alpha_matters(visit: Open) -> None:
     assert len(app.get("plotly_chart")) == 1
     assert "changes at" in words(app)
     assert "No column weighs its legs by alpha" in words(visit(Setup(QUERY, columns("BM25"), tool="Alpha strip")))
+
+
+def test_the_tau_line_says_where_a_query_stands(visit: Open) -> None:
+    app = visit(Setup(QUERY, columns("BM25", "Conditional rerank"), tool="Tau line"))
+    assert len(app.get("plotly_chart")) == 1
+    assert re.search(r"The best score is [\d.]+, (not )?below tau 0.95", words(app).replace("\\", ""))
+    assert "tune tau" in words(app)
+    assert "No column reranks by tau" in words(visit(Setup(QUERY, columns("BM25"), tool="Tau line")))
 
 
 def test_where_is_my_document_names_the_cut_and_the_cure(visit: Open) -> None:

@@ -42,12 +42,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one query found in one profile, kept in memory. `spent` is what each stage cost when it was really done."""
+    """What one query found in one profile, kept in memory.
+
+    `spent` is what each stage cost when it was really done, `shown` what was made of passages to show them.
+    """
 
     index: Index
     searching: Searching
     filters: Filters
     spent: dict[str, float] = field(default_factory=dict)
+    shown: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from core.curation.links import links
 from core.errors import BadInput, NotFound
 from core.ports import Index
@@ -77,6 +79,15 @@ class Graphs:
         notes = (f"{len(shown)} of {len(reach.hops)} entities shown; {bounds}",)
         nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
         return GraphView(nodes, _once(painter.relations(shown)), notes)
+
+    def entities(self, limit: int = 500, profile: str = "") -> tuple[GraphNode, ...]:
+        """Entities to start from, the largest first; documents have a view of their own."""
+        import numpy as np
+
+        _, painter = self._open(profile, 0, 1)
+        order = np.argsort(-painter.graph.entity_rank, kind="stable").tolist()
+        named = (entity for entity in order if entity not in painter.documents and painter.seen(entity))
+        return tuple(painter.entity(entity) for entity in islice(named, limit))
 
     def communities(self, profile: str = "", limit: int = 100) -> GraphView:
         """Communities as nodes, joined by the relations between their entities."""

@@ -35,3 +35,7 @@ DO = "do"  # what is done with a document: edit, new
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up when an editor starts afresh
 OFFERED = "edit_offered"  # when the draft was kept that an editor started with
+GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
+AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, the query or the entity that it starts from
+HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it goes, how much it shows, what colours mean
+GRAPH_AS = "as"  # picture or table

@@ -85,8 +85,11 @@ function board(root, state) {
   columns.forEach((column, n) => {
     const section = state.sections[n];
     const signature = JSON.stringify([column.name, column.choices, column.profile, profiles, column.knobs.map((knob) => [knob.knob, knob.min, knob.max])]);
-    const fresh = body(root, state, column, n);
-    if (section.signature === signature) section.body.replaceWith(fresh);
+    const content = JSON.stringify([column.hits, column.gone, column.warnings, column.error, column.empty, query, state.data.grades, state.data.around]);
+    const kept = section.signature === signature && section.content === content; // a knob of another column was turned
+    const fresh = kept ? section.body : body(root, state, column, n);
+    section.content = content;
+    if (section.signature === signature) { if (!kept) section.body.replaceWith(fresh); }
     else { Object.assign(section, { signature, head: buildHead(root, state, column, n) }); section.node.style.setProperty("--own", column.color); section.node.replaceChildren(section.head.node, fresh); }
     section.body = fresh;
     section.head.update(column);
@@ -136,11 +139,11 @@ function buildHead(root, state, column, n) {
 
 const paint = (range) => range.style.setProperty("--at", `${(100 * (range.value - range.min)) / (range.max - range.min)}%`);
 
-// At most one message per 30 ms while a knob moves, and always the last one.
+// At most one message per frame while a knob moves: the first at once, and always the last one.
 function later(state, act) {
-  const wait = Math.max(0, 30 - (Date.now() - state.sent));
+  const wait = 16 - (Date.now() - state.sent), go = () => { state.timer = 0; state.sent = Date.now(); act(); };
   clearTimeout(state.timer);
-  state.timer = setTimeout(() => { state.timer = 0; state.sent = Date.now(); act(); }, wait);
+  if (wait <= 0) go(); else state.timer = setTimeout(go, wait);
 }
 
 function statusOf(column) {
@@ -281,13 +284,16 @@ function places(root) {
   return found;
 }
 
+// Every place is read before anything moves, so that the browser lays the page out once.
 function glide(root, before) {
-  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches, moved = [];
   root.querySelectorAll(".column").forEach((column, n) => column.querySelectorAll("article").forEach((node) => {
-    if (before.focus && before.focus[0] === column.getAttribute("data-key") && before.focus[1] === node.getAttribute("data-key")) node.focus({ preventScroll: true });
-    const was = before.get(`${n}-${node.getAttribute("data-key")}`);
-    if (calm || !before.size) return;
-    if (was === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 220 });
-    else if (was !== node.offsetTop) node.animate([{ transform: `translateY(${was - node.offsetTop}px)` }, { transform: "none" }], { duration: 260, easing: "ease-out" });
+    const key = node.getAttribute("data-key");
+    if (before.focus && before.focus[0] === column.getAttribute("data-key") && before.focus[1] === key && !node.matches(":focus")) node.focus({ preventScroll: true });
+    if (!calm && before.size) moved.push([node, before.get(`${n}-${key}`), node.offsetTop]);
   }));
+  for (const [node, was, now] of moved) {
+    if (was === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 220 });
+    else if (was !== now) node.animate([{ transform: `translateY(${was - now}px)` }, { transform: "none" }], { duration: 260, easing: "ease-out" });
+  }
 }

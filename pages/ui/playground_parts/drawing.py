@@ -8,7 +8,7 @@ from typing import Any
 from core.ports import Index
 from core.retrieval.comparing import Move
 from core.retrieval.explaining import contributions
-from core.retrieval.snippets import snippet
+from core.retrieval.snippets import Snippet, snippet
 from core.services.comparing import Around, Column, Comparison, Held, Lane
 from core.services.finding import freshness_of, readable
 from core.types import DocumentFacts, Hit, SearchConfig
@@ -157,8 +157,8 @@ def hit_view(
     hit: Hit, query: str, config: SearchConfig, held: Held, width: int, move: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """One hit: where it stands, what it says, and why."""
-    index, facts = held.index, _facts(held.index, hit)
-    found = snippet(readable(hit.text), query, index.profile.lexical, index.rarity, width)
+    facts = _facts(held.index, hit)
+    found = _snippet(hit, query, held, width)
     state = freshness_of(facts, held.searching.clock.today())
     return {
         "chunk": hit.chunk,
@@ -175,6 +175,15 @@ def hit_view(
         "legs": _legs(hit, config),
         "sentence": _sentence(hit, config),
     }
+
+
+def _snippet(hit: Hit, query: str, held: Held, width: int) -> Snippet:
+    """The passage cut to the width; made once per run, since knobs move ranks and not words."""
+    key, index = (hit.chunk, query, width), held.index
+    if key not in held.shown:
+        held.shown[key] = snippet(readable(hit.text), query, index.profile.lexical, index.rarity, width)
+    made: Snippet = held.shown[key]
+    return made
 
 
 def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:

@@ -14,13 +14,14 @@ from core.services.notebook import Setup
 from pages.ui import acts, flash, identity, keys
 from pages.ui.components.playground import playground
 from pages.ui.direct import token
-from pages.ui.playground_parts import adjusting, asking, serving, sharing, state, strip_chart, whereabouts
+from pages.ui.playground_parts import adjusting, asking, serving, sharing, state, strip_chart, tau_chart, whereabouts
 from pages.ui.workspace import app
 
 KEY = "playground_view"
 _BLIND = "All passages in one shuffled list: nobody sees who found what."
 TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
     "Alpha strip": strip_chart.draw,
+    "Tau line": tau_chart.draw,
     "Where is my document?": whereabouts.draw,
     "Ask": asking.draw,
 }

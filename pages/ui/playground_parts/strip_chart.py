@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,9 @@ import streamlit as st
 from core.retrieval.strip import Strip
 from core.services.comparing import Column, Comparison, Held, best_alpha
 from core.services.notebook import Setup
+from core.services.standing import learned_alphas
 from pages.ui import identity, style
+from pages.ui.flash import plain
 from pages.ui.playground_parts import drawing, state
 from pages.ui.workspace import app
 
@@ -46,10 +49,11 @@ def draw(now: Setup, made: Comparison) -> None:
         )
         return
     best = best_alpha(strip, _gains(now, strip, held))
+    learned = learned_alphas(now.query, column, held, app().alphas.names())
     st.plotly_chart(
-        figure(strip, column, held, n, best), width="stretch", config={"displayModeBar": False}, key="strip"
+        figure(strip, column, held, n, best, learned), width="stretch", config={"displayModeBar": False}, key="strip"
     )
-    st.caption(_words(strip, column, best))
+    st.caption(_words(strip, column, best, learned))
 
 
 def _gains(now: Setup, strip: Strip, held: Held) -> dict[int, float]:
@@ -68,16 +72,20 @@ def _gains(now: Setup, strip: Strip, held: Held) -> dict[int, float]:
     return found
 
 
-def _words(strip: Strip, column: Column, best: tuple[float, float] | None) -> str:
+def _words(strip: Strip, column: Column, best: tuple[float, float] | None, learned: Mapping[str, float]) -> str:
     flips = len(strip.flips)
     after = next((alpha for alpha in strip.flips if alpha > column.config.alpha), None)
     before = next((alpha for alpha in reversed(strip.flips) if alpha < column.config.alpha), None)
     near = " and ".join(f"{alpha:.3f}" for alpha in (before, after) if alpha is not None)
     text = f"The top {strip.k} changes at {style.count(flips, 'point')}; the nearest to alpha {column.config.alpha:g}: {near or 'none'}."
+    for name, alpha in learned.items():
+        text += f" The model {plain(name)} would take {alpha:.2f}."
     return text + (f" By your judgments the best alpha lies between {best[0]:.2f} and {best[1]:.2f}." if best else "")
 
 
-def figure(strip: Strip, column: Column, held: Held, n: int, best: tuple[float, float] | None) -> Any:
+def figure(
+    strip: Strip, column: Column, held: Held, n: int, best: tuple[float, float] | None, learned: Mapping[str, float]
+) -> Any:
     """Steps of rank over alpha; hits of the present ranking in the column's colour."""
     from plotly import graph_objects as go
 
@@ -107,6 +115,13 @@ def figure(strip: Strip, column: Column, held: Held, n: int, best: tuple[float, 
         annotation={"text": f"alpha {alpha:g}", "yanchor": "bottom"},
         annotation_position="top",
     )
+    for name, predicted in learned.items():
+        made.add_vline(
+            x=predicted,
+            line={"color": "#CC79A7", "width": 2, "dash": "dash"},
+            annotation={"text": f"learned {predicted:.2f}", "yanchor": "top", "hovertext": name},
+            annotation_position="bottom right" if predicted < 0.8 else "bottom left",
+        )
     if best:
         made.add_vrect(
             x0=best[0],

@@ -1,0 +1,41 @@
+"""The network: pyvis' own bundle of vis-network draws on a canvas, around it a search, a legend and details as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.errors import Unavailable
+from pages.ui.components import component
+
+_BUNDLE = Path("lib", "vis-9.1.2", "vis-network.min.js")
+
+
+def network(data: Mapping[str, Any], key: str, on_centre: Callable[[], None]) -> Any:
+    """Draw a network. Clicks come back as triggers: `open` (a document) and `centre` (a node to look around)."""
+    clicked = component("network")(key=key, data=dict(data), on_centre_change=on_centre, on_open_change=lambda: None)
+    _library()(key="vis_library", data={}, height=1)
+    return clicked
+
+
+@cache
+def _library() -> Any:
+    """The bundle as a component of its own: its message never changes, so a browser receives it once."""
+    script = bundle().partition("//# sourceMappingURL")[0]
+    return st.components.v2.component(
+        "concord_vis_library", html="<span></span>", js=f"{script}\nexport default function () {{}}\n"
+    )
+
+
+def bundle() -> str:
+    """vis-network as pyvis brings it."""
+    found = find_spec("pyvis")
+    path = Path(found.origin).parent / _BUNDLE if found and found.origin else Path("pyvis")
+    if not path.is_file():
+        raise Unavailable("pyvis is not installed, so the graph cannot be drawn. Install it with: pip install pyvis")
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,113 @@
+"""The graph in a real browser: open it, focus a node, follow it into Documents; hostile titles stay text."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import App, build
+from tests import browser
+from tests.conftest import kb_settings, put
+from tests.hostile import PAYLOADS, document
+
+pytestmark = pytest.mark.browser
+
+STAGE = "[...document.querySelectorAll('*')].map((node) => node.shadowRoot?.querySelector('.stage')).find(Boolean)"
+READY = f"() => Boolean(({STAGE})?.network)"
+PLACE = f"""(id) => {{ const stage = {STAGE}, box = stage.getBoundingClientRect(), at = stage.network.canvasToDOM(stage.network.getPositions([id])[id]);
+  return [box.x + at.x, box.y + at.y]; }}"""
+QUERY = "how+long+do+we+keep+SAR+records"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.chromium() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def own_kb(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+    home = tmp_path_factory.mktemp("graph") / "kb"
+    shutil.copytree(kb_home, home)
+    return build(kb_settings(home))
+
+
+def show(screen: browser.Screen, address: str) -> None:
+    """Open a view and wait until it is drawn."""
+    screen.open(address)
+    screen.page.wait_for_function(READY, timeout=30_000)
+    screen.page.wait_for_timeout(250)
+
+
+def click(screen: browser.Screen, node: str) -> None:
+    screen.page.mouse.click(*screen.page.evaluate(PLACE, node))
+
+
+def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+        with browser.screen(chromium, url) as screen:
+            show(screen, "/graph?view=Document&around=BSA-SOP-002")
+            side = screen.page.locator("aside.side")
+            expect(side).to_contain_text("nodes")
+            click(screen, "entity:suspicious activity report")
+            expect(side.locator("h3")).to_have_text("SAR")
+            expect(side).to_contain_text("In 5 documents")
+            expect(screen.page.locator(".frame")).to_have_attribute("data-key", "entity:suspicious activity report")
+            screen.page.wait_for_timeout(300)
+            screen.shot("graph")
+            side.get_by_role("button", name="Look around it").click()
+            expect(screen.page).to_have_url(re.compile("view=Entity"))
+            screen.settle()
+            screen.page.wait_for_function(READY)
+            expect(side).to_contain_text("relations")
+            screen.page.get_by_label("Find a node").fill("bsa off")
+            screen.page.keyboard.press("Enter")
+            expect(side.locator("h3")).to_have_text("BSA Officer")
+            screen.page.keyboard.press("Escape")
+            expect(side).to_contain_text("Largest")
+            side.get_by_role("button", name="BSA Officer").click()
+            side.get_by_role("link", name="Currency transaction reports").click()
+            expect(screen.page).to_have_url(re.compile("documents.*doc=BSA-SOP-001"))
+        with browser.screen(chromium, url, scheme="dark") as screen:
+            show(screen, "/graph?view=Entity&entity=SAR&hops=2")
+            click(screen, "entity:bsa officer")
+            expect(screen.page.locator("aside.side h3")).to_have_text("BSA Officer")
+            screen.page.wait_for_timeout(300)
+            screen.shot("graph-dark")
+        for name, address in {
+            "graph-query": f"/graph?view=Query&about={QUERY}&hops=2",
+            "graph-communities": "/graph?view=Communities",
+            "graph-links": "/graph?view=Links",
+        }.items():
+            scheme = "dark" if name == "graph-communities" else "light"
+            with browser.screen(chromium, url, scheme=scheme) as screen:
+                show(screen, address)
+                assert screen.page.locator("[data-testid=stException]").count() == 0
+                wide = screen.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
+                assert not wide, "nothing sticks out at 1280 px"
+                screen.shot(name if scheme == "light" else f"{name}-dark")
+
+
+def test_hostile_titles_run_nowhere(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    put(own_kb, {f"it/hostile-{n}.md": document(n, text) for n, text in enumerate(PAYLOADS)})
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        show(screen, "/graph?view=Links")
+        for n in (0, 2, 4, 8):
+            screen.page.get_by_label("Find a node").fill(f"Hostile {n} ")
+            screen.page.keyboard.press("Enter")
+            expect(screen.page.locator("aside.side h3")).to_contain_text(f"Hostile {n} ")
+            screen.page.wait_for_timeout(450)
+            screen.page.mouse.move(*screen.page.evaluate(PLACE, f"document:HOSTILE-{n}"))
+            expect(screen.page.locator(".tip strong")).to_contain_text(f"Hostile {n} <")
+        assert screen.page.evaluate("window.__pwned") is None
+        found = f"[...({STAGE}).getRootNode().querySelectorAll('script, img, iframe, svg, style ~ style, object, form')].length"
+        assert screen.page.evaluate(found) == 0

@@ -1,0 +1,239 @@
+"""The graph page under AppTest: every view, what is missing, who may see it, and texts that would like to be programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from streamlit.testing.v1 import AppTest
+
+from core.bootstrap import App
+from core.services.graph_views import GraphEdge, GraphNode, GraphView
+from pages.ui.components.network import bundle
+from pages.ui.graph_parts.filtering import narrowed
+from pages.ui.graph_parts.layout import HIGH, WIDE, settle
+from pages.ui.graph_parts.network import drawing
+from pages.ui.graph_parts.showing import largest
+from pages.ui.menu import PAGES
+from tests.conftest import ROOT, SmallModels, put, small_app
+from tests.hostile import PAYLOADS, document
+from tests.test_pipeline import FILES
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small workspace with an index."""
+    made = small_app(tmp_path_factory.mktemp("graph") / "home")
+    put(made, dict(FILES))
+    made.indexing.build(made.preferences.profile())
+    return made.settings.home
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
+    """Open the page on an address, as a persona."""
+
+    def go(where: Path = home, persona: str = "admin", small: bool = True, **query: str) -> AppTest:
+        import streamlit as st
+
+        from core.adapters import models
+
+        st.cache_resource.clear()
+        st.cache_data.clear()
+        monkeypatch.setenv("CONCORD_HOME", str(where))
+        for name in ("embedder", "reranker", "llm") if small else ():
+            given = SmallModels()
+            monkeypatch.setattr(models.ModelShelf, name, lambda self, *a, of=given, name=name: getattr(of, name)(*a))
+        app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=60)
+        app.session_state["persona"] = persona
+        for name, value in query.items():
+            app.query_params[name] = value
+            if name in ("view", "about", "entity", "as"):
+                app.session_state[name] = value
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return go
+
+
+def drawn(app: AppTest) -> Any:
+    """What the canvas was given to draw."""
+    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_network"]
+    return json.loads(found.proto.json)
+
+
+def words(app: AppTest) -> str:
+    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+
+
+def test_the_menu_leads_here() -> None:
+    assert ("graph", "Graph") in [(name, title) for name, title, _, _ in PAGES["Analysis"]]
+
+
+def test_around_a_document_it_is_the_start_and_what_it_names_is_near(visit: Open) -> None:
+    data = drawn(visit(view="Document", around="BSA-1"))
+    (start,) = [node for node in data["nodes"] if node["borderWidth"] > 2]
+    assert start["id"] == "document:BSA-1"
+    assert start["shape"] == "square"
+    assert data["about"]["document:BSA-1"]["sources"][0][0] == "BSA-1"
+    assert data["options"]["physics"] == {"enabled": False}
+    ids = {node["id"] for node in data["nodes"]}
+    assert all({edge["from"], edge["to"]} <= ids for edge in data["edges"])
+
+
+def test_around_a_query_each_passage_says_its_hop_and_where_it_landed(visit: Open) -> None:
+    app = visit(view="Query", about="who files FinCEN Form 111")
+    ranks = sorted(node["label"].split(" · ")[0] for node in drawn(app)["nodes"] if node["shape"] == "diamond")
+    assert ranks[0] == "1"
+    table = app.dataframe[0].value
+    assert {"Graph leg", "Hop", "Production", "Tri-modal", "Passage", "By way of"} <= set(table.columns)
+    assert list(table["Graph leg"]) == list(range(1, len(table) + 1))
+    assert "Hop 0 adds" in words(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_query_that_names_nothing_says_so(visit: Open) -> None:
+    assert "names no entity" in words(visit(view="Query", about="zzzz qqqq"))
+    assert "Ask something" in words(visit(view="Query"))
+
+
+def test_an_entity_that_is_not_there_is_a_sentence(visit: Open) -> None:
+    assert "The graph has no entity" in words(visit(view="Entity", entity="Zebra crossing"))
+
+
+def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) -> None:
+    for graphs in (small_app(home).graphs, kb_app.graphs):
+        listed = graphs.entities(40)
+        assert [one.size for one in listed] == sorted((one.size for one in listed), reverse=True)
+        assert {one.kind for one in listed} == {"entity"}
+        for one in listed:
+            starts = {node.id for node in graphs.around_entity(one.label).nodes if node.hop == 0}
+            assert one.id in starts
+
+
+def test_links_list_orphans_and_dead_ends(visit: Open, tmp_path: Path) -> None:
+    made = small_app(tmp_path / "linked")
+    put(made, {"a.md": "# A\n\n[b](b.md) and [gone](gone.md)\n", "b.md": "# B\n\nends here\n"})
+    app = visit(tmp_path / "linked", view="Links")
+    said = words(app)
+    assert "Orphans (1)" in said
+    assert "Dead ends (1)" in said
+    assert "Broken links (1)" in said
+    assert len(drawn(app)["edges"]) == 1, "links need no index"
+
+
+def test_the_table_holds_what_the_picture_holds(visit: Open) -> None:
+    picture = drawn(visit(view="Document", around="BSA-1"))
+    app = visit(view="Document", around="BSA-1", **{"as": "Table"})
+    assert not [one for one in app.get("bidi_component") if one.proto.component_name == "concord_network"]
+    assert len(app.dataframe[0].value) == len(picture["nodes"])
+    assert len(app.dataframe[1].value) == len(picture["edges"])
+
+
+def test_without_documents_and_without_an_index_every_view_says_what_to_do(visit: Open, tmp_path: Path) -> None:
+    small_app(tmp_path / "empty")
+    for view in ("Document", "Links"):
+        assert "There are no documents yet" in words(visit(tmp_path / "empty", view=view))
+    put(small_app(tmp_path / "bare"), dict(FILES))
+    for view in ("Document", "Communities"):
+        assert "python -m core reindex" in words(visit(tmp_path / "bare", view=view))
+
+
+def test_readers_do_not_reach_the_graph(visit: Open) -> None:
+    app = visit(persona="reader")
+    assert "Not for this role" in words(app)
+    assert not app.get("bidi_component")
+
+
+def test_communities_of_the_demo_are_summed_up_and_searched(visit: Open, kb_app: App) -> None:
+    app = visit(kb_app.settings.home, small=False, view="Communities")
+    assert {node["shape"] for node in drawn(app)["nodes"]} == {"hexagon"}
+    assert "communities by" in words(app)
+    app.text_input(key="graph_global").set_value("who may approve a payment").run()
+    (answers,) = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_listing"]
+    scores = [float(item["right"]) for item in json.loads(answers.proto.json)["items"]]
+    assert len(scores) == 5
+    assert scores == sorted(scores, reverse=True)
+
+
+# ---------------------------------------------------------------- nothing runs
+
+
+def test_hostile_titles_are_labels_and_nothing_else(visit: Open, tmp_path: Path) -> None:
+    made = small_app(tmp_path / "hostile")
+    put(made, {f"it/hostile-{n}.md": document(n, text) for n, text in enumerate(PAYLOADS[:12])})
+    data = drawn(visit(tmp_path / "hostile", view="Links"))
+    assert any("<script>" in one["label"] for one in data["about"].values()), "text stays what it is"
+    assert {key for node in data["nodes"] for key in node} == {
+        "id", "label", "shape", "color", "x", "y", "size", "borderWidth"
+    }, "no title that vis-network could read as markup"  # fmt: skip
+
+
+def test_the_bundle_and_the_component_never_parse_markup() -> None:
+    ours = (ROOT / "pages" / "ui" / "components" / "network.js").read_text()
+    for script in (ours, bundle()):
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval("):
+            assert word not in script, word
+
+
+# ---------------------------------------------------------------- laws of the picture
+
+GRAPHS = some.integers(1, 30).flatmap(
+    lambda n: some.tuples(
+        some.lists(some.integers(0, 2), min_size=n, max_size=n),
+        some.lists(some.tuples(some.integers(0, n - 1), some.integers(0, n - 1)), max_size=60),
+    )
+)
+
+
+@settings(max_examples=25)
+@given(GRAPHS)
+def test_every_layout_is_the_same_twice_and_inside_its_box(graph: tuple[list[int], list[tuple[int, int]]]) -> None:
+    places = settle(*graph)
+    assert places == settle(*graph)
+    assert len(places) == len(graph[0])
+    assert all(abs(x) <= WIDE / 2 and abs(y) <= HIGH / 2 for x, y in places)
+
+
+def star(leaves: int) -> GraphView:
+    nodes = [GraphNode("document:d", "Start", "document", "sop", "it", 0.5, sources=("it/d.md",))]
+    nodes += [
+        GraphNode(f"entity:{n}", f"E{n}", "entity", "name", size=0.1 + n, hop=1, sources=("hr/e.md",))
+        for n in range(leaves)
+    ]
+    edges = [GraphEdge("document:d", f"entity:{n}", float(n + 1), "names") for n in range(leaves)]
+    return GraphView(tuple(nodes), tuple(edges))
+
+
+def test_sizes_follow_pagerank_and_widths_follow_weight() -> None:
+    data = drawing(star(9), "type", {})
+    sizes = [node["size"] for node in data["nodes"][1:]]
+    assert sizes == sorted(sizes)
+    widths = [edge["width"] for edge in data["edges"]]
+    assert widths == sorted(widths)
+    assert widths[0] < widths[-1]
+
+
+def test_filters_keep_the_start_and_cut_edges_with_their_nodes() -> None:
+    kept = narrowed(star(4), ["Policy"], [])
+    assert [node.id for node in kept.nodes] == ["document:d"]
+    assert kept.edges == ()
+    assert len(narrowed(star(4), [], ["hr"]).nodes) == 5
+    assert narrowed(star(4), [], []) == star(4)
+
+
+def test_a_picture_shows_three_hundred_nodes_and_no_more() -> None:
+    shown = largest(star(400))
+    assert len(shown.nodes) == 300
+    assert shown.nodes[0].id == "document:d", "the start stays"
+    assert "entity:399" in {node.id for node in shown.nodes}, "and so do the largest"
+    assert "entity:0" not in {node.id for node in shown.nodes}
