@@ -16,7 +16,7 @@ from core.retrieval.trace import Trace
 from core.services.searching import Searching
 from core.types import Filters, SearchConfig, Stage
 
-KEEP = 100  # candidates of a ranking that are kept
+KEEP = 200  # candidates of a ranking that are kept: enough for a hundred documents of two chunks
 SLICE = 20  # queries between two saves: what a kill can cost
 
 
