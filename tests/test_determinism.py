@@ -59,7 +59,8 @@ def answers(home: Path, threads: int, omp: int, seed: int) -> list[list[object]]
 
 def test_processes_and_thread_counts_find_the_same_chunks_with_the_same_scores(kb_app: App) -> None:
     one = answers(kb_app.settings.home, threads=1, omp=1, seed=1)
-    assert len(one) == len(QUERIES) * len(CONFIGS) and all(hits for _, _, hits, _ in one)
+    assert len(one) == len(QUERIES) * len(CONFIGS)
+    assert all(hits for _, _, hits, _ in one)
     assert answers(kb_app.settings.home, threads=2, omp=2, seed=2) == one
 
 
