@@ -21,7 +21,8 @@ LEGS = ("bm25", "tfidf", "sparse", "dense")
 FUSIONS = ("convex-0.3", "convex-0.5", "convex-0.7", "tm2c2-0.5", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
 GRAPH = ("graph", "pagerank", "trimodal")
 DEPTH = 200  # chunks per leg: enough to rank a hundred documents
-READ = 20  # chunks that the cross-encoder reads
+READ = {"scifact": 10}  # chunks that the cross-encoder reads; SciFact's passages are long
+READ_ELSE = 20
 TRAIN, SAMPLE, CALIBRATE = 300, 100, 80  # queries: the hybrid is chosen on; reranked; blend and tau are fitted on
 BLENDS = tuple(step / 10 for step in range(10))
 TAUS = (0.8, 0.95)  # beside the calibrated one; 0.95 is the thesis's
@@ -78,15 +79,15 @@ def best(names: Sequence[str], runs: Sequence[Run]) -> str:
 # ---------------------------------------------------------------- reranking
 
 
-def always(base: SearchConfig, blend: float = 0.0) -> SearchConfig:
+def always(base: SearchConfig, read: int, blend: float = 0.0) -> SearchConfig:
     """The configuration with the cross-encoder on top."""
-    return replace(base, rerank="always", rerank_depth=READ, rerank_blend=blend)
+    return replace(base, rerank="always", rerank_depth=read, rerank_blend=blend)
 
 
 def fit(laid: Laid, base: SearchConfig) -> tuple[float, float]:
     """The share of the fused score in the final order, and tau, from train queries alone."""
-    queries = laid.queries("train", CALIBRATE)
-    fused, *blended = laid.run(queries, [base, *(always(base, share) for share in BLENDS)])
+    queries, read = laid.queries("train", CALIBRATE), READ.get(laid.name, READ_ELSE)
+    fused, *blended = laid.run(queries, [base, *(always(base, read, share) for share in BLENDS)])
     after = max(blended, key=lambda run: run.figures[MEASURE])
     return after.config.rerank_blend, calibrated(observations(fused, after))
 
@@ -114,8 +115,8 @@ def calibrated(observed: Sequence[Observed]) -> float:
 
 def reranked(laid: Laid, base: SearchConfig, blend: float, tau: float) -> tuple[Row, ...]:
     """The sample without, with, with blended and with conditional reranking."""
-    queries = laid.queries("test", SAMPLE)
-    alone, mixed = always(base), always(base, blend)
+    queries, read = laid.queries("test", SAMPLE), READ.get(laid.name, READ_ELSE)
+    alone, mixed = always(base, read), always(base, read, blend)
     fused, final, blended = laid.run(queries, [base, alone, mixed])
     taus = sorted({*TAUS, tau})
     some = laid.run(queries, [replace(mixed, rerank="conditional", tau=one) for one in taus])

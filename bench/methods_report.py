@@ -15,6 +15,7 @@ READ_HEADS = (
     "collection",
     "method",
     "queries",
+    "chunks read",
     "skipped",
     MEASURE,
     "against hybrid",
@@ -46,7 +47,8 @@ def read_line(found: Measured, row: Row) -> list[str]:
     """One way to rerank, beside the hybrid on the same queries."""
     name, label, queries, figure, *rest = line(found, row)
     gap = "" if row is found.read[0] else difference(compare(found.read[0].run, row.run))
-    return [name, label, queries, f"{skipped(row):.0%}", figure, gap, *rest]
+    read = "" if row is found.read[0] else str(row.run.config.rerank_depth)
+    return [name, label, queries, read, f"{skipped(row):.0%}", figure, gap, *rest]
 
 
 # ---------------------------------------------------------------- sentences
@@ -123,7 +125,7 @@ def text(found: Sequence[Measured], machine: str) -> str:
         f"{methods.TRAIN} train queries; figures are of test queries.\n\n" + "\n".join(map(hybrid, found))
     )
     said += (
-        f"\n\n### Reranking\n\nThe bundled cross-encoder reads the best {methods.READ} chunks of that hybrid, for "
+        f"\n\n### Reranking\n\nThe bundled cross-encoder reads the best chunks of that hybrid, for "
         f"{methods.SAMPLE} test queries spread evenly over all. Blend weight and tau were fitted on {methods.CALIBRATE} train "
         "queries. Each pair is read once: rows below the first take its time for the queries that they rerank.\n\n"
     )

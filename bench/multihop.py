@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.collections import lay
@@ -37,7 +37,7 @@ def measure(home: Path, folder: Path) -> Hops:
     runs = laid.run(laid.queries("test"), [named(text) for _, text in names])
     made = {label: run for (label, _), run in zip(names, runs, strict=True)}
     few, base = laid.queries("test", SAMPLE), named(HYBRID)
-    ways = [base, *(replace(always(base, blend), rerank_depth=READ) for blend in (0.0, BLEND))]
+    ways = [base, *(always(base, READ, blend) for blend in (0.0, BLEND))]
     labels = (HYBRID, "cross-encoder", f"blend {BLEND:g}")
     read = tuple(zip(labels, laid.run(few, ways), strict=True))
     return Hops(tuple(made.items()), read, compare(made[HYBRID], made["trimodal"], "Recall@10"))
