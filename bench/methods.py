@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.collections import Laid, lay
+from core import profiles
 from core.evaluation import comparisons
+from core.evaluation.querysets import QuerySet
 from core.evaluation.runs import Run, times_of
 from core.retrieval import calibration, config
 from core.retrieval.calibration import Observed
@@ -23,10 +25,13 @@ GRAPH = ("graph", "pagerank", "trimodal")
 DEPTH = 200  # chunks per leg: enough to rank a hundred documents
 READ = {"scifact": 10}  # chunks that the cross-encoder reads; SciFact's passages are long
 READ_ELSE = 20
+PAIR, CHILD_DEPTH = "convex-0.5", 500  # what parents are shown with, and children per leg
 TRAIN, SAMPLE, CALIBRATE = 300, 100, 80  # queries: the hybrid is chosen on; reranked; blend and tau are fitted on
 BLENDS = tuple(step / 10 for step in range(10))
 TAUS = (0.8, 0.95)  # beside the calibrated one; 0.95 is the thesis's
 KEEP, SKIP = 0.87, 0.2  # of the gain, of the queries: what conditional reranking promises
+STATIC = "potion-base-8m"  # vectors in no time: children are too many for a model on two cores
+CHILDREN = {"name": "hierarchical", "params": {"parent": 500, "child": 100, "overlap": 10}}
 STAGES = ("embed", *config.LEGS, "fuse", "rerank")
 MEASURE = "nDCG@10"
 
@@ -67,13 +72,23 @@ def measure(home: Path, folder: Path) -> Measured:
     against = {leg: comparisons.compare(runs[leg], runs[hybrid]) for leg in ("bm25", "dense")}
     blend, tau = fit(laid, named(hybrid))
     read = reranked(laid, named(hybrid), blend, tau)
-    rows = tuple(Row(name, run, run.times) for name, run in runs.items())
+    rows = tuple(Row(name, run, run.times) for name, run in {**runs, **parents(laid, test)}.items())
     return Measured(laid, rows, hybrid, against, read, tau, blend)
 
 
 def best(names: Sequence[str], runs: Sequence[Run]) -> str:
     """The name of the run with the highest measure; the first of equals."""
     return max(zip(names, runs, strict=True), key=lambda pair: pair[1].figures[MEASURE])[0]
+
+
+def parents(laid: Laid, queries: QuerySet) -> dict[str, Run]:
+    """Children searched, parents returned, beside whole chunks with the same static vectors."""
+    made = {}
+    for label, shape in ((f"{PAIR}, static vectors", {}), (f"{PAIR}, static vectors, parents", {"chunker": CHILDREN})):
+        profile = profiles.from_mapping({"name": "bench", "embedder": STATIC, "graph": "none", **shape})
+        laid.app.indexing.build(profile)
+        made[label] = laid.run(queries, [replace(named(PAIR), depth=CHILD_DEPTH, parents=bool(shape))], profile)[0]
+    return made
 
 
 # ---------------------------------------------------------------- reranking

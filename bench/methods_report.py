@@ -69,6 +69,8 @@ def verdict(found: Measured) -> str:
     gain = mixed.overall.difference.mean
     if gain <= 0:
         return said + "Reranking does not gain here."
+    if mixed.overall.verdict != "better":
+        said += "So reranking does not gain here beyond chance. "
     chosen = next(
         row for row in found.read if row.run.config.rerank == "conditional" and row.run.config.tau == found.tau
     )

@@ -97,7 +97,7 @@ class Legs:
         started = time.perf_counter()
         fused = fuse(found, weighed)
         ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs}
-        if "dense" in config.legs:
+        if "dense" in config.legs or "graph" in config.legs:
             ms["embed"] = gathered.ms.get("embed", 0.0)
         ms["fuse"] = (time.perf_counter() - started) * 1000.0
         order = self.searching.reranked(self.index, query, fused, config, trace)[:KEEP]
