@@ -9,6 +9,7 @@ from bench.measure import markdown_table
 from bench.methods import KEEP, MEASURE, SKIP, STAGES, Measured, Row, skipped
 from core.evaluation.comparisons import Compared, compare
 from core.retrieval.features import query_features
+from core.services import legs
 
 HEADS = ("collection", "method", "queries", MEASURE, "Recall@100", "p50 ms", "of which")
 READ_HEADS = (
@@ -64,8 +65,8 @@ def verdict(found: Measured) -> str:
     """Whether reranking gains, and what conditional reranking keeps of it."""
     fused, final, blended, *_ = found.read
     alone, mixed = compare(fused.run, final.run), compare(fused.run, blended.run)
-    said = f"- **{found.laid.name}**: the cross-encoder's own order {difference(alone)}, {alone.overall.verdict}; "
-    said += f"blended at {found.blend:g} {difference(mixed)}, {mixed.overall.verdict}. "
+    said = f"- **{found.laid.name}**: against the hybrid, the cross-encoder's own order {difference(alone)}, {alone.overall.verdict}; "
+    said += f"blended at {found.blend:g}, the best on train queries, {difference(mixed)}, {mixed.overall.verdict}. "
     gain = mixed.overall.difference.mean
     if gain <= 0:
         return said + "Reranking does not gain here."
@@ -119,7 +120,10 @@ def text(found: Sequence[Measured], machine: str) -> str:
     """The whole section."""
     said = (
         f"{machine}. Default profile; documents stand where their best chunk stands; {methods.DEPTH} chunks per leg. "
-        f"Fused rows are of all test queries. p50 is wall time on a shared machine.\n\n"
+        "Fused rows are of all test queries. p50 is wall time on a shared machine. The last two rows of a collection show what "
+        f"parents do: children of {methods.CHILDREN['params']['child']} tokens are found, their parents returned, beside whole "
+        f"chunks, both with {methods.STATIC}; Recall@100 counts documents among the first {legs.KEEP} chunks, so children have "
+        "fewer of them.\n\n"
     )
     said += markdown_table(HEADS, [line(one, row) for one in found for row in one.rows])
     said += (
