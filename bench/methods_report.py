@@ -148,10 +148,10 @@ def hops(found: multihop.Hops, machine: str) -> str:
     said = (
         f"hotpotqa_200, {machine}. Both: the share of questions with both supporting documents among the first k.\n\n"
     )
-    said += markdown_table(heads, [multihop.row(*pair) for pair in found.rows])
+    said += markdown_table(heads, [multihop.cells(row) for row in found.rows])
     said += (
         f"\n\nTri-modal against `{multihop.HYBRID}`, Recall@10: {difference(found.graph)}, {found.graph.overall.verdict}."
         f"\n\nThe cross-encoder over the best {multihop.READ} chunks of {multihop.SAMPLE} questions, beside the hybrid on the "
         f"same ones; the blend of {multihop.BLEND:g} was not fitted (there are no train queries):\n\n"
     )
-    return said + markdown_table(heads, [multihop.row(*pair) for pair in found.read])
+    return said + markdown_table(heads, [multihop.cells(row) for row in found.read])

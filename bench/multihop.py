@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.collections import lay
-from bench.methods import FUSIONS, GRAPH, LEGS, always, named
+from bench.methods import FUSIONS, GRAPH, LEGS, Row, always, named, spent
 from core.evaluation.comparisons import Compared, compare
 from core.evaluation.runs import Run
 
@@ -25,8 +25,8 @@ HYBRID = "convex-0.5"
 class Hops:
     """All methods on all questions, the reranked ones on a sample, and the tri-modal search against the bi-modal."""
 
-    rows: tuple[tuple[str, Run], ...]
-    read: tuple[tuple[str, Run], ...]
+    rows: tuple[Row, ...]
+    read: tuple[Row, ...]
     graph: Compared
 
 
@@ -38,9 +38,11 @@ def measure(home: Path, folder: Path) -> Hops:
     made = {label: run for (label, _), run in zip(names, runs, strict=True)}
     few, base = laid.queries("test", SAMPLE), named(HYBRID)
     ways = [base, *(always(base, READ, blend) for blend in (0.0, BLEND))]
-    labels = (HYBRID, "cross-encoder", f"blend {BLEND:g}")
-    read = tuple(zip(labels, laid.run(few, ways), strict=True))
-    return Hops(tuple(made.items()), read, compare(made[HYBRID], made["trimodal"], "Recall@10"))
+    fused, final, blended = laid.run(few, ways)
+    read = (Row(HYBRID, fused, fused.times), Row("cross-encoder", final, final.times))
+    mixed = Row(f"blend {BLEND:g}", blended, spent(blended, final, 2.0))
+    rows = tuple(Row(label, run, run.times) for label, run in made.items())
+    return Hops(rows, (*read, mixed), compare(made[HYBRID], made["trimodal"], "Recall@10"))
 
 
 def both(run: Run, k: int) -> float:
@@ -48,7 +50,8 @@ def both(run: Run, k: int) -> float:
     return sum(one.values[f"Recall@{k}"] == 1.0 for one in run.results.values()) / len(run.results)
 
 
-def row(label: str, run: Run) -> list[str]:
+def cells(row: Row) -> list[str]:
     """A line of the table."""
+    run = row.run
     figures = (both(run, 5), both(run, 10), run.figures["Recall@5"], run.figures["Recall@10"])
-    return [label, *(f"{figure:.3f}" for figure in figures), f"{run.times['total']['p50']:.1f}"]
+    return [row.label, *(f"{figure:.3f}" for figure in figures), f"{row.times['total']['p50']:.1f}"]
