@@ -5,7 +5,21 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import building, lcs, legs, playground, quality, report, sessions, statistics, sweep
+from bench import (
+    building,
+    fusing,
+    lcs,
+    legs,
+    methods,
+    methods_report,
+    multihop,
+    playground,
+    quality,
+    report,
+    sessions,
+    statistics,
+    sweep,
+)
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
@@ -23,6 +37,8 @@ def main() -> None:
         "statistics": _statistics,
         "sweep": _sweep,
         "playground": _playground,
+        "fusion": _fusion,
+        "methods": _methods,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -194,6 +210,27 @@ def _playground(sizes: list[int]) -> None:
     report.write(
         "playground", "The playground", text + markdown_table(heads, [playground.rows(one) for one in measured])
     )
+
+
+def _fusion(sizes: list[int]) -> None:
+    lines = [[name, missing, f"{one.cpu50:.2f}", f"{one.cpu95:.2f}"] for name, missing, one in fusing.measure()]
+    text = f"2 x {fusing.LEG:,} candidates, {fusing.SHARED} of them found by both legs, {report.machine()}: normalisation, fusion and ranking. "
+    text += "Where a missing score is exact, each leg scores all 1,500.\n\n"
+    heads = ("configuration", "missing scores", "CPU p50 ms", "CPU p95")
+    report.write("fusion", "Fusion", text + markdown_table(heads, lines))
+
+
+def _methods(sizes: list[int]) -> None:
+    folders = [folder for folder in (SHARED / "beir" / "scifact", SHARED / "beir" / "nfcorpus") if folder.is_dir()]
+    if not folders:
+        print(f"No BEIR collections in {SHARED}: the methods part is left out.")
+        return
+    found = [methods.measure(HOME, folder) for folder in folders]
+    report.write("methods", "Every method", methods_report.text(found, report.machine()))
+    two_hops = SHARED / "multihop" / "hotpotqa_200"
+    if two_hops.is_dir():
+        made = multihop.measure(HOME, two_hops)
+        report.write("multihop", "Two hops", methods_report.hops(made, report.machine()))
 
 
 if __name__ == "__main__":

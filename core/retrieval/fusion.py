@@ -6,8 +6,10 @@ A leg's scores are a mapping from chunk to score. Sources: Bruch et al. 2023 (co
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum
 
 Scores = Mapping[int, float]
@@ -21,7 +23,9 @@ def rank(scores: Scores) -> dict[int, float]:
     >>> rank({3: 0.5, 1: 0.5, 2: 0.9})
     {2: 0.9, 1: 0.5, 3: 0.5}
     """
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    score = scores.__getitem__
+    best = sorted(sorted(scores), key=score, reverse=True)  # sorting is stable: equal scores stay in the order of ids
+    return dict(zip(best, map(score, best), strict=True))
 
 
 # ---------------------------------------------------------------- normalisation
@@ -44,6 +48,8 @@ def theoretical(scores: Scores, floor: float = 0.0) -> dict[int, float]:
     >>> theoretical({1: 0.5, 2: 0.125}, floor=-1.0)
     {1: 1.0, 2: 0.75}
     """
+    if min(scores.values(), default=floor) < floor:  # rounding can take a cosine below -1
+        scores = {chunk: max(floor, score) for chunk, score in scores.items()}
     return _between(scores, floor, floor)
 
 
@@ -51,7 +57,8 @@ def _between(scores: Scores, low: float, floor: float) -> dict[int, float]:
     high = max(scores.values(), default=0.0)
     if high <= low:
         return {chunk: float(score > floor) for chunk, score in scores.items()}
-    return {chunk: max(0.0, (score - low) / (high - low)) for chunk, score in scores.items()}
+    width = high - low
+    return {chunk: (score - low) / width for chunk, score in scores.items()}
 
 
 def zscore(scores: Scores, floor: float = 0.0) -> dict[int, float]:
@@ -61,13 +68,14 @@ def zscore(scores: Scores, floor: float = 0.0) -> dict[int, float]:
     {1: 0.296, 2: 0.5, 3: 0.704}
     """
     mean = fsum(scores.values()) / max(1, len(scores))  # fsum: the same whatever the order
-    sigma = (fsum((score - mean) ** 2 for score in scores.values()) / max(1, len(scores))) ** 0.5
+    apart = [score - mean for score in scores.values()]
+    sigma = (fsum([far * far for far in apart]) / max(1, len(scores))) ** 0.5
     if sigma <= 1e-12 * max(1.0, abs(mean)):
         return {chunk: 0.5 if score > floor else 0.0 for chunk, score in scores.items()}
-    return {
-        chunk: (min(SIGMAS, max(-SIGMAS, (score - mean) / sigma)) + SIGMAS) / (2 * SIGMAS)
-        for chunk, score in scores.items()
-    }
+    apart = [far / sigma for far in apart]
+    if min(apart) < -SIGMAS or max(apart) > SIGMAS:
+        apart = [min(SIGMAS, max(-SIGMAS, far)) for far in apart]
+    return {chunk: (far + SIGMAS) / (2 * SIGMAS) for chunk, far in zip(scores, apart, strict=True)}
 
 
 def by_max(scores: Scores, floor: float = 0.0) -> dict[int, float]:
@@ -104,12 +112,7 @@ def weighted_sum(legs: Mapping[str, Scores], weights: Mapping[str, float]) -> di
     {1: 0.75, 2: 0.625}
     """
     total = sum(weights[leg] for leg in legs) or 1.0
-    fused: dict[int, float] = dict.fromkeys(_union(legs.values()), 0.0)
-    for leg in sorted(legs):
-        share = weights[leg] / total
-        for chunk, score in legs[leg].items():
-            fused[chunk] += share * score
-    return fused
+    return _added(legs, {leg: weights[leg] / total for leg in legs})
 
 
 def reciprocal_rank(rankings: Mapping[str, Iterable[int]], k: int, weights: Mapping[str, float]) -> dict[int, float]:
@@ -120,8 +123,8 @@ def reciprocal_rank(rankings: Mapping[str, Iterable[int]], k: int, weights: Mapp
     """
     fused: dict[int, float] = {}
     for leg in sorted(rankings):
-        for place, chunk in enumerate(rankings[leg], 1):
-            fused[chunk] = fused.get(chunk, 0.0) + weights[leg] / (k + place)
+        weight, so_far = weights[leg], fused.get
+        fused |= {chunk: so_far(chunk, 0.0) + weight / place for place, chunk in enumerate(rankings[leg], k + 1)}
     return fused
 
 
@@ -131,11 +134,7 @@ def comb_sum(legs: Mapping[str, Scores]) -> dict[int, float]:
     >>> comb_sum({"a": {1: 1.0}, "b": {1: 0.5, 2: 0.5}})
     {1: 1.5, 2: 0.5}
     """
-    fused: dict[int, float] = dict.fromkeys(_union(legs.values()), 0.0)
-    for leg in sorted(legs):
-        for chunk, score in legs[leg].items():
-            fused[chunk] += score
-    return fused
+    return _added(legs, dict.fromkeys(legs, 1.0))
 
 
 def comb_mnz(legs: Mapping[str, Scores], retrieved: Mapping[str, Iterable[int]]) -> dict[int, float]:
@@ -144,12 +143,21 @@ def comb_mnz(legs: Mapping[str, Scores], retrieved: Mapping[str, Iterable[int]])
     >>> comb_mnz({"a": {1: 1.0}, "b": {1: 0.5, 2: 0.5}}, {"a": [1], "b": [1, 2]})
     {1: 3.0, 2: 0.5}
     """
-    lists = [set(chunks) for chunks in retrieved.values()]
-    return {chunk: score * sum(chunk in found for found in lists) for chunk, score in comb_sum(legs).items()}
+    votes = Counter(chain.from_iterable(map(set, retrieved.values())))
+    return {chunk: score * votes[chunk] for chunk, score in comb_sum(legs).items()}
 
 
-def _union(legs: Iterable[Iterable[int]]) -> list[int]:
-    return list(dict.fromkeys(chunk for leg in legs for chunk in leg))
+def _added(legs: Mapping[str, Scores], shares: Mapping[str, float]) -> dict[int, float]:
+    """Every chunk with the sum of share times score, in the order of the legs' names."""
+    fused: dict[int, float] = {}
+    for leg in sorted(legs):
+        share, so_far = shares[leg], fused.get
+        own = legs[leg].items()
+        if fused:
+            fused |= {chunk: so_far(chunk, 0.0) + share * score for chunk, score in own}
+        else:
+            fused = {chunk: share * score for chunk, score in own}
+    return fused
 
 
 # ---------------------------------------------------------------- one table of all fusions

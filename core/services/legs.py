@@ -16,7 +16,7 @@ from core.retrieval.trace import Trace
 from core.services.searching import Searching
 from core.types import Filters, SearchConfig, Stage
 
-KEEP = 100  # candidates of a ranking that are kept
+KEEP = 200  # candidates of a ranking that are kept: enough for a hundred documents of two chunks
 SLICE = 20  # queries between two saves: what a kill can cost
 
 
@@ -97,7 +97,7 @@ class Legs:
         started = time.perf_counter()
         fused = fuse(found, weighed)
         ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs}
-        if "dense" in config.legs:
+        if "dense" in config.legs or "graph" in config.legs:
             ms["embed"] = gathered.ms.get("embed", 0.0)
         ms["fuse"] = (time.perf_counter() - started) * 1000.0
         order = self.searching.reranked(self.index, query, fused, config, trace)[:KEEP]

@@ -1,0 +1,158 @@
+"""Every method on public collections: quality and time of each, the best hybrid against its legs, and what reranking adds.
+
+Whatever has to be chosen (the hybrid, the blend, tau) is chosen on train queries and measured on test queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.collections import Laid, lay
+from core import profiles
+from core.evaluation import comparisons
+from core.evaluation.querysets import QuerySet
+from core.evaluation.runs import Run, times_of
+from core.retrieval import calibration, config
+from core.retrieval.calibration import Observed
+from core.services.tuning import TOP
+from core.types import SearchConfig
+
+LEGS = ("bm25", "tfidf", "sparse", "dense")
+FUSIONS = ("convex-0.3", "convex-0.5", "convex-0.7", "tm2c2-0.5", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
+GRAPH = ("graph", "pagerank", "trimodal")
+DEPTH = 200  # chunks per leg: enough to rank a hundred documents
+READ = {"scifact": 10}  # chunks that the cross-encoder reads; SciFact's passages are long
+READ_ELSE = 20
+PAIR, CHILD_DEPTH = "convex-0.5", 500  # what parents are shown with, and children per leg
+TRAIN, SAMPLE, CALIBRATE = 300, 100, 80  # queries: the hybrid is chosen on; reranked; blend and tau are fitted on
+BLENDS = tuple(step / 10 for step in range(10))
+TAUS = (0.8, 0.95)  # beside the calibrated one; 0.95 is the thesis's
+KEEP, SKIP = 0.87, 0.2  # of the gain, of the queries: what conditional reranking promises
+STATIC = "potion-base-8m"  # vectors in no time: children are too many for a model on two cores
+CHILDREN = {"name": "hierarchical", "params": {"parent": 500, "child": 100, "overlap": 10}}
+STAGES = ("embed", *config.LEGS, "fuse", "rerank")
+MEASURE = "nDCG@10"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: a method, its run, and the milliseconds that its stages take."""
+
+    label: str
+    run: Run
+    times: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One collection: all methods on all test queries, then reranking on a sample of them."""
+
+    laid: Laid
+    rows: tuple[Row, ...]
+    hybrid: str
+    against: Mapping[str, comparisons.Compared]
+    read: tuple[Row, ...]
+    tau: float
+    blend: float
+
+
+def named(text: str) -> SearchConfig:
+    """A configuration that looks deep enough to rank a hundred documents."""
+    return replace(config.parse(text), depth=DEPTH)
+
+
+def measure(home: Path, folder: Path) -> Measured:
+    """Everything about one collection."""
+    laid = lay(home, folder)
+    test, names = laid.queries("test"), (*LEGS, *FUSIONS, *GRAPH)
+    runs = dict(zip(names, laid.run(test, [named(name) for name in names]), strict=True))
+    hybrid = best(FUSIONS, laid.run(laid.queries("train", TRAIN), [named(name) for name in FUSIONS]))
+    against = {leg: comparisons.compare(runs[leg], runs[hybrid]) for leg in ("bm25", "dense")}
+    blend, tau = fit(laid, named(hybrid))
+    read = reranked(laid, named(hybrid), blend, tau)
+    rows = tuple(Row(name, run, run.times) for name, run in {**runs, **parents(laid, test)}.items())
+    return Measured(laid, rows, hybrid, against, read, tau, blend)
+
+
+def best(names: Sequence[str], runs: Sequence[Run]) -> str:
+    """The name of the run with the highest measure; the first of equals."""
+    return max(zip(names, runs, strict=True), key=lambda pair: pair[1].figures[MEASURE])[0]
+
+
+def parents(laid: Laid, queries: QuerySet) -> dict[str, Run]:
+    """Children searched, parents returned, beside whole chunks with the same static vectors."""
+    made = {}
+    for label, shape in ((f"{PAIR}, static vectors", {}), (f"{PAIR}, static vectors, parents", {"chunker": CHILDREN})):
+        profile = profiles.from_mapping({"name": "bench", "embedder": STATIC, "graph": "none", **shape})
+        laid.app.indexing.build(profile)
+        made[label] = laid.run(queries, [replace(named(PAIR), depth=CHILD_DEPTH, parents=bool(shape))], profile)[0]
+    return made
+
+
+# ---------------------------------------------------------------- reranking
+
+
+def always(base: SearchConfig, read: int, blend: float = 0.0) -> SearchConfig:
+    """The configuration with the cross-encoder on top."""
+    return replace(base, rerank="always", rerank_depth=read, rerank_blend=blend)
+
+
+def fit(laid: Laid, base: SearchConfig) -> tuple[float, float]:
+    """The share of the fused score in the final order, and tau, from train queries alone."""
+    queries, read = laid.queries("train", CALIBRATE), READ.get(laid.name, READ_ELSE)
+    fused, *blended = laid.run(queries, [base, *(always(base, read, share) for share in BLENDS)])
+    after = max(blended, key=lambda run: run.figures[MEASURE])
+    return after.config.rerank_blend, calibrated(observations(fused, after))
+
+
+def observations(fused: Run, after: Run) -> list[Observed]:
+    """What calibration looks at, query by query."""
+    return [
+        Observed(
+            query,
+            one.confidence,
+            one.values[f"Recall@{TOP}"] > 0,
+            one.values[MEASURE],
+            after.results[query].values[MEASURE],
+        )
+        for query, one in fused.results.items()
+    ]
+
+
+def calibrated(observed: Sequence[Observed]) -> float:
+    """The smallest tau that keeps on train queries all that reranking gains there, else the highest."""
+    points = calibration.curve(observed)
+    whole = sum(one.reranked for one in observed) / len(observed)
+    return next((point.tau for point in points if point.measure >= whole), points[-1].tau)
+
+
+def reranked(laid: Laid, base: SearchConfig, blend: float, tau: float) -> tuple[Row, ...]:
+    """The sample without, with, with blended and with conditional reranking."""
+    queries, read = laid.queries("test", SAMPLE), READ.get(laid.name, READ_ELSE)
+    alone, mixed = always(base, read), always(base, read, blend)
+    fused, final, blended = laid.run(queries, [base, alone, mixed])
+    taus = sorted({*TAUS, tau})
+    some = laid.run(queries, [replace(mixed, rerank="conditional", tau=one) for one in taus])
+    rows = [Row("hybrid", fused, fused.times), Row("cross-encoder", final, final.times)]
+    rows.append(Row(f"blend {blend:g}", blended, spent(blended, final, 2.0)))
+    rows += [Row(f"blend {blend:g}, tau {t:g}", run, spent(run, final, t)) for t, run in zip(taus, some, strict=True)]
+    return tuple(rows)
+
+
+def spent(run: Run, read: Run, tau: float) -> Mapping[str, Mapping[str, float]]:
+    """The times of a run that found its pairs scored: what reading them took when they were read first."""
+    rows = []
+    for query, one in run.results.items():
+        cost = read.results[query].ms["rerank"] if one.confidence < tau else 0.0
+        rows.append({**one.ms, "rerank": cost})
+    return times_of(rows)
+
+
+def skipped(row: Row) -> float:
+    """The share of queries that were not reranked."""
+    run = row.run
+    if run.config.rerank != "conditional":
+        return float(run.config.rerank == "off")
+    return sum(one.confidence >= run.config.tau for one in run.results.values()) / len(run.results)

@@ -1,0 +1,73 @@
+"""The same commit and the same configuration give the same result, whatever the process and the number of threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from core.bootstrap import App, build
+from core.profiles import DEFAULT
+from core.settings import load
+
+ROOT = Path(__file__).resolve().parent.parent
+QUERIES = ("who approves a refund", "cold chain 8 °C excursion", "password reset for a locked account")
+CONFIGS = ("convex-0.5", "rrf-60", "trimodal", '{"base": "convex-0.5+rerank", "rerank_depth": 4}')
+SEARCH = """
+import json, sys
+from pathlib import Path
+from core.bootstrap import build
+from core.retrieval.config import parse
+from core.settings import load
+app = build(load(home=Path(sys.argv[1])))
+queries, configs = json.loads(sys.argv[2])
+found = []
+for config in configs:
+    for query in queries:
+        result = app.searching.search(query, config=parse(config))
+        found.append([config, query, [[hit.chunk, repr(hit.score)] for hit in result.hits], list(result.warnings)])
+print(json.dumps(found))
+"""
+
+
+def answers(home: Path, threads: int, omp: int, seed: int) -> list[list[object]]:
+    """What a fresh process finds."""
+    environment = {
+        **os.environ,
+        "CONCORD_THREADS": str(threads),
+        "OMP_NUM_THREADS": str(omp),
+        "OPENBLAS_NUM_THREADS": str(omp),
+        "NUMBA_NUM_THREADS": str(omp),
+        "PYTHONHASHSEED": str(seed),
+    }
+    asked = json.dumps([QUERIES, CONFIGS])
+    made = subprocess.run(
+        [sys.executable, "-c", SEARCH, str(home), asked],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    found: list[list[object]] = json.loads(made.stdout)
+    return found
+
+
+def test_processes_and_thread_counts_find_the_same_chunks_with_the_same_scores(kb_app: App) -> None:
+    one = answers(kb_app.settings.home, threads=1, omp=1, seed=1)
+    assert len(one) == len(QUERIES) * len(CONFIGS)
+    assert all(hits for _, _, hits, _ in one)
+    assert answers(kb_app.settings.home, threads=2, omp=2, seed=2) == one
+
+
+def test_one_thread_embeds_documents_as_two_do(tmp_path: Path) -> None:
+    texts = [path.read_text()[:600] for path in sorted((ROOT / "kb").rglob("*.md"))[:6]]
+    rows = [
+        build(load({}, home=tmp_path, threads=threads)).models.embedder(DEFAULT.embedder).documents(texts)
+        for threads in (1, 2)
+    ]
+    assert np.array_equal(*rows)
