@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.evaluation import anchoring, curves, sweep
 from core.evaluation.curves import Curve
 from core.evaluation.querysets import QuerySet, Question
-from core.evaluation.statistics import Interval, bootstrap
+from core.evaluation.statistics import Comparison, Interval, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval import calibration
 from core.retrieval.calibration import Calibration, Observed
@@ -61,6 +61,7 @@ class Moved:
     by_category: Mapping[str, float]
     answered: int  # questions with a relevant document first
     questions: int
+    reranked: float = 0.0  # the share of questions whose best score is below tau
 
 
 class Tuning:
@@ -130,13 +131,25 @@ class Tuning:
 
     def move(self, laid: Laid, config: SearchConfig, measure: str = MEASURE) -> Moved:
         """What the whole query set says to one position of the sliders."""
-        places = self._places(laid, config)
+        fused = sweep.fuse(self._scaled(laid, config), config)
+        places = sweep.ranks(laid.table, fused)
         scores = sweep.values(laid.table, places, measure)
         first = sweep.values(laid.table, places, "P@1")
         by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(laid).items()}
         return Moved(
-            config, measure, bootstrap(scores[:, None], RESAMPLES)[0], by_category, int(first.sum()), len(scores)
+            config,
+            measure,
+            bootstrap(scores[:, None], RESAMPLES)[0],
+            by_category,
+            int(first.sum()),
+            len(scores),
+            float((fused.max(axis=1) < config.tau).mean()),
         )
+
+    def weigh(self, laid: Laid, before: SearchConfig, after: SearchConfig, measure: str = MEASURE) -> Comparison:
+        """One position of the sliders against another, question by question."""
+        one, other = (sweep.values(laid.table, self._places(laid, config), measure) for config in (before, after))
+        return compare(one.tolist(), other.tolist(), resamples=RESAMPLES)
 
     def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
         return sweep.ranks(laid.table, sweep.fuse(self._scaled(laid, config), config))

@@ -35,3 +35,7 @@ DO = "do"  # what is done with a document: edit, new
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up when an editor starts afresh
 OFFERED = "edit_offered"  # when the draft was kept that an editor started with
+QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL
+MEASURE = "measure"  # what runs are ranked by
+PROBLEMS = "import_problems"  # lines of an imported query set that were left out, as plain values
+TUNED = "tuned"  # where the sliders stand, as plain values

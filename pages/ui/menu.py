@@ -12,7 +12,11 @@ PAGES = {
         ("reviews", "Reviews", ":material/rate_review:", "propose a change"),
         ("board", "Freshness", ":material/event_available:", "read documents"),
     ),
-    "Analysis": (("playground", "Playground", ":material/compare_arrows:", "compare configurations"),),
+    "Analysis": (
+        ("playground", "Playground", ":material/compare_arrows:", "compare configurations"),
+        ("evaluation", "Evaluation", ":material/leaderboard:", "run an evaluation"),
+        ("tuning", "Tuning", ":material/tune:", "run an evaluation"),
+    ),
     "Administration": (
         ("index", "Index", ":material/database:", "see the index"),
         ("accounts", "Accounts", ":material/group:", "manage accounts"),
