@@ -38,4 +38,3 @@ OFFERED = "edit_offered"  # when the draft was kept that an editor started with
 QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL
 MEASURE = "measure"  # what runs are ranked by
 PROBLEMS = "import_problems"  # lines of an imported query set that were left out, as plain values
-TUNED = "tuned"  # where the sliders stand, as plain values

@@ -80,22 +80,30 @@ def _questions(found: Compared) -> None:
     if not rows:
         st.caption("No question is answered differently.")
         return
-    picked = st.dataframe(
+    st.dataframe(
         [_line(row) for row in rows],
         hide_index=True,
         key="versus_rows",
         height=300,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=_SIGNED,
+        column_config={**_SIGNED, "Playground": st.column_config.ButtonColumn("", type="tertiary", key="versus_click")},
     )
-    chosen = picked.selection.rows if hasattr(picked, "selection") else []
-    row = rows[chosen[0]] if chosen and chosen[0] < len(rows) else rows[0]
+    clicked = st.session_state.get("versus_click")
+    if clicked and clicked["row"] < len(rows):
+        _open(found, rows[clicked["row"]])
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="versus_one"):
-        st.markdown(f"**{flash.plain(row.text)}** {row.before:.3f} → {row.after:.3f}", width="stretch")
+        first = rows[0]
+        st.markdown(
+            f"Largest {rising[:-2].lower() if rising == 'Losses' else 'win'}: **{flash.plain(first.text)}**, {first.before:.3f} → {first.after:.3f}",
+            width="stretch",
+        )
         if st.button("Open in the playground", icon=":material/compare_arrows:", key="versus_open"):
-            link = app().notebook.keep(identity.me(), setup(found, row))
-            st.switch_page("pages/playground.py", query_params={keys.LINK: link})
+            _open(found, first)
+
+
+def _open(found: Compared, row: Row) -> None:
+    """Go where every rank is explained, with both configurations side by side."""
+    link = app().notebook.keep(identity.me(), setup(found, row))
+    st.switch_page("pages/playground.py", query_params={keys.LINK: link})
 
 
 _SIGNED = {
@@ -107,6 +115,7 @@ _SIGNED = {
 
 def _line(row: Row) -> dict[str, object]:
     return {
+        "Playground": "Open",
         "Difference": row.difference,
         "Question": row.text,
         "Category": row.category,
