@@ -207,7 +207,7 @@ def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: Ap
     assert "leads with nDCG@10" in said
     assert "on 48 questions" in said
     board = figure(app, "board_chart")["data"][0]
-    assert {"bm25", "dense", "Conditional rerank", "convex-0.5 · production"} == {name.split(",")[0] for name in board["y"]}  # fmt: skip
+    assert {"BM25", "Vectors", "Conditional rerank", "Convex 0.5 · production"} == set(board["y"])
     assert len(set(board["marker"]["color"])) == 4
     heat = figure(app, "board_heat")["data"][0]
     assert heat["x"] == ["first", "second"]
@@ -324,17 +324,22 @@ def test_an_author_may_look_but_promotion_is_refused_in_the_rules_words(visit: O
 
 
 def test_an_admin_promotes_with_evidence_and_rolls_back_and_the_audit_knows(visit: Open, kb: App) -> None:
+    from pages.ui.tuning_parts import production
+
     kb.production.promote(ADMIN, config="dense", reason="to start from something weak")
-    measured(kb, '{"base": "bm25", "depth": 9}')
+    run = kb.runs.evaluate("small", [kb.runs.plan("", '{"base": "bm25", "depth": 9}')])[0].id
     app = visit("tuning", kb, tuning_tab="Production")
     assert "Against production: Better by" in words(app)
     assert not app.button(key="promote").disabled, "the evidence is reason enough"
     ran(app.button(key="promote").click())
-    assert f"Run {kb.runs.all('small')[1].id}" in words(app) or "Run " in words(app)
-    ran(app.button(key="confirm_yes").click())
+    assert f"Run {run} on small, 48 questions." in words(app)
+    assert production.promote(demo("admin"), run, "") == "bm25 is in production now."
     assert kb.preferences.production().config.legs == ("bm25",)
+    app = visit("tuning", kb, tuning_tab="Production")
+    assert "Everybody searches with **bm25** on local" in words(app)
     ran(app.button(key="unpromote").click())
-    ran(app.button(key="confirm_yes").click())
+    assert "bm25 goes out of production." in words(app)
+    production.roll_back(demo("admin"))
     assert kb.preferences.production().config.legs == ("dense",)
     noted = kb.auditing.entries(Actor("ann", "Ann", "ann@example.org", "admin"), limit=3)
     assert [entry.action for entry in noted] == ["roll back production", "promote", "promote"]
@@ -344,7 +349,7 @@ def test_an_admin_promotes_with_evidence_and_rolls_back_and_the_audit_knows(visi
 
 
 def test_without_evidence_the_button_waits_for_a_reason(visit: Open, kb: App) -> None:
-    measured(kb, "")
+    measured(kb, "dense")
     app = visit("tuning", kb, tuning_tab="Production")
     assert app.button(key="promote").disabled
     ran(app.text_input(key="promote_reason").set_value("agreed in the meeting"))

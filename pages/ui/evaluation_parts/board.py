@@ -18,6 +18,7 @@ from pages.ui.evaluation_parts import state
 from pages.ui.workspace import app, board
 from pages.ui.workspace import run as with_questions
 
+MOST_GROUPS = 12  # of a heat map, the largest
 COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
 
@@ -87,9 +88,8 @@ def _columns(measure: str) -> dict[str, Any]:
 
 def _heat(order: Sequence[Standing], called: Sequence[str], by: str, measure: str) -> None:
     groups = [grouped(one.run, by, measure) for one in order]
-    columns = sorted(
-        {name for group in groups for name in group}, key=lambda name: -max(g.get(name, (0, 0))[1] for g in groups)
-    )[:12]
+    many = {name: count for group in groups for name, (_, count) in group.items()}
+    columns = sorted(many, key=lambda name: -many[name])[:MOST_GROUPS]
     if not columns:
         st.caption(f"No question belongs to a {by}.")
         return

@@ -41,14 +41,10 @@ def _card(name: str, chosen: str, limit: int) -> None:
     one = EXPERIMENTS[name]
     st.markdown(f":material/{ICONS[name]}: **{one.title}**")
     st.caption(one.about)
-    st.button(
-        "Run",
-        key=f"do_{name}",
-        icon=":material/play_arrow:",
-        on_click=acts.do,
-        args=(partial(start, name=name, queryset=chosen, limit=limit),),
-        help=f"On {chosen}." if chosen else "On known items, which are made first.",
-    )
+    on = f"On {chosen}." if chosen else "On known items, which are made first."
+    if st.button("Run", key=f"do_{name}", icon=":material/play_arrow:", help=on):
+        acts.do(partial(start, name=name, queryset=chosen, limit=limit))
+        st.rerun()
 
 
 def start(actor: Actor, name: str, queryset: str, limit: int) -> str:

@@ -55,8 +55,9 @@ def _generate() -> None:
         most = f"At most, per {'kind' if kind == 'qa' else 'category'}"
         many = int(first.number_input(most, 1, 1000, 20 if kind == "qa" else 120, key=f"make_many_{kind}"))
         seed = int(second.number_input("Seed", 0, value=42, key="make_seed", help="The same seed, the same questions."))
-    made = partial(generate, kind=kind, name=name.strip(), seed=seed, many=many)
-    st.button("Generate", key="make_go", type="primary", on_click=acts.do, args=(made,))
+    if st.button("Generate", key="make_go", type="primary"):
+        acts.do(partial(generate, kind=kind, name=name.strip(), seed=seed, many=many))
+        st.rerun()
 
 
 def _import() -> None:

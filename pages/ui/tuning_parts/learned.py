@@ -52,17 +52,11 @@ def _form(frame: Frame) -> None:
         target = str(
             st.selectbox("Best at", list(TARGETS), format_func=lambda one: GOALS.get(one, one), key="learn_target", width=240)
         )  # fmt: skip
-        act = partial(start, queryset=frame.queryset, kind=kind, config=spell(state.convex()), target=target)
-        st.button(
-            "Train",
-            icon=":material/model_training:",
-            type="primary",
-            key="learn_go",
-            on_click=acts.do,
-            args=(act,),
-            disabled=not allowed(identity.me(), "change what is in production"),
-            help="Admins train, since a model can be put into production.",
-        )
+        may = allowed(identity.me(), "change what is in production")
+        about = "Admins train, since a model can be put into production."
+        if st.button("Train", icon=":material/model_training:", type="primary", key="learn_go", disabled=not may, help=about):  # fmt: skip
+            acts.do(partial(start, queryset=frame.queryset, kind=kind, config=spell(state.convex()), target=target))
+            st.rerun()
 
 
 def start(actor: Actor, queryset: str, kind: str, config: str, target: str) -> str:

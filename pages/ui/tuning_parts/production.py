@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from core import strict
+from core import profiles, strict
 from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
-from core.evaluation.comparisons import Compared
+from core.evaluation.comparisons import MEASURE, Compared
 from core.evaluation.runs import Run, label
 from core.evaluation.series import latest
 from core.services.preferences import Promotion
@@ -62,7 +62,7 @@ def check(actor: Actor) -> str:
 
 
 def _promote(frame: Frame) -> None:
-    runs = [run for run in latest(app().runs.all(frame.queryset)) if run.queryset_digest == frame.digest]
+    runs = _candidates(frame)
     if not runs:
         empty.state("straighten", "No run to promote", "Measure a position of the sliders, or run configurations on the Evaluation page.", "no_candidates")  # fmt: skip
         return
@@ -72,12 +72,24 @@ def _promote(frame: Frame) -> None:
     run = runs[ids.index(chosen)]
     now = app().preferences.production()
     try:
-        found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, "nDCG@10")
+        found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/warning:")
         return
     _evidence(found)
     _act(run, called[chosen], found)
+
+
+def _candidates(frame: Frame) -> list[Run]:
+    """Runs on the set as it is now, the best first; what is in production already is none."""
+    now = app().preferences.production()
+    ours = (profiles.identity(now.profile), strict.digest(now.config))
+    found = [
+        run
+        for run in latest(app().runs.all(frame.queryset))
+        if run.queryset_digest == frame.digest and (run.profile_digest, run.config_digest) != ours
+    ]
+    return sorted(found, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
 
 
 def _evidence(found: Compared) -> None:

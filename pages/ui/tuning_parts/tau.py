@@ -48,15 +48,18 @@ def _form(frame: Frame) -> None:
             "At least", 1, 1000, calibration.LEAST, key="tau_least", width=130, help="Skipped questions that are needed."
         )  # fmt: skip
         measure = st.selectbox("Measure", MEASURES, key="tau_measure", width=150)
-        act = partial(
-            start,
-            queryset=frame.queryset,
-            config=spell(config),
-            measure=str(measure),
-            beta=float(beta),
-            least=int(least),
-        )
-        st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go", on_click=acts.do, args=(act,))
+        if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
+            acts.do(
+                partial(
+                    start,
+                    queryset=frame.queryset,
+                    config=spell(config),
+                    measure=str(measure),
+                    beta=float(beta),
+                    least=int(least),
+                )
+            )
+            st.rerun()
     st.caption(
         flash.plain(
             f"For {label(config)} at depth {config.depth}: {style.count(len(frame.laid.questions), 'question')}, "
