@@ -26,7 +26,16 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     """Everything about the newest run of each configuration."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         measure = str(st.selectbox("Measure", state.measures(runs), key=keys.MEASURE, width=180))
-        by = str(st.segmented_control("Grouped by", list(GROUPS), default="category", key="board_by", required=True))
+        by = str(
+            st.segmented_control(
+                "Grouped by",
+                list(GROUPS),
+                default="category",
+                format_func=str.capitalize,
+                key="board_by",
+                required=True,
+            )
+        )
         st.space("stretch")
         with st.popover("Export", icon=":material/download:", type="tertiary", key="board_export"):
             _export(runs, names, measure)
@@ -94,7 +103,9 @@ def _heat(order: Sequence[Standing], called: Sequence[str], by: str, measure: st
         st.caption(f"No question belongs to a {by}.")
         return
     table = [[group.get(name, (0.0, 0))[0] for name in columns] for group in groups]
-    charts.show(drawn.heatmap(called, columns, table, measure), "board_heat")
+    figure = drawn.heatmap(called, [name.replace("_", " ") for name in columns], table, measure)
+    figure["data"][0]["showscale"] = False  # every cell says its number
+    charts.show(figure, "board_heat")
 
 
 def _warnings(runs: Sequence[Run]) -> None:

@@ -62,10 +62,11 @@ def _one(found: QuerySet) -> None:
                 partial(drop, name=found.name),
             )
     groups, sources = by_category(found), Counter(one.source for one in found.judgments)
-    st.caption(flash.plain(" · ".join(f"{name} {len(ids)}" for name, ids in groups.items())))
-    st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))
-    _lost(found.name)
-    _agreement(found.name)
+    with st.container(gap="xxsmall"):
+        st.caption(flash.plain("Questions: " + ", ".join(f"{name.replace('_', ' ')} {len(ids)}" for name, ids in groups.items())))  # fmt: skip
+        st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
+        _lost(found.name)
+        _agreement(found.name)
     with st.expander("Questions", icon=":material/list:", key="set_questions"):
         _questions(found)
     with st.expander("Guidelines for judges", icon=":material/gavel:", key="set_guidelines"):

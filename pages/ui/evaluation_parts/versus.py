@@ -14,6 +14,7 @@ from pages.ui import flash, identity, keys
 from pages.ui.workspace import app, versus
 from pages.ui.workspace import run as with_questions
 
+ORDERS = {"Losses first": 1, "Wins first": -1}
 TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_down")}
 
 
@@ -59,7 +60,7 @@ def _categories(found: Compared) -> None:
         return
     rows = [
         {
-            "Category": name,
+            "Category": name.replace("_", " "),
             "Difference": one.difference.mean,
             "95 % interval": f"{one.difference.low:+.3f} to {one.difference.high:+.3f}",
             "Wins": one.wins,
@@ -74,9 +75,10 @@ def _categories(found: Compared) -> None:
 
 def _questions(found: Compared) -> None:
     """Sorted by difference; one question can be opened where every rank is explained."""
-    rising = st.segmented_control("First", ["Losses", "Wins"], default="Losses", key="versus_first", required=True, label_visibility="collapsed")  # fmt: skip
-    rows = [row for row in found.rows if abs(row.difference) > 1e-9]
-    rows = rows if rising == "Losses" else rows[::-1]
+    order = st.segmented_control(
+        "Order", list(ORDERS), default="Losses first", key="versus_first", required=True, label_visibility="collapsed"
+    )
+    rows = [row for row in found.rows if abs(row.difference) > 1e-9][:: ORDERS[str(order)]]
     if not rows:
         st.caption("No question is answered differently.")
         return
@@ -92,10 +94,7 @@ def _questions(found: Compared) -> None:
         _open(found, rows[clicked["row"]])
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="versus_one"):
         first = rows[0]
-        st.markdown(
-            f"Largest {rising[:-2].lower() if rising == 'Losses' else 'win'}: **{flash.plain(first.text)}**, {first.before:.3f} → {first.after:.3f}",
-            width="stretch",
-        )
+        st.markdown(f"**{flash.plain(first.text)}** {first.before:.3f} → {first.after:.3f}", width="stretch")
         if st.button("Open in the playground", icon=":material/compare_arrows:", key="versus_open"):
             _open(found, first)
 
@@ -118,7 +117,7 @@ def _line(row: Row) -> dict[str, object]:
         "Playground": "Open",
         "Difference": row.difference,
         "Question": row.text,
-        "Category": row.category,
+        "Category": row.category.replace("_", " "),
         "Before": row.before,
         "After": row.after,
         "First before": row.first_before,

@@ -25,7 +25,7 @@ TITLES = {"convex": "Convex", "rrf": "RRF", "rsf": "RSF", "dbsn": "DBSN", "combs
 @st.fragment
 def draw(frame: Frame) -> None:
     """Knobs on the left, answers on the right."""
-    left, right = st.columns([1, 1.7], gap="large")
+    left, right = st.columns([1, 2], gap="large")
     with left:
         _knobs()
     with right:
@@ -66,7 +66,12 @@ def _answers(frame: Frame) -> None:
     names = list(now.by_category)
     bars = {"Production": [before.by_category[name] for name in names]} if before else {}
     bars["Here"] = [now.by_category[name] for name in names]
-    figure = drawn.bars(names, bars, measure, colours=(drawn.GREY, style.CONFIGURATIONS[0])[-len(bars) :])
+    figure = drawn.bars(
+        [name.replace("_", " ") for name in names],
+        bars,
+        measure,
+        colours=(drawn.GREY, style.CONFIGURATIONS[0])[-len(bars) :],
+    )
     figure["layout"] |= {"height": 300, "yaxis": {"range": [0, 1], "title": {"text": measure}}}
     charts.show(figure, "tune_bars")
     if before:
@@ -79,10 +84,10 @@ def _answers(frame: Frame) -> None:
 
 
 def _numbers(now: Moved, before: Moved | None) -> None:
-    cells = st.columns(3)
+    cells = st.columns([1, 1.45, 1.35])
     moved = now.overall.mean - before.overall.mean if before else None
     cells[0].metric(now.measure, f"{now.overall.mean:.3f}", None if moved is None else f"{moved:+.3f}", border=True, height="stretch")  # fmt: skip
-    cells[1].metric("95 % interval", f"{now.overall.low:.3f} to {now.overall.high:.3f}", border=True, height="stretch")
+    cells[1].metric("95 % interval", f"{now.overall.low:.3f}–{now.overall.high:.3f}", border=True, height="stretch")
     if now.config.rerank == "conditional":
         cells[2].metric("Reranked", f"{now.reranked:.0%}", border=True, height="stretch")
     else:
