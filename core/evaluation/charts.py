@@ -174,7 +174,7 @@ def against(xs: Sequence[float], ys: Sequence[float], x: str, y: str, colour: st
         "mode": "markers",
         "x": list(xs),
         "y": list(ys),
-        "marker": {"color": colour, "size": 7, "opacity": 0.6},
+        "marker": {"color": colour, "size": 8, "opacity": 0.8},
     }
     same = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"color": GREY, "dash": "dot"}}
     return _figure([trace, same], height=320, x=x, y=y, showlegend=False)

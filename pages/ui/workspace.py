@@ -9,6 +9,7 @@ import streamlit as st
 from core import strict
 from core.bootstrap import App, build
 from core.curation.links import backlinks
+from core.evaluation.anchoring import Anchored
 from core.evaluation.comparisons import Compared, Standing, compare, leaderboard
 from core.evaluation.runs import Run
 from core.retrieval import config as configs
@@ -103,3 +104,10 @@ def alpha_curve(
 def evidence(run: str, production: str, generation: str, digest: str, measure: str) -> Compared:
     """A run against what is in production."""
     return app().production.evidence(run, measure)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def unmapped(queryset: str, digest: str, generation: str) -> tuple[Anchored, ...]:
+    """Judgments of a set that find no place in the serving generation."""
+    current = app()
+    return current.querysets.unmapped(queryset, current.searching.index())

@@ -111,6 +111,8 @@ def _heat(order: Sequence[Standing], called: Sequence[str], by: str, measure: st
 def _warnings(runs: Sequence[Run]) -> None:
     for line in dict.fromkeys(line for run in runs for line in run.warnings):
         st.warning(flash.plain(line), icon=":material/warning:")
+    if len({(run.commit, run.queryset_digest) for run in runs}) > 1:
+        st.caption("Some runs saw an older commit or older questions. Run them again to compare like with like.")
     if runs[0].unmapped:
         lost = style.count(len(runs[0].unmapped), "judgment")
         st.caption(f"{lost} found no place in this index and did not count; they are listed under Query sets.")

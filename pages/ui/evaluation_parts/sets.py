@@ -12,7 +12,7 @@ from core.evaluation.querysets import QuerySet, by_category
 from core.evaluation.writing import WRITERS
 from pages.ui import acts, empty, flash, progress, style
 from pages.ui.evaluation_parts import making
-from pages.ui.workspace import app
+from pages.ui.workspace import app, generation, unmapped
 
 SHOWN = 500
 
@@ -65,7 +65,7 @@ def _one(found: QuerySet) -> None:
     with st.container(gap="xxsmall"):
         st.caption(flash.plain("Questions: " + ", ".join(f"{name.replace('_', ' ')} {len(ids)}" for name, ids in groups.items())))  # fmt: skip
         st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
-        _lost(found.name)
+        _lost(found)
         _agreement(found.name)
     with st.expander("Questions", icon=":material/list:", key="set_questions"):
         _questions(found)
@@ -93,9 +93,9 @@ def _download(name: str, form: str) -> None:
     )
 
 
-def _lost(name: str) -> None:
+def _lost(found: QuerySet) -> None:
     """Judgments that find no place in the serving generation are listed, never dropped."""
-    lost = app().querysets.unmapped(name, app().searching.index())
+    lost = unmapped(found.name, found.digest, generation())
     if not lost:
         st.caption("Every judgment finds its place in the index that serves now.")
         return

@@ -29,8 +29,10 @@ GOALS = {"lss": "Words of the answer (LSS)", "ranking": "The order"}
 
 def draw(frame: Frame) -> None:
     """Train, then the evidence."""
-    _form(frame)
     job = app().measuring.last("learn", frame.queryset)
+    if job is None and thin(len(frame.laid.questions)):
+        st.info(flash.plain(thin(len(frame.laid.questions))), icon=":material/science:")
+    _form(frame)
     if job is None:
         empty.state(
             "model_training",
@@ -44,9 +46,6 @@ def draw(frame: Frame) -> None:
 
 
 def _form(frame: Frame) -> None:
-    questions = len(frame.laid.questions)
-    if thin(questions):
-        st.info(flash.plain(thin(questions)), icon=":material/science:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = str(st.selectbox("Model", list(KINDS), format_func=KINDS.__getitem__, key="learn_kind", width=300))
         target = str(
@@ -67,7 +66,7 @@ def start(actor: Actor, queryset: str, kind: str, config: str, target: str) -> s
 def _verdict(found: dict[str, Any]) -> None:
     better = found["against_best_fixed"]["verdict"] == "better" and not found["warning"]
     say, icon = (st.success, "verified") if better else (st.info, "balance")
-    say(flash.plain(f"{found['warning']} {found['advice']}".strip()), icon=f":material/{icon}:")
+    say(flash.plain(found["warning"] or found["advice"]), icon=f":material/{icon}:")
     cells = st.columns(4)
     for cell, part in zip(cells, ("train", "validation", "test"), strict=False):
         cell.metric(f"R² on {part}", f"{found['r2'][part]:.3f}", border=True)

@@ -71,6 +71,10 @@ def _promote(frame: Frame) -> None:
     chosen = str(st.selectbox("Run", ids, format_func=lambda one: f"{called[one]} ({one[:8]})", key="promote_run", width=460))  # fmt: skip
     run = runs[ids.index(chosen)]
     now = app().preferences.production()
+    if now.config.rerank != "off" and not _measured(frame, run):
+        st.caption("Production reranks and was not measured on these questions yet; that takes a while.")
+        st.button("Measure production", key="measure_production", icon=":material/straighten:", on_click=acts.do, args=(partial(measure, queryset=frame.queryset),))  # fmt: skip
+        return
     try:
         found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
     except ConcordError as error:
@@ -90,6 +94,21 @@ def _candidates(frame: Frame) -> list[Run]:
         if run.queryset_digest == frame.digest and (run.profile_digest, run.config_digest) != ours
     ]
     return sorted(found, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
+
+
+def _measured(frame: Frame, like: Run) -> bool:
+    """Whether production has a run that a candidate can be compared with at once."""
+    now = app().preferences.production()
+    ours = (profiles.identity(now.profile), strict.digest(now.config), frame.digest, like.commit)
+    return any(
+        (run.profile_digest, run.config_digest, run.queryset_digest, run.commit) == ours
+        for run in app().runs.all(frame.queryset)
+    )
+
+
+def measure(actor: Actor, queryset: str) -> str:
+    """Run production on a query set."""
+    return f"Measuring production as job {app().runs.start(actor, queryset, [('', '')]).id}."
 
 
 def _evidence(found: Compared) -> None:
