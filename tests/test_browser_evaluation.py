@@ -81,7 +81,7 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged: App, tmp_
             shots(screen, "tuning", "light")
 
             screen.page.get_by_role("tab", name="Production").click()
-            expect(screen.page.get_by_text("Against production:")).to_be_visible()
+            expect(screen.page.get_by_text("Against production:").last).to_be_visible()
             reason = screen.page.get_by_label("Reason")
             reason.fill("The team agreed on it")
             reason.press("Enter")
