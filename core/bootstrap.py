@@ -46,6 +46,7 @@ from core.services.judging import Judging
 from core.services.ledger import Ledger
 from core.services.likeness import Likeness
 from core.services.locating import Locating
+from core.services.measuring import Measuring
 from core.services.merging import Merging
 from core.services.metered import MeteredModels
 from core.services.notebook import Notebook
@@ -104,6 +105,7 @@ class App:
     production: ProductionSettings
     experiments: Experiments
     training: Training
+    measuring: Measuring
 
     def create(self) -> None:
         """Make the workspace if it is not there, or bring it to the newest form."""
@@ -134,6 +136,7 @@ class App:
             "evaluate": self.runs.work,
             "drift": self.production.work,
             "experiment": self.experiments.work,
+            **self.measuring.works(),
         }
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
@@ -183,6 +186,8 @@ def build(
     comparing = Comparing(shelf, models, preferences, clock, alphas)
     querysets = QuerySets(database, documents, clock)
     runs = Runs(database, querysets, searching, preferences, jobs, clock)
+    workbench = Workbench(runs, indexing, documents, models)
+    tuning, training = Tuning(runs), Training(runs, alphas)
     return App(
         settings=settings,
         store=store,
@@ -216,10 +221,11 @@ def build(
         asking=Asking(models),
         querysets=querysets,
         runs=runs,
-        tuning=Tuning(runs),
-        production=ProductionSettings(preferences, runs),
-        experiments=Experiments(Workbench(runs, indexing, documents, models), settings.home / "reports", jobs),
-        training=Training(runs, alphas),
+        tuning=tuning,
+        production=ProductionSettings(preferences, runs, auditing),
+        experiments=Experiments(workbench, settings.home / "reports", jobs),
+        training=training,
+        measuring=Measuring(workbench, tuning, training, jobs),
     )
 
 

@@ -11,8 +11,8 @@ from core.entrypoints.commands import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
 from core.evaluation import comparisons, pooling, qa, report
+from core.evaluation.exporting import RUN_FORMATS
 from core.evaluation.runs import Run
-from core.evaluation.trec_runs import write_run
 from core.evaluation.writing import WRITERS
 from core.services.experiments import EXPERIMENTS
 from core.settings import Settings
@@ -170,35 +170,12 @@ def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> i
     ):
         run = app.runs.get(options.name)
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(_RUN_FORMATS[options.format](run), encoding="utf-8")
+        options.out.write_text(RUN_FORMATS[options.format](run), encoding="utf-8")
         files: tuple[Path, ...] = (options.out,)
     else:
         files = app.querysets.write(options.name, options.out, options.format)
     terminal.show({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
     return 0
-
-
-def _run_csv(run: Run) -> str:
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = list(run.figures)
-    writer.writerow(("id", "question", "category", *names, "first document", "ms"))
-    for one in run.results.values():
-        values = [one.values.get(name, "") for name in names]
-        question = one.question
-        spent = round(sum(one.ms.values()), 3)
-        writer.writerow((question.id, question.text, question.category, *values, next(iter(one.documents), ""), spent))
-    return out.getvalue()
-
-
-_RUN_FORMATS = {
-    "trec-run": lambda run: write_run({q: one.documents for q, one in run.results.items()}, run.id),
-    "json": lambda run: strict.canonical(run) + "\n",
-    "csv": _run_csv,
-}
 
 
 def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -27,15 +27,15 @@ def _figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y:
     return {"data": [dict(trace) for trace in traces], "layout": {**base, **layout}}
 
 
-def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str) -> Figure:
+def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str, colours: Sequence[str] = ()) -> Figure:
     """One dot per configuration with its 95 % interval, the best on top."""
-    names, figures = list(names)[::-1], list(figures)[::-1]
+    names, figures, colours = list(names)[::-1], list(figures)[::-1], list(colours)[::-1]
     dots = {
         "type": "scatter",
         "mode": "markers",
         "x": [round(one.mean, 4) for one in figures],
         "y": names,
-        "marker": {"color": BLUE, "size": 9},
+        "marker": {"color": colours or BLUE, "size": 9},
         "error_x": {
             "type": "data",
             "symmetric": False,
@@ -63,9 +63,15 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequen
     return _figure([cells], height=110 + 28 * len(rows), yaxis=axis)
 
 
-def bars(names: Sequence[str], values: Mapping[str, Sequence[float]], y: str, stacked: bool = False) -> Figure:
+def bars(
+    names: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    y: str,
+    stacked: bool = False,
+    colours: Sequence[str] = (),
+) -> Figure:
     """Groups of bars, or stacks of them."""
-    shades = [BLUE, "#7fa8d6", "#0f3d73", "#c9d8ea", GREY, "#4f6d8f", RED]
+    shades = list(colours) or [BLUE, "#7fa8d6", "#0f3d73", "#c9d8ea", GREY, "#4f6d8f", RED]
     traces = [
         {
             "type": "bar",
@@ -138,3 +144,37 @@ def dots(names: Sequence[str], xs: Sequence[float], ys: Sequence[float], x: str,
         "marker": {"color": BLUE, "size": 10},
     }
     return _figure([trace], height=420, x=x, y=y)
+
+
+def trend(labels: Sequence[str], points: Sequence[Interval], measure: str, colour: str = BLUE) -> Figure:
+    """A figure with its interval from commit to commit, the oldest first."""
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": list(labels),
+        "y": [round(one.mean, 4) for one in points],
+        "line": {"color": colour, "width": 2},
+        "marker": {"color": colour, "size": 9},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(one.high - one.mean, 4) for one in points],
+            "arrayminus": [round(one.mean - one.low, 4) for one in points],
+            "color": GREY,
+        },
+    }
+    axis = {"type": "category", "title": {"text": "commit"}, "automargin": True}
+    return _figure([trace], height=300, y=measure, xaxis=axis)
+
+
+def against(xs: Sequence[float], ys: Sequence[float], x: str, y: str, colour: str = BLUE) -> Figure:
+    """Pairs between 0 and 1 with the line on which both agree."""
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(xs),
+        "y": list(ys),
+        "marker": {"color": colour, "size": 8, "opacity": 0.8},
+    }
+    same = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"color": GREY, "dash": "dot"}}
+    return _figure([trace, same], height=320, x=x, y=y, showlegend=False)

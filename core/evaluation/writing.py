@@ -31,6 +31,22 @@ def write(queryset: QuerySet, path: Path, form: str, documents: Sequence[Documen
     return tuple(made)
 
 
+def packed(queryset: QuerySet, form: str, documents: Sequence[Document] = ()) -> tuple[str, bytes]:
+    """A query set as one download: its name and content; formats of several files come as a zip."""
+    import zipfile
+
+    if form not in WRITERS:
+        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
+    files = WRITERS[form](queryset, documents)
+    if "" in files:
+        return f"{queryset.name}.{form}", files[""].encode()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(zipfile.ZipInfo(f"{queryset.name}/{name}"), text)
+    return f"{queryset.name}-{form}.zip", out.getvalue()
+
+
 def _as_jsonl(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:
     judged = of_question(queryset.judgments)
     rows = [

@@ -13,6 +13,7 @@ from core.evaluation.comparisons import MEASURE, Compared, compare
 from core.evaluation.runs import Run, label
 from core.ports import Progress, no_progress
 from core.retrieval.config import PRODUCTION
+from core.services.auditing import Auditing
 from core.services.preferences import Preferences, Production, Promotion
 from core.services.runs import Plan, Runs
 
@@ -41,8 +42,8 @@ class Drift:
 class ProductionSettings:
     """Promotes, rolls back, watches."""
 
-    def __init__(self, preferences: Preferences, runs: Runs) -> None:
-        self.preferences, self.runs = preferences, runs
+    def __init__(self, preferences: Preferences, runs: Runs, auditing: Auditing) -> None:
+        self.preferences, self.runs, self.auditing = preferences, runs, auditing
 
     def evidence(self, run: str, measure: str = MEASURE, progress: Progress = no_progress) -> Compared:
         """A run against what is in production now, on the same questions and at the same commit."""
@@ -74,6 +75,7 @@ class ProductionSettings:
         evidence = _evidence(compared, reason)
         message = _message(plan, compared, reason)
         made = self.preferences.promote(plan.profile.name, plan.config, evidence, actor.person, message)
+        self._note(actor, "promote", made, message)
         return Promoted(made, evidence, message)
 
     def _plan(self, compared: Compared | None, profile: str, config: str) -> Plan:
@@ -95,7 +97,11 @@ class ProductionSettings:
         evidence = {"rolled_back": past[0].commit, "to": before.commit if before else "", "reason": reason}
         message = f"Roll back to {label(target.config)} on {target.profile.name}\n\n{reason}".strip()
         made = self.preferences.promote(target.profile.name, target.config, evidence, actor.person, message)
+        self._note(actor, "roll back production", made, reason)
         return Promoted(made, evidence, message)
+
+    def _note(self, actor: Actor, action: str, made: Production, why: str) -> None:
+        self.auditing.note(actor, action, f"{label(made.config)} on {made.profile.name}", detail=why)
 
     def history(self) -> tuple[Promotion, ...]:
         """What was in production, newest first."""

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from core import strict
 from core.access import Actor, require
 from core.curation.names import safe_profile
 from core.errors import BadInput, NotFound
@@ -18,7 +20,9 @@ from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.evaluation.reading import Problem
 from core.ports import Clock, Database, Index, Llm, Progress, no_progress
 from core.services.documents import Documents
+from core.services.judging import Judgment as Said
 
+UPLOADS = ("csv", "jsonl")  # what comes as one file
 GUIDELINES = (
     "Read the question, then the passage. 2: it answers the question. 1: it helps, but more is needed. "
     "0: it does not help. Judge the passage, not the document around it, and do not guess what the system meant."
@@ -177,6 +181,32 @@ class QuerySets:
         """Export a set."""
         return writing.write(self.get(name), path, form, self.documents.all())
 
+    def read_upload(
+        self, actor: Actor, filename: str, content: bytes, name: str = ""
+    ) -> tuple[QuerySet, tuple[Problem, ...]]:
+        """Keep a set from a CSV or JSONL file that somebody sent."""
+        require(actor, "keep a query set")
+        form = Path(filename).suffix.lower().lstrip(".")
+        if form not in UPLOADS:
+            raise BadInput(f"{filename!r} is neither CSV nor JSONL. Folders come in with: python -m core eval import")
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"{_name(Path(filename).stem)}.{form}"
+            path.write_bytes(content)
+            return self.read(actor, path, form, name)
+
+    def export(self, name: str, form: str) -> tuple[str, bytes]:
+        """A set as one download: the file's name and its content."""
+        return writing.packed(self.get(name), form, self.documents.all())
+
+    def from_playground(self, actor: Actor, said: Sequence[Said], name: str = "playground") -> QuerySet:
+        """Keep what people judged in the playground: one question per query, judges by name."""
+        if not said:
+            raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
+        questions = {one.query: Question(strict.digest(one.query, 10), one.query, "playground") for one in said}
+        judgments = tuple(_from_playground(questions[one.query].id, one) for one in said)
+        about = "what people judged in the playground"
+        return self.keep(actor, QuerySet(name, tuple(questions.values()), judgments, about))
+
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
         """Keep what authors say their documents answer."""
         return self.keep(actor, reading.from_frontmatter(self.documents.all(), name))
@@ -192,6 +222,11 @@ _INSERT = (
 def _row(one: Judgment) -> tuple[Any, ...]:
     heading = json.dumps(list(one.heading), ensure_ascii=False)
     return one.question, one.path, heading, one.quote, one.grade, one.source, one.judge
+
+
+def _from_playground(question: str, said: Said) -> Judgment:
+    heading = tuple(step for step in said.heading.split(" › ") if step)
+    return Judgment(question, said.path, heading, said.quote, float(said.grade), "person", said.judge)
 
 
 def _judgment(row: dict[str, Any]) -> Judgment:

@@ -10,9 +10,10 @@ from core.errors import BadInput
 from core.evaluation import anchoring, curves, sweep
 from core.evaluation.curves import Curve
 from core.evaluation.querysets import QuerySet, Question
-from core.evaluation.statistics import Interval, bootstrap
+from core.evaluation.statistics import Comparison, Interval, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval import calibration
+from core.retrieval import config as configs
 from core.retrieval.calibration import Calibration, Observed
 from core.services.legs import Legs, generation_key
 from core.services.runs import Plan, Runs
@@ -25,6 +26,8 @@ MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
 RESAMPLES = 400  # of one move of a slider: enough for a bar, quick enough for a hand
 REMEMBERED = 4  # query sets that are held as arrays
+FREE = ("convex", "combsum", "combmnz")  # fusions that work on any normalisation
+FUSED = ("convex", "rrf", "rsf", "dbsn", "combsum", "combmnz")
 TOP = 5  # a skipped question counts as answered when a relevant document stands this high
 
 
@@ -61,6 +64,7 @@ class Moved:
     by_category: Mapping[str, float]
     answered: int  # questions with a relevant document first
     questions: int
+    reranked: float = 0.0  # the share of questions whose best score is below tau
 
 
 class Tuning:
@@ -130,13 +134,25 @@ class Tuning:
 
     def move(self, laid: Laid, config: SearchConfig, measure: str = MEASURE) -> Moved:
         """What the whole query set says to one position of the sliders."""
-        places = self._places(laid, config)
+        fused = sweep.fuse(self._scaled(laid, config), config)
+        places = sweep.ranks(laid.table, fused)
         scores = sweep.values(laid.table, places, measure)
         first = sweep.values(laid.table, places, "P@1")
         by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(laid).items()}
         return Moved(
-            config, measure, bootstrap(scores[:, None], RESAMPLES)[0], by_category, int(first.sum()), len(scores)
+            config,
+            measure,
+            bootstrap(scores[:, None], RESAMPLES)[0],
+            by_category,
+            int(first.sum()),
+            len(scores),
+            float((fused.max(axis=1) < config.tau).mean()),
         )
+
+    def weigh(self, laid: Laid, before: SearchConfig, after: SearchConfig, measure: str = MEASURE) -> Comparison:
+        """One position of the sliders against another, question by question."""
+        one, other = (sweep.values(laid.table, self._places(laid, config), measure) for config in (before, after))
+        return compare(one.tolist(), other.tolist(), resamples=RESAMPLES)
 
     def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
         return sweep.ranks(laid.table, sweep.fuse(self._scaled(laid, config), config))
@@ -180,6 +196,23 @@ class Tuning:
             for question, one in fused.results.items()
         ]
         return calibration.calibrate(observed, beta=beta, least=least)
+
+
+def sweepable(laid: Laid, config: SearchConfig) -> bool:
+    """Whether a configuration is arithmetic on what was laid: no reranking, no alpha per question, no deeper look."""
+    plain = config.rerank == "off" and config.alpha_from == "fixed" and not config.hyde and not config.parents
+    return plain and set(config.legs) <= set(laid.table.legs) and config.depth <= laid.table.depth
+
+
+def position(fusion: str, normalisation: str, alpha: float, rrf_k: int, depth: int, k: int = 10) -> SearchConfig:
+    """Where the sliders stand, as a configuration; a fusion that fixes its own normalisation keeps it.
+
+    >>> position("convex", "tm2c2", 0.3, 60, 30).alpha, position("rrf", "minmax", 0.3, 20, 30).normalisation
+    (0.3, 'none')
+    """
+    plain = configs.parse({"convex": f"convex-{alpha:g}", "rrf": f"rrf-{rrf_k}"}.get(fusion, fusion))
+    free = normalisation if fusion in FREE else plain.normalisation
+    return configs.check(replace(plain, normalisation=free, depth=depth, k=k))
 
 
 def rows_by_category(laid: Laid) -> dict[str, list[int]]:

@@ -39,3 +39,6 @@ GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
 AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, the query or the entity that it starts from
 HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it goes, how much it shows, what colours mean
 GRAPH_AS = "as"  # picture or table
+QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL
+MEASURE = "measure"  # what runs are ranked by
+PROBLEMS = "import_problems"  # lines of an imported query set that were left out, as plain values

@@ -15,6 +15,8 @@ PAGES = {
     "Analysis": (
         ("playground", "Playground", ":material/compare_arrows:", "compare configurations"),
         ("graph", "Graph", ":material/hub:", "compare configurations"),
+        ("evaluation", "Evaluation", ":material/leaderboard:", "run an evaluation"),
+        ("tuning", "Tuning", ":material/tune:", "run an evaluation"),
     ),
     "Administration": (
         ("index", "Index", ":material/database:", "see the index"),

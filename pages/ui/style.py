@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 
@@ -94,6 +95,16 @@ def count(number: int, noun: str) -> str:
     """
     plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith(("ry", "ty", "ly")) else f"{noun}s"
     return f"{number:,} {plural}"
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """One colour per configuration, the same wherever it is drawn on a page.
+
+    >>> colours(["BM25", "Vectors", "BM25"])
+    {'BM25': '#0072B2', 'Vectors': '#E69F00'}
+    """
+    once = dict.fromkeys(names)
+    return {name: CONFIGURATIONS[n % len(CONFIGURATIONS)] for n, name in enumerate(once)}
 
 
 def page_style() -> None:

@@ -9,8 +9,13 @@ import streamlit as st
 from core import strict
 from core.bootstrap import App, build
 from core.curation.links import backlinks
+from core.evaluation.anchoring import Anchored
+from core.evaluation.comparisons import Compared, Standing, compare, leaderboard
+from core.evaluation.runs import Run
+from core.retrieval import config as configs
 from core.services.comparing import Column, Held
 from core.services.overview import Overview
+from core.services.tuning import AlphaCurve, Laid
 from core.settings import load
 from core.types import Filters
 
@@ -54,3 +59,55 @@ def memory(run: str, profile: str, filters: Filters) -> Held | None:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _memory(run: str, profile: str, filters: str) -> dict[str, Held]:
     return app().comparing.hold([Column(profile)], strict.parse(Filters, json.loads(filters), "filters"))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def run(number: str) -> Run:
+    """A run with all its questions; a run never changes."""
+    return app().runs.get(number)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def board(numbers: tuple[str, ...], measure: str) -> tuple[Standing, ...]:
+    """Runs by their mean, with intervals."""
+    return leaderboard([run(number) for number in numbers], measure)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def versus(before: str, after: str, measure: str) -> Compared:
+    """Two runs, question by question."""
+    return compare(run(before), run(after), measure)
+
+
+def generation() -> str:
+    """What names the serving generation; "" when there is none."""
+    current = app()
+    serving = current.shelf.current(current.preferences.production().profile)
+    return serving.folder if serving else ""
+
+
+@st.cache_resource(max_entries=4, show_spinner="Searching every question once")
+def laid(queryset: str, digest: str, generation: str, day: str, depth: int) -> Laid:
+    """A query set as arrays, so that a slider needs no search; laid anew when the set, the index or the day changes."""
+    return app().tuning.lay(queryset, depth=depth)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Drawing the curve")
+def alpha_curve(
+    queryset: str, digest: str, generation: str, day: str, depth: int, config: str, measure: str
+) -> AlphaCurve:
+    """A measure over alpha for one way of searching."""
+    return app().tuning.alpha(laid(queryset, digest, generation, day, depth), configs.parse(config), measure)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Weighing against production")
+def evidence(run: str, production: str, generation: str, digest: str, measure: str) -> Compared:
+    """A run against what is in production."""
+    return app().production.evidence(run, measure)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def unmapped(queryset: str, digest: str, generation: str) -> tuple[Anchored, ...]:
+    """Judgments of a set that find no place in the serving generation."""
+    current = app()
+    return current.querysets.unmapped(queryset, current.searching.index())

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.access import Actor, require
 from core.errors import NotFound
 from core.evaluation import report
+from core.evaluation.comparisons import MEASURE
 from core.evaluation.report import Report
+from core.evaluation.runs import Run
 from core.ports import Progress, no_progress
 from core.services.experiments import cascade, chunking, compliance, pairs
-from core.services.experiments.bench import Workbench
+from core.services.experiments.bench import Workbench, figures, standings
 from core.services.jobs import Job, Jobs
 
 
@@ -65,6 +68,8 @@ class Experiments:
         path = out or self.folder / f"{name}-{made.facts['commit'][:12]}-{made.facts['query set digest']}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(report.html(made), encoding="utf-8")
+        if out is None:
+            path.with_suffix(".json").write_text(json.dumps({"title": made.title, **made.values}), encoding="utf-8")
         return Written(made, path)
 
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
@@ -84,6 +89,21 @@ class Experiments:
             Actor(*arguments["who"]), arguments["name"], arguments["queryset"], arguments["limit"], progress=progress
         )
         return {"report": str(made.path.name), "values": made.report.values}
+
+    def summary(self, runs: Sequence[Run], measure: str = MEASURE) -> Report:
+        """Runs of one query set as a report: leaderboard, intervals, categories."""
+        if not runs:
+            raise NotFound("There is no run to report on. Start one on the Evaluation page.")
+        bench = replace(self.workbench, queryset=self.workbench.runs.querysets.get(runs[0].queryset))
+        title = f"Evaluation on {runs[0].queryset}"
+        about = f"{len(runs)} configurations by {measure}, every difference paired by question."
+        columns = ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "P@5")
+        return bench.report("evaluation", title, about, runs, standings(runs, columns, measure), figures(runs))
+
+    def values(self, path: Path) -> Mapping[str, Any]:
+        """What a report says, for programs and pages; empty for a report that came without."""
+        kept = path.with_suffix(".json")
+        return dict(json.loads(kept.read_text(encoding="utf-8"))) if kept.is_file() else {}
 
     def reports(self) -> tuple[Path, ...]:
         """Reports that were written here, newest first."""

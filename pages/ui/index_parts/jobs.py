@@ -9,10 +9,10 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.jobs import Job, seconds_left
-from pages.ui import acts, flash, style
+from pages.ui import acts, flash, progress, style
 from pages.ui.workspace import app
 
-NAMES = {"reindex": "Rebuild", "verify": "Verify"}
+NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
 
 
 def draw() -> None:

@@ -1,0 +1,20 @@
+"""Evaluation: query sets, runs that can be compared with certainty, and built-in experiments."""
+
+import streamlit as st
+
+from pages.ui import identity
+from pages.ui.evaluation_parts import experiments, runs, sets, state
+
+me = identity.require("run an evaluation")
+
+with st.container(horizontal=True, vertical_alignment="center", key="evaluation_bar"):
+    st.title("Evaluation", anchor=False, width="stretch")
+    chosen = state.choose()
+state.require_index()
+PARTS = {"Query sets": sets.draw, "Runs": runs.draw, "Experiments": experiments.draw}
+for tab, part in zip(
+    st.tabs(list(PARTS), key="evaluation_tab", bind="query-params", on_change="rerun"), PARTS.values(), strict=True
+):
+    if tab.open:
+        with tab:
+            part(chosen)

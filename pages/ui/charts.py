@@ -1,0 +1,27 @@
+"""Charts of the core on a page: the theme decides about colours of text and grid, so that they fit light and dark."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from core.evaluation.charts import BLUE, Figure
+
+_BLUE, _BAND = "#3d8fd1", "rgba(61,143,209,0.2)"  # seen well on white and on black
+_GRID = "rgba(122,135,148,0.22)"
+
+
+def show(figure: Figure, key: str) -> None:
+    """Draw a chart."""
+    st.plotly_chart(themed(figure), width="stretch", config={"displayModeBar": False}, key=key)
+
+
+def themed(figure: Figure) -> Figure:
+    """The same chart without a font, in a blue and with a grid that suit any background."""
+    figure = json.loads(json.dumps(figure).replace(BLUE, _BLUE).replace("rgba(31,95,168,0.15)", _BAND))
+    layout: dict[str, Any] = {name: value for name, value in figure["layout"].items() if name != "font"}
+    for axis in ("xaxis", "yaxis"):
+        layout[axis] = {**layout.get(axis, {}), "gridcolor": _GRID, "zeroline": False}
+    return {"data": figure["data"], "layout": layout}

@@ -1,0 +1,17 @@
+"""Nothing here yet: an icon, a sentence that says why, and room for the action that changes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+
+def state(icon: str, title: str, sentence: str, key: str) -> Any:
+    """A quiet box in place of what will stand here; use it as `with` to add the action."""
+    box = st.container(border=True, horizontal_alignment="center", key=key)
+    with box:
+        st.markdown(f"### :gray[:material/{icon}:]", text_alignment="center")
+        st.markdown(f"**{title}**", text_alignment="center")
+        st.caption(sentence, text_alignment="center")
+    return box

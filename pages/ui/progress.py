@@ -1,0 +1,76 @@
+"""Measurements that run: how far they are, how to stop them, and what became of the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor
+from core.services.jobs import Job, seconds_left
+from pages.ui import acts, flash
+from pages.ui.workspace import app
+
+NAMES = {
+    "generate": "Making questions",
+    "evaluate": "Running configurations",
+    "experiment": "Experiment",
+    "calibrate": "Calibrating tau",
+    "learn": "Learning alpha",
+    "drift": "Checking production",
+}
+
+
+def draw(kinds: Sequence[str]) -> None:
+    """While something runs, this part looks again every second; when it ends, the page is drawn anew."""
+    newest = next((job for job in app().jobs.recent(50) if job.kind in kinds), None)
+    if _running(kinds):
+        _live(tuple(kinds))
+    elif newest and newest.state == "failed":
+        st.error(f"{NAMES[newest.kind]}: {flash.plain(newest.error)}", icon=":material/error:")
+
+
+def _running(kinds: Sequence[str]) -> list[Job]:
+    return [job for job in app().jobs.recent(50) if job.open and job.kind in kinds]
+
+
+@st.fragment(run_every="1s")
+def _live(kinds: tuple[str, ...]) -> None:
+    app().jobs.sweep()
+    found = _running(kinds)
+    for job in found:
+        _one(job)
+    if not found:
+        st.rerun()
+
+
+def _one(job: Job) -> None:
+    left = seconds_left(job, datetime.now().astimezone())
+    far = f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"measuring_{job.id}"):
+        st.progress(
+            min(1.0, job.done / job.total) if job.total else 0.0,
+            flash.plain(f"{NAMES[job.kind]}{_about(job)} · {far}" + (f" · about {_words(left)} left" if left else "")),
+        )
+        st.button("Cancel", key=f"stop_{job.id}", icon=":material/cancel:", on_click=stop, args=(job.id,))
+
+
+def _about(job: Job) -> str:
+    named = job.arguments.get("queryset") or job.arguments.get("name") or job.arguments.get("kind")
+    return f" ({named})" if named else ""
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def stop(job: int) -> None:
+    """Ask a measurement to stop."""
+    acts.do(partial(_stop, job=job))
+
+
+def _stop(actor: Actor, job: int) -> str:
+    app().measuring.cancel(actor, job)
+    return f"Job {job} was asked to stop; what was finished stays."

@@ -1,0 +1,203 @@
+"""Production: what everybody searches with, whether it still holds, and putting a winner there with its evidence."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import profiles, strict
+from core.access import Actor, allowed, require
+from core.errors import ConcordError, Refused
+from core.evaluation.comparisons import MEASURE, Compared
+from core.evaluation.runs import Run, label
+from core.evaluation.series import latest
+from core.services.preferences import Promotion
+from pages.ui import acts, empty, flash, identity, style
+from pages.ui.evaluation_parts.state import names
+from pages.ui.tuning_parts.state import Frame
+from pages.ui.workspace import app, evidence
+
+ACTION = "change what is in production"
+TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_down")}
+
+
+def draw(frame: Frame) -> None:
+    """Now, the candidate, the past."""
+    now = app().preferences.production()
+    st.markdown(f"Everybody searches with **{flash.plain(label(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
+    _drift()
+    st.subheader("Promote", anchor=False)
+    _promote(frame)
+    st.subheader("History", anchor=False)
+    _history()
+
+
+def _drift() -> None:
+    job = app().measuring.last("drift")
+    lost = job.result["lost"] if job else []
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if lost:
+            st.error(f"Production lost quality on {flash.plain(', '.join(lost))} since it was last measured.", icon=":material/trending_down:")  # fmt: skip
+        elif job:
+            st.caption(f":material/check_circle: No loss found on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
+        else:
+            st.caption("After every merge, production is run again on the query sets it was measured on; a loss shows here.", width="stretch")  # fmt: skip
+        st.button(
+            "Check now",
+            key="drift_go",
+            icon=":material/monitor_heart:",
+            on_click=acts.do,
+            args=(check,),
+            disabled=not app().production.watched(),
+        )
+
+
+def check(actor: Actor) -> str:
+    """Run production again where it was measured."""
+    return f"Checking production as job {app().measuring.drift(actor).id}."
+
+
+# ---------------------------------------------------------------- promote
+
+
+def _promote(frame: Frame) -> None:
+    runs = _candidates(frame)
+    if not runs:
+        empty.state("straighten", "No run to promote", "Measure a position of the sliders, or run configurations on the Evaluation page.", "no_candidates")  # fmt: skip
+        return
+    called = names(runs)
+    ids = [run.id for run in runs]
+    chosen = str(st.selectbox("Run", ids, format_func=lambda one: f"{called[one]} ({one[:8]})", key="promote_run", width=460))  # fmt: skip
+    run = runs[ids.index(chosen)]
+    now = app().preferences.production()
+    if now.config.rerank != "off" and not _measured(frame, run):
+        st.caption("Production reranks and was not measured on these questions yet; that takes a while.")
+        st.button("Measure production", key="measure_production", icon=":material/straighten:", on_click=acts.do, args=(partial(measure, queryset=frame.queryset),))  # fmt: skip
+        return
+    try:
+        found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
+    except ConcordError as error:
+        st.warning(flash.plain(str(error)), icon=":material/warning:")
+        return
+    _evidence(found)
+    _act(run, called[chosen], found)
+
+
+def _candidates(frame: Frame) -> list[Run]:
+    """Runs on the set as it is now, the best first; what is in production already is none."""
+    now = app().preferences.production()
+    ours = (profiles.identity(now.profile), strict.digest(now.config))
+    found = [
+        run
+        for run in latest(app().runs.all(frame.queryset))
+        if run.queryset_digest == frame.digest and (run.profile_digest, run.config_digest) != ours
+    ]
+    return sorted(found, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
+
+
+def _measured(frame: Frame, like: Run) -> bool:
+    """Whether production has a run that a candidate can be compared with at once."""
+    now = app().preferences.production()
+    ours = (profiles.identity(now.profile), strict.digest(now.config), frame.digest, like.commit)
+    return any(
+        (run.profile_digest, run.config_digest, run.queryset_digest, run.commit) == ours
+        for run in app().runs.all(frame.queryset)
+    )
+
+
+def measure(actor: Actor, queryset: str) -> str:
+    """Run production on a query set."""
+    return f"Measuring production as job {app().runs.start(actor, queryset, [('', '')]).id}."
+
+
+def _evidence(found: Compared) -> None:
+    overall = found.overall
+    say, icon = TONES.get(overall.verdict, (st.info, "balance"))
+    say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
+    cells = st.columns(3)
+    cells[0].metric(f"Difference of {found.measure}", f"{overall.difference.mean:+.3f}", border=True)
+    cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
+    cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
+
+
+def _act(run: Run, name: str, found: Compared) -> None:
+    me = identity.me()
+    proven = found.overall.verdict == "better"
+    if not allowed(me, ACTION):
+        st.caption(f":material/lock: {flash.plain(refusal(me))}")
+    reason = st.text_input(
+        "Reason",
+        key="promote_reason",
+        placeholder="optional: the evidence speaks" if proven else "needed, since the evidence is not enough",
+        max_chars=500,
+        disabled=not allowed(me, ACTION),
+    )
+    ready = allowed(me, ACTION) and (proven or bool(reason.strip()))
+    if st.button("Promote", type="primary", key="promote", icon=":material/publish:", disabled=not ready):
+        overall = found.overall
+        acts.confirm(
+            f"Search with {name} from now on?",
+            [
+                f"Run {run.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
+                f"{found.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
+                "The Search page, the API and the command line use it at once; rolling back is one click.",
+                *([f"Reason: {reason.strip()}"] if reason.strip() else []),
+            ],
+            "Promote",
+            partial(promote, run=run.id, reason=reason),
+        )
+
+
+def refusal(actor: Actor) -> str:
+    """The rule's own sentence; "" where it allows."""
+    try:
+        require(actor, ACTION)
+    except Refused as error:
+        return str(error)
+    return ""
+
+
+def promote(actor: Actor, run: str, reason: str) -> str:
+    """Put a run's configuration into production."""
+    made = app().production.promote(actor, run, reason=reason)
+    return f"{label(made.production.config)} is in production now."
+
+
+# ---------------------------------------------------------------- the past
+
+
+def _history() -> None:
+    past = app().production.history()
+    if not past:
+        st.caption("Nothing was promoted yet; the built-in configuration serves.")
+        return
+    st.dataframe([_row(one) for one in past], hide_index=True, key="promotions")
+    if allowed(identity.me(), ACTION) and st.button("Roll back", icon=":material/history:", key="unpromote"):
+        acts.confirm(
+            "Search again as before the last promotion?",
+            [f"{label(past[0].production.config)} goes out of production.", "The history keeps both steps."],
+            "Roll back",
+            roll_back,
+        )
+
+
+def _row(one: Promotion) -> dict[str, object]:
+    said = one.evidence
+    gain = f"{said['difference']:+.3f} ({said['low']:+.3f} to {said['high']:+.3f})" if "difference" in said else ""
+    return {
+        "When": style.moment(one.when),
+        "Who": one.author,
+        "Configuration": label(one.production.config),
+        "Profile": one.production.profile.name,
+        "Run": str(said.get("run", ""))[:8],
+        "Query set": said.get("queryset", ""),
+        "Difference": gain,
+        "Reason": "rolled back" if "rolled_back" in said else said.get("reason", ""),
+    }
+
+
+def roll_back(actor: Actor) -> str:
+    """Search as before."""
+    made = app().production.rollback(actor)
+    return f"{label(made.production.config)} is in production again."
