@@ -74,7 +74,9 @@ def _answers(frame: Frame) -> None:
     )
     figure["layout"] |= {"height": 300, "yaxis": {"range": [0, 1], "title": {"text": measure}}}
     charts.show(figure, "tune_bars")
-    if before:
+    if here == production:
+        st.caption("The sliders stand where production stands.")
+    elif before:
         st.caption(flash.plain(f"Against production: {tuning.weigh(laid, production, state.here(), measure).sentence}"))
     else:
         st.caption("Production reranks or looks deeper than sliders do; measure this to compare them.")
@@ -85,8 +87,8 @@ def _answers(frame: Frame) -> None:
 
 def _numbers(now: Moved, before: Moved | None) -> None:
     cells = st.columns([1, 1.45, 1.35])
-    moved = now.overall.mean - before.overall.mean if before else None
-    cells[0].metric(now.measure, f"{now.overall.mean:.3f}", None if moved is None else f"{moved:+.3f}", border=True, height="stretch")  # fmt: skip
+    moved = now.overall.mean - before.overall.mean if before else 0.0
+    cells[0].metric(now.measure, f"{now.overall.mean:.3f}", f"{moved:+.3f}" if abs(moved) >= 0.0005 else None, border=True, height="stretch")  # fmt: skip
     cells[1].metric("95 % interval", f"{now.overall.low:.3f}–{now.overall.high:.3f}", border=True, height="stretch")
     if now.config.rerank == "conditional":
         cells[2].metric("Reranked", f"{now.reranked:.0%}", border=True, height="stretch")
