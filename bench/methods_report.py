@@ -76,7 +76,7 @@ def verdict(found: Measured) -> str:
         row for row in found.read if row.run.config.rerank == "conditional" and row.run.config.tau == found.tau
     )
     kept, left = compare(fused.run, chosen.run).overall.difference.mean / gain, skipped(chosen)
-    met = "as promised" if kept >= KEEP and left >= SKIP else f"short of {KEEP:.0%} and {SKIP:.0%}"
+    met = "as promised" if kept >= KEEP and left >= SKIP else f"not the {KEEP:.0%} and {SKIP:.0%} that were hoped for"
     return (
         said
         + f"Conditional at tau {found.tau:g}, calibrated on train queries, keeps {kept:.0%} of that gain and skips {left:.0%} of the queries: {met}."
