@@ -116,7 +116,7 @@ class Screen:
         if height:
             self.page.set_viewport_size({"width": self.page.viewport_size["width"], "height": height})
         self.page.wait_for_timeout(150)
-        return self.settle()
+        return self if self.page.url == "about:blank" else self.settle()
 
     def shots(self, name: str) -> None:
         """A screenshot in light and one in dark."""

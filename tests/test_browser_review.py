@@ -136,7 +136,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
 def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 
-    with browser.screen(chromium, url) as screen:
+    with browser.screen(chromium, url, height=1250) as screen:
         page = screen.page
         screen.open("/documents?do=new")
         page.get_by_role("radio", name="SOP").click()
