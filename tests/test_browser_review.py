@@ -192,7 +192,7 @@ def furnished(app: App) -> int:
     edited = text.replace("5 years", "7 years").replace("owner: Mei-Lin Chao", "owner: Grant Sorensen")
     files = {
         PATH: edited.encode(),
-        "finance/compliance/records.md": b"---\ntitle: Keeping records\nowner: Grant Sorensen\n---\n\n# Keeping records\n\nRecords are kept where the auditor finds them.\n",
+        "finance/compliance/records.md": b"---\ntitle: Keeping records\nowner: Grant Sorensen\n---\n\n# Keeping records\n\nRecords are kept where the auditor finds them, for as long as the [retention table](retention.md) says.\n",
     }
     change = app.changes.propose(
         author,

@@ -136,8 +136,10 @@ def test_no_screen_runs_or_loads_what_a_document_says(hostile: App, tmp_path: Pa
             batch = list(zip(tabs, SCREENS[n : n + TABS], strict=False))
             for tab, path in batch:
                 tab.page.goto(url + path, wait_until="commit")
+            for tab, _ in batch:
+                tab.settle()
+            tabs[0].page.wait_for_timeout(500)
             for tab, path in batch:
-                tab.settle().page.wait_for_timeout(400)
                 assert tab.page.evaluate("window.__pwned") is None, path
                 assert tab.page.locator("[data-testid=stException]").count() == 0, path
                 assert tab.page.evaluate(INSPECT) == [], path

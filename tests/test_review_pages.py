@@ -289,16 +289,25 @@ def test_a_click_on_a_button_from_before_is_refused_in_the_rules_own_words(visit
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, state: str) -> None:
-    from pages.ui.review_parts import moves
+    from core.services.authoring import Target, save
+    from pages.ui.review_parts import moves, talk
 
-    change = brought(kb, state)
+    change, admin = brought(kb, state), who(kb, "admin")
     visit("reviews", "admin", change=str(change.id))
-    for move in moves.MOVES:
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
+    ways = {
+        **{name: lambda name=name: moves.MOVES[name](admin, change.id, "now", change.head) for name in moves.MOVES},
+        "comment": lambda: talk.act(admin, change.id, said),
+        "edit": lambda: save(kb.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
+    }
+    assert set(ways) == set(MOVES), "every move of the table has a way through the page"
+    for move, way in ways.items():
         if sentence := refusal(move, state):
             with pytest.raises(Refused) as refused:
-                moves.MOVES[move](who(kb, "admin"), change.id, "now", change.head)
+                way()
             assert str(refused.value) == sentence
     assert kb.changes.get(change.id).state == state
+    assert kb.changes.get(change.id).head == change.head
 
 
 def test_nobody_approves_their_own_change_here_either(visit: Open, kb: App) -> None:

@@ -61,7 +61,7 @@ def made() -> None:
             "pages/reviews.py",
             label=f"Open change #{number} to look at it and submit it for review",
             icon=":material/rate_review:",
-            query_params={keys.CHANGE: str(number)},
+            query_params={keys.CHANGE: number},
         )
 
 
@@ -83,6 +83,6 @@ def submit(actor: Actor) -> str:
     desk.keep(left)
     desk.turn_over()
     st.session_state[keys.UPLOAD_TITLE] = st.session_state[keys.UPLOAD_WHY] = ""
-    st.session_state[keys.UPLOAD_MADE] = int(made.id)
+    st.session_state[keys.UPLOAD_MADE] = str(made.id)
     rest = f" {style.count(len(left.items), 'document')} stay here." if left.items else ""
     return f"Change {made.id} holds {style.count(len(batch.going), 'document')}.{rest}"
