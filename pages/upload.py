@@ -9,6 +9,7 @@ from pages.ui.upload_parts import desk, item, sources, submit
 me = identity.require("propose a change")
 
 st.title("Upload")
+submit.made()
 sources.draw(me)
 batch = desk.batch()
 if batch.items:

@@ -110,6 +110,20 @@ class Screen:
         """The element with a widget key."""
         return self.page.locator(f".st-key-{key}")
 
+    def look(self, scheme: str = "light", height: int = 0) -> Screen:
+        """The same page in light or dark, or in a taller window; nothing is loaded again."""
+        self.page.emulate_media(color_scheme=scheme)
+        if height:
+            self.page.set_viewport_size({"width": self.page.viewport_size["width"], "height": height})
+        self.page.wait_for_timeout(150)
+        return self if self.page.url == "about:blank" else self.settle()
+
+    def shots(self, name: str) -> None:
+        """A screenshot in light and one in dark."""
+        self.shot(name)
+        self.look("dark").shot(f"{name}-dark")
+        self.look("light")
+
     def shot(self, name: str) -> None:
         """Leave a screenshot in docs/screens."""
         folder = ROOT / "docs" / "screens"

@@ -196,3 +196,11 @@ def kb_settings(home: Path) -> Settings:
 @pytest.fixture(scope="session")
 def kb_app(kb_home: Path) -> Iterator[App]:
     return build(kb_settings(kb_home))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_packaged_components() -> None:
+    """Every AppTest asks all installed packages for components of theirs: half a second each time, and there are none."""
+    from streamlit.components.v2 import manifest_scanner
+
+    manifest_scanner.scan_component_manifests = lambda: []

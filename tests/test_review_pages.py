@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -24,14 +25,20 @@ PATH = "finance/records.md"
 TEXT = "---\nid: FIN-1\ntitle: Records\nowner: Ann\nreview_due: 2020-01-01\n---\n\n# Records\n\nKeep invoices 5 years.\n\nThen shred them.\n"
 
 
-@pytest.fixture
-def kb(tmp_path: Path) -> App:
-    """A small workspace with one document and the demo's people; nothing is indexed."""
-    app = build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small workspace with two documents and the demo's people; nothing is indexed."""
+    app = build(kb_settings(tmp_path_factory.mktemp("small") / "kb"), processes=NoProcesses())
     app.create()
     put(app, {PATH: TEXT, "it/vpn.md": "# Using the VPN\n\nSee [records](../finance/records.md).\n"}, "start")
-    app.merging.repair()
-    return app
+    return app.settings.home
+
+
+@pytest.fixture
+def kb(furnished: Path, tmp_path: Path) -> App:
+    """A copy of it, to do with as a test likes."""
+    shutil.copytree(furnished, tmp_path / "kb")
+    return build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
 
 
 @pytest.fixture
@@ -191,6 +198,23 @@ def test_a_document_that_cannot_be_read_says_why_and_still_shows_its_lines(visit
     assert one["rows"]
 
 
+def test_the_checks_are_shown_on_the_change_and_in_the_queue(visit: Open, kb: App) -> None:
+    bad = TEXT.replace("review_due: 2020-01-01\n", "") + "\n#### Far\n\nSee [it](nowhere.md).\n"
+    number = started(kb, bad + "\nKey: AKIA" + "Q7ZXKPLMVTRWNBCD\n").id
+    app = visit("reviews", "author", change=str(number))
+    shown = drawn(app, "review")["documents"][0]["checks"]
+    assert [(one["severity"], one["line"]) for one in shown] == [("error", 17), ("warning", 13), ("warning", 15)]
+    assert [one["text"] for one in drawn(app, "header")["badges"]] == ["Draft", "1 error", "2 to mend"]
+    assert "finance/records.md, line 17: This looks like an AWS access key." in words(app)
+    row = drawn(visit("reviews", "author", queue="mine"), "queue")["rows"][0]
+    assert [one["text"] for one in row["extra"]] == ["1 error", "2 to mend"]
+    app.button(key=f"do_submit_{number}").click().run()
+    assert "It cannot be submitted yet. finance/records.md, line 17" in words(app)
+    kb.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("2020", "2040").replace("5", "6").encode()})
+    badges = drawn(visit("reviews", "author", change=str(number)), "header")["badges"]
+    assert [one["text"] for one in badges] == ["Draft", "Checks passed"]
+
+
 def test_the_chunk_diff_names_what_changes(visit: Open, kb: App) -> None:
     change = started(kb)
     chunks = drawn(visit("reviews", "author", change=str(change.id), side="Chunks"), "chunkdiff")["documents"][0]
@@ -265,16 +289,25 @@ def test_a_click_on_a_button_from_before_is_refused_in_the_rules_own_words(visit
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, state: str) -> None:
-    from pages.ui.review_parts import moves
+    from core.services.authoring import Target, save
+    from pages.ui.review_parts import moves, talk
 
-    change = brought(kb, state)
+    change, admin = brought(kb, state), who(kb, "admin")
     visit("reviews", "admin", change=str(change.id))
-    for move in moves.MOVES:
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
+    ways = {
+        **{name: lambda name=name: moves.MOVES[name](admin, change.id, "now", change.head) for name in moves.MOVES},
+        "comment": lambda: talk.act(admin, change.id, said),
+        "edit": lambda: save(kb.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
+    }
+    assert set(ways) == set(MOVES), "every move of the table has a way through the page"
+    for move, way in ways.items():
         if sentence := refusal(move, state):
             with pytest.raises(Refused) as refused:
-                moves.MOVES[move](who(kb, "admin"), change.id, "now", change.head)
+                way()
             assert str(refused.value) == sentence
     assert kb.changes.get(change.id).state == state
+    assert kb.changes.get(change.id).head == change.head
 
 
 def test_nobody_approves_their_own_change_here_either(visit: Open, kb: App) -> None:
@@ -430,6 +463,47 @@ def test_a_document_of_a_change_is_edited_in_that_change(visit: Open, kb: App) -
     app.button(key="save").click().run()
     assert "title: Kept" in kb.store.read(kb.changes.get(change.id).head, PATH).decode()
     assert len(kb.changes.all()) == 1
+
+
+def test_a_new_document_starts_from_a_template_and_keeps_its_title(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", do="new")
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_title").set_value("Booking the boat").run()
+    app.segmented_control(key=f"{key}_template").set_value("runbook").run()
+    assert "## First five minutes" in drawn(app, "editor")["text"]
+    assert drawn(app, "editor")["title"] == "Booking the boat"
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    assert app.selectbox(key=f"{key}_type").value == "runbook"
+    app.segmented_control(key=f"{key}_template").set_value("faq").run()
+    assert "## Who decides?" in drawn(app, "editor")["text"], "a template that nobody touched can be exchanged"
+    left = json.dumps({"text": "# Mine\n\nMy own words.\n", "base": kb.store.head()})
+    kb.drafts.keep(who(kb, "author"), "new", left)
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.segmented_control(key=f"{key}_template").set_value("sop").run()
+    assert "My own words." in drawn(app, "editor")["text"], "what somebody wrote is not thrown away for a template"
+
+
+def test_what_is_typed_is_checked_while_it_is_typed(visit: Open, kb: App) -> None:
+    kb.drafts.keep(
+        who(kb, "author"),
+        f"0:{PATH}",
+        json.dumps({"text": TEXT.replace("2020", "2040") + "\n#### Far\n\nText.\n", "base": kb.store.head()}),
+    )
+    checks = drawn(visit("documents", "author", doc="FIN-1", do="edit"), "editor")["checks"]
+    assert [(line, severity) for line, severity, _ in checks] == [(14, "warning")]
+
+
+@pytest.mark.parametrize("mend", [True, False])
+def test_moving_a_document_offers_to_mend_the_links_to_it(visit: Open, kb: App, mend: bool) -> None:
+    app = visit("documents", "author", doc="FIN-1")
+    assert app.checkbox(key="move_mend").label == "Mend the links of 1 document that leads here"
+    app.checkbox(key="move_mend").set_value(mend).run()
+    app.text_input(key="move_to").set_value("finance/kept/records.md").run()
+    app.button(key="move").click().run()
+    change = kb.changes.all()[0]
+    text = kb.store.read(change.head, "it/vpn.md").decode()
+    assert ("../finance/kept/records.md" in text) == mend
+    assert len(change.documents) == (2 if mend else 1)
 
 
 def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> None:

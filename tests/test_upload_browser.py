@@ -32,6 +32,12 @@ def chromium() -> Iterator[Any]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def url(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.server(kb_home, tmp_path_factory.mktemp("log") / "server.log") as address:
+        yield address
+
+
 def files() -> list[dict[str, Any]]:
     dock = (ROOT / "kb/supply-chain/safety/dock-safety-cmh2.md").read_text().replace("CMH2", "ATL4")
     texts = {
@@ -48,15 +54,10 @@ def side(screen: browser.Screen, name: str) -> None:
     screen.settle()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_files_are_read_checked_compared_and_mended(chromium: Any, kb_home: Path, tmp_path: Path, scheme: str) -> None:
+def test_files_are_read_checked_compared_and_mended(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 
-    end = "" if scheme == "light" else "-dark"
-    with (
-        browser.server(kb_home, tmp_path / "server.log") as url,
-        browser.screen(chromium, url, height=1000, scheme=scheme) as screen,
-    ):
+    with browser.screen(chromium, url, height=1000) as screen:
         screen.open("/upload")
         screen.page.locator("input[type=file]").set_input_files(files())
         lines = screen.page.locator("button.line")
@@ -68,38 +69,32 @@ def test_files_are_read_checked_compared_and_mended(chromium: Any, kb_home: Path
         lines.nth(1).click()
         screen.settle()
         expect(screen.page.get_by_text("Line 3", exact=True)).to_be_visible()
-        screen.page.wait_for_timeout(700)
-        screen.shot(f"upload{end}")
+        screen.settle().page.wait_for_timeout(250)
+        screen.shots("upload")
         side(screen, "Text and preview")
         box = screen.page.locator("[class*=st-key-item_text_] textarea")
         box.fill(BAD.replace("wip", "approved"))
         box.press("Control+Enter")
         expect(lines.nth(1)).to_contain_text("Look at it")
-        screen.settle()
-        screen.page.wait_for_timeout(700)
-        screen.shot(f"upload-text{end}")
+        screen.settle().page.wait_for_timeout(250)
+        screen.shots("upload-text")
         lines.nth(2).click()
         side(screen, "Duplicates")
         expect(screen.page.get_by_text("This upload").first).to_be_visible()
-        screen.page.wait_for_timeout(700)
-        screen.shot(f"upload-duplicates{end}")
+        screen.settle().page.wait_for_timeout(250)
+        screen.shots("upload-duplicates")
         screen.page.get_by_text("Keep both").click()
         expect(screen.page.get_by_text("Submit 4 documents as a change")).to_be_visible()
 
 
-def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(
-    chromium: Any, kb_home: Path, tmp_path: Path
-) -> None:
+def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 
     all_of_them = "# Hostile\n\n" + "\n\n".join(PAYLOADS) + "\n"
     odd = "<img src=x onerror=window.__pwned=1>.md"
     hostile = [("hostile.md", all_of_them), ("one.md", document(1, PAYLOADS[0])), (odd, document(2, PAYLOADS[2]))]
     chosen = [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in hostile]
-    with (
-        browser.server(kb_home, tmp_path / "server.log") as url,
-        browser.screen(chromium, url) as screen,
-    ):
+    with browser.screen(chromium, url) as screen:
         screen.open("/upload")
         screen.page.locator("input[type=file]").set_input_files(chosen)
         lines = screen.page.locator("button.line")
@@ -109,7 +104,7 @@ def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(
             screen.settle()
             for name in ("Checks", "Duplicates", "Text and preview", "Chunks"):
                 side(screen, name)
-                screen.page.wait_for_timeout(300)
+                screen.page.wait_for_timeout(150)
                 assert screen.page.evaluate("window.__pwned") is None, (n, name)
                 assert screen.page.evaluate(INSPECT) == [], (n, name)
                 assert screen.page.locator("[data-testid=stException]").count() == 0

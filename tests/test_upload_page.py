@@ -102,6 +102,7 @@ def test_one_good_and_one_bad_file_then_the_bad_one_is_mended_and_both_are_submi
     assert not app.exception
     ((who, title, files, _),) = changes.made
     assert (who, title, sorted(files)) == ("author", "Badges and more", ["badges.md", "new.md"])
+    assert "Open change #c1" in app.get("page_link")[0].proto.label, "the next step is one click away"
     assert "before anything is written" in words(app)
 
 

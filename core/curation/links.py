@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from core.curation.markup import parser
 from core.types import Document
 
 _SAFE = ("http", "https", "mailto")
+_INLINE = re.compile(r"\]\([ \t]*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)")
+_DEFINED = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*(<[^<>\n]*>|\S+)")
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +101,48 @@ def backlinks(documents: Iterable[Document]) -> Mapping[str, tuple[tuple[str, st
             if link.path and link.path != document.path:
                 found.setdefault(link.path, {}).setdefault(document.path, link.text)
     return {path: tuple(sorted(sources.items())) for path, sources in found.items()}
+
+
+def mended(document: Document, moves: Mapping[str, str]) -> str:
+    """The text of a document after some documents moved (old path to new path), itself perhaps among them.
+
+    >>> mended(Document("d", "it/vpn.md", "", "See [it](../a.md#top).\\n"), {"a.md": "old/b c.md"})
+    'See [it](../old/b%20c.md#top).\\n'
+    """
+    first, here = document.text.count("\n", 0, document.body), moves.get(document.path, document.path)
+    lines = document.text.split("\n")
+    found = {n: _mended_line(lines[n], document.path, here, moves) for n in range(first, len(lines)) if "]" in lines[n]}
+    if changed := {n for n, line in found.items() if line != lines[n]}:
+        for n in changed.difference(_code_lines(document, first)):
+            lines[n] = found[n]
+    return "\n".join(lines)
+
+
+def _mended_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
+    code = [found.span() for found in _CODE.finditer(line)]
+    found = [one for one in (*_INLINE.finditer(line), *_DEFINED.finditer(line)) if one[1]]
+    for one in sorted(found, key=lambda one: one.start(1), reverse=True):
+        if not any(start <= one.start() < end for start, end in code):
+            line = line[: one.start(1)] + _moved_target(one[1], path, here, moves) + line[one.end(1) :]
+    return line
+
+
+def _moved_target(written: str, path: str, here: str, moves: Mapping[str, str]) -> str:
+    """A link target as it must be written from `here`, so that it leads to where it led, or to where that moved."""
+    bare = written[1:-1] if written.startswith("<") else written
+    link = _link("", bare, 0, path)
+    if not link.path or bare.startswith("#") or not (link.path in moves or (here != path and bare[:1] != "/")):
+        return written
+    to = moves.get(link.path, link.path)
+    name = f"/{to}" if bare.startswith("/") else posixpath.relpath(to, posixpath.dirname(here) or ".")
+    rest = bare[re.match(r"[^#?]*", bare).end() :]  # type: ignore[union-attr]
+    if written.startswith("<"):
+        return f"<{name}{rest}>"
+    return re.sub(r"[\s%()<>#?\\]", lambda odd: quote(odd[0]), name) + rest
+
+
+def _code_lines(document: Document, first: int) -> Iterator[int]:
+    """Lines that are code: what looks like a link there is none."""
+    for token in parser().parse(document.text[document.body :]):
+        if token.type in ("fence", "code_block", "html_block") and token.map:
+            yield from range(first + token.map[0], first + token.map[1])

@@ -32,6 +32,16 @@ def fill(template: Template, title: str, owner: str, today: date) -> str:
     return "\n".join(lines) + f"\n# {_flat(title)}\n\n{template.body.strip()}\n"
 
 
+def begin(template: Template, owner: str, today: date) -> str:
+    """A template that waits for its title, as the editor starts with it.
+
+    >>> begin(TEMPLATES["faq"], "Ann", date(2026, 11, 15)).splitlines()[:3]
+    ['---', 'doc_type: faq', 'status: approved']
+    """
+    head, _, body = fill(template, "?", owner, today).partition("\n# ?\n")
+    return head.replace('title: "?"\n', "", 1) + "\n" + body
+
+
 def _flat(text: str) -> str:
     return " ".join("".join(c for c in text if c.isprintable()).split())
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from core.access import Actor, require
 from core.curation import policy, review
+from core.curation.findings import Finding
 from core.curation.frontmatter import decode, read_document
 from core.curation.markup import check_marks
 from core.curation.names import safe_path
@@ -23,6 +24,7 @@ from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Clock, Database, Store
 from core.services.accounts import Accounts
 from core.services.auditing import Auditing, Run
+from core.services.checking import Checking
 from core.types import Edit
 
 MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
@@ -55,6 +57,7 @@ class Change:
     updated: str
     ended: str
     ended_by: str
+    findings: tuple[Finding, ...] = ()  # what the checks say about its documents
 
     @property
     def open(self) -> bool:
@@ -71,6 +74,7 @@ class Work:
     editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def branch_of(number: int) -> str:
@@ -83,7 +87,7 @@ class Changes:
 
     def __init__(self, store: Store, database: Database, accounts: Accounts, auditing: Auditing, clock: Clock) -> None:
         self.store, self.database, self.accounts = store, database, accounts
-        self.auditing, self.clock = auditing, clock
+        self.auditing, self.clock, self.checking = auditing, clock, Checking(store)
         self._work = lru_cache(maxsize=512)(self._look)
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
@@ -172,6 +176,7 @@ class Changes:
             conversations=facts.open_conversations,
             requirements=review.requirements(facts) if now in review.OPEN else (),
             conflicts=facts.conflicts,
+            findings=work.findings,
         )
 
     def _head(self, row: Mapping[str, Any]) -> str:
@@ -190,15 +195,22 @@ class Changes:
         steps = self.store.log(head, since=start) if head != start else ()
         editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
         conflicts = self.store.conflicts(head) if main == self.store.head() and edits else ()
-        return Work(start, edits, editors, tuple(self._broken(head, edits)), conflicts)
+        findings = self.checking.findings(head, main, edits, self.clock.today())
+        return Work(start, edits, editors, tuple(self._broken(head, edits, findings)), conflicts, findings)
 
-    def _broken(self, head: str, edits: tuple[Edit, ...]) -> Iterator[str]:
+    def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
+        """A file that cannot be read, or in which the checks found an error: sentences that stop a submit and a merge."""
+        unreadable = set()
         for edit in edits:
             if edit.kind != "deleted":
                 try:
                     check_file(edit.path, self.store.read(head, edit.path))
                 except ConcordError as error:
+                    unreadable.add(edit.path)
                     yield f"{edit.path}: {error}"
+        for one in findings:
+            if one.severity == "error" and one.path not in unreadable:
+                yield f"{one.path}, line {one.line}: {one.message}"
 
     def rules(self) -> tuple[policy.Rule, ...]:
         """The review rules that hold now: those of the main line."""

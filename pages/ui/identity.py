@@ -14,6 +14,10 @@ DEMO_ADDRESS = (
     "The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address}. "
     "Start it with: make run, or give people accounts and set CONCORD_SIGN_IN to local or oidc."
 )
+NOT_CONFIGURED = (
+    "CONCORD_SIGN_IN is oidc, and no sign-in provider is configured. "
+    "Whoever runs this app adds an [auth] section to .streamlit/secrets.toml; docs/sign-in.md shows one."
+)
 
 
 def me() -> Actor:
@@ -83,7 +87,11 @@ def _sign_in_page() -> None:
 
 def _provider() -> Actor:
     """The organisation's own sign-in, through Streamlit; people need an account with the same address."""
-    if not st.user.is_logged_in:
+    if "is_logged_in" not in st.user:
+        st.title("Sign in")
+        st.error(NOT_CONFIGURED, icon=":material/lock:")
+        st.stop()
+    if not st.user["is_logged_in"]:
         st.title("Sign in")
         st.button("Sign in with your organisation", on_click=st.login, type="primary", icon=":material/login:")
         st.stop()
@@ -93,6 +101,9 @@ def _provider() -> Actor:
         st.error(f"There is no account for {flash.plain(str(st.user.get('email') or 'you'))}. Ask an admin to add it.")
         st.button("Sign out", on_click=st.logout)
         st.stop()
+    if st.session_state.get(keys.ACCOUNT) != found.id:
+        st.session_state[keys.ACCOUNT] = found.id
+        app().auditing.note(found, "sign in", found.name)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +11,11 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor
-from core.curation.frontmatter import decode, read_document
+from core.curation.findings import Finding
+from core.curation.frontmatter import decode, read_document, split
 from core.curation.markup import slugify
 from core.curation.render import render
+from core.curation.templates import TEMPLATES, begin
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.authoring import Files, Target, free_path
@@ -22,6 +25,7 @@ from pages.ui.components import component
 from pages.ui.edit_parts import fields, target
 from pages.ui.workspace import app
 
+BLANK = "blank"
 NEW = "## Purpose\n\nSay in one or two sentences what this is for, and for whom.\n\n## Steps\n\n1. \n"
 
 
@@ -47,7 +51,9 @@ def existing(me: Actor, path: str, change: int = 0) -> Opened:
 
 def new(me: Actor, folder: str = "") -> Opened:
     """A document to be."""
-    return _drafted(me, Opened("new", app().store.head(), "", NEW, folder=folder))
+    chosen = str(st.session_state.get(keys.TEMPLATE))
+    text = begin(TEMPLATES[chosen], me.name, app().intake.clock.today()) if chosen in TEMPLATES else NEW
+    return _drafted(me, Opened("new", app().store.head(), "", text, folder=folder))
 
 
 def _drafted(me: Actor, start: Opened) -> Opened:
@@ -65,9 +71,53 @@ def draw(start: Opened, me: Actor) -> None:
     key = f"edit_{strict.digest([start.place, turn, me.id])}"
     if f"{key}_text" not in st.session_state:  # somebody just came here
         st.session_state[keys.OFFERED] = start.drafted
+    if not start.path:
+        _templates(key)
     if st.session_state.get(keys.OFFERED):
         _notice(start.place, st.session_state[keys.OFFERED])
     _body(start, me, key)
+
+
+def _templates(key: str) -> None:
+    """What a new document can start from."""
+    chosen = st.session_state.get(keys.TEMPLATE) or BLANK
+    st.segmented_control(
+        "Start from",
+        [BLANK, *TEMPLATES],
+        default=chosen,
+        required=True,
+        format_func=lambda name: TEMPLATES[name].name if name in TEMPLATES else "Blank page",
+        key=f"{key}_template",
+        on_change=start_from,
+        args=(key,),
+    )
+    if chosen in TEMPLATES:
+        st.caption(TEMPLATES[chosen].about)
+
+
+def start_from(key: str) -> None:
+    """Another template, with the title that was typed; a text that somebody wrote is never thrown away for it."""
+    me, place = identity.me(), "new"
+    kept = app().drafts.find(me, place)
+    text = json.loads(kept[0])["text"] if kept else ""
+    if text and not _untouched(text):
+        flash.say("Your text would be lost. Throw it away first, then choose a template.", "info")
+    else:
+        name = str(st.session_state[f"{key}_template"])
+        st.session_state[keys.TEMPLATE] = name
+        app().drafts.forget(me, place)
+        title = " ".join(str(st.session_state.get(f"{key}_title") or "").split())
+        if title:
+            start = new(me)
+            packed = {"text": with_fields(start.text, {"title": title}), "base": start.base, "folder": ""}
+            app().drafts.keep(me, place, json.dumps(packed))
+    st.session_state[keys.TURN] = st.session_state.get(keys.TURN, 0) + 1
+
+
+def _untouched(text: str) -> bool:
+    """Whether a text's body is still that of a template, word for word."""
+    bodies = {" ".join(body.split()) for body in (NEW, *(one.body for one in TEMPLATES.values()))}
+    return " ".join(text[split(text)[1] :].split()) in bodies
 
 
 def _notice(place: str, when: str) -> None:
@@ -99,7 +149,8 @@ def _body(start: Opened, me: Actor, key: str) -> None:
     except ConcordError as error:
         text, problem = start.text, str(error)
     kept = _keep(start, me, text, folder)
-    _editor(key, body, document, problem, kept)
+    found = app().changes.checking.typed(path or "untitled.md", text, start.base, app().intake.clock.today())
+    _editor(key, body, document, problem, kept, [one for one in found if one.severity != "note"])
     _save(start, me, key, path, text, document)
 
 
@@ -147,7 +198,7 @@ def _keep(start: Opened, me: Actor, text: str, folder: str) -> str:
     return "Your text is kept; it is not saved in a change yet"
 
 
-def _editor(key: str, body: str, document: Document | None, problem: str, note: str) -> Any:
+def _editor(key: str, body: str, document: Document | None, problem: str, note: str, found: Sequence[Finding]) -> Any:
     nodes = list(render(document).nodes) if document else []
     return component("editor", "nodes")(
         key=f"{key}_text",
@@ -157,7 +208,8 @@ def _editor(key: str, body: str, document: Document | None, problem: str, note: 
             "title": document.title if document else "",
             "nodes": nodes,
             "problem": problem,
-            "note": note,
+            "note": f"{note} · {len(found)} to mend below" if found and not problem else note,
+            "checks": [] if problem else [[one.line, one.severity, one.message] for one in found],
         },
         on_text_change=lambda: None,
     )

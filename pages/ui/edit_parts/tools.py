@@ -39,12 +39,12 @@ def draw(document: Document, me: Actor) -> None:
 
 def _move(document: Document, me: Actor) -> None:
     to = st.text_input("New path", document.path, key="move_to")
-    linking = links_to(document.path)
-    if linking:
-        st.caption(f"{style.count(len(linking), 'document')} link here; their links must be mended in the same change.")
+    linking = len(links_to(document.path))
+    label = f"Mend the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
+    mend = linking > 0 and st.checkbox(label, True, key="move_mend", help="In the same change, for the same reviewers.")
     chosen = target.choose("move", f"Move {document.title}"[:200], app().store.head(), me)
     if st.button("Save in a change", type="primary", key="move"):
-        target.finish(chosen, lambda: moved(app().documents, document.path, to.strip()))
+        target.finish(chosen, lambda: moved(app().documents, document.path, to.strip(), mend=mend))
 
 
 def _status(document: Document, me: Actor, word: str, status: str) -> None:

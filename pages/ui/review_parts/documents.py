@@ -9,6 +9,7 @@ import streamlit as st
 from core import strict
 from core.access import Actor
 from core.curation.diffs import Diff, body_diff, diff, field_changes
+from core.curation.findings import Finding
 from core.curation.rendered import rendered_diff
 from core.services.changes import Change
 from core.services.proposed import Compared, compare, size
@@ -30,12 +31,13 @@ def draw(change: Change, me: Actor) -> None:
         st.info("This change has no documents left: they are the same as in the knowledge base.")
         return
     first = _page(len(change.documents))
-    shown = [_compared(change.start, change.head, n) for n in range(first, len(change.documents))[:AT_ONCE]]
+    page = [_compared(change.start, change.head, n) for n in range(first, len(change.documents))[:AT_ONCE]]
+    findings = tuple(one for one in change.findings if one.severity != "note")
     comments, key = app().reviewing.comments(change.id), f"review_{change.id}_{first}"
     component("review", "nodes", "talk")(
         key=key,
         data={
-            "documents": [_document(one, comments) for one in shown],
+            "documents": [_document(one, comments, findings) for one in page],
             "summary": f"{style.count(len(change.documents), 'document')} in this change",
             "may": talk.may(change, me),
         },
@@ -66,7 +68,7 @@ def _compared(start: str, head: str, number: int) -> Compared:
     return compare(store, start, head, store.changed(start, head)[number])
 
 
-def _document(one: Compared, comments: tuple[Comment, ...]) -> dict[str, Any]:
+def _document(one: Compared, comments: tuple[Comment, ...], findings: tuple[Finding, ...]) -> dict[str, Any]:
     word, tone, sign = words.KINDS[one.edit.kind]
     made, (added, removed) = lines(one), size(one)
     return {
@@ -81,11 +83,17 @@ def _document(one: Compared, comments: tuple[Comment, ...]) -> dict[str, Any]:
         "added": added,
         "removed": removed,
         "problem": one.problem,
+        "checks": [] if one.problem else [shown(made) for made in findings if made.path == one.edit.path],
         "fields": fields(one),
         "rows": strict.plain(made.rows),
         "rendered": blocks(one),
         "threads": talk.conversations(comments, one.edit.path),
     }
+
+
+def shown(one: Finding) -> dict[str, object]:
+    """What a check said, as the page draws it."""
+    return {"line": one.line, "severity": one.severity, "message": one.message}
 
 
 def lines(one: Compared) -> Diff:

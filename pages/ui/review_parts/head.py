@@ -32,6 +32,7 @@ def draw(change: Change, me: Actor) -> None:
     badges = [words.state_badge(change.state)]
     badges += [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
     badges += [{"text": "Merged past the review rules", "tone": "bad"}] if change.bypass else []
+    badges += (words.check_badges(change) or [{"text": "Checks passed", "tone": "good"}]) if change.open else []
     component("header")(
         key="change_header",
         data={"title": change.title, "badges": badges, "facts": [[name, value] for name, value in facts if value]},

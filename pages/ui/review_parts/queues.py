@@ -73,6 +73,7 @@ def row(change: Change) -> dict[str, object]:
         about += f" · last touched {words.age(change.updated, now)}"
     extra = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
     extra += [{"text": "Bypass", "tone": "bad"}] if change.bypass else []
+    extra += words.check_badges(change) if change.open else []
     paths = [edit.path for edit in change.documents]
     return {
         "id": change.id,

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from core.curation.render import Node, render
 from core.services.auditing import Entry
+from core.services.changes import Change
 from core.types import Document
 from pages.ui import style
 
@@ -47,6 +48,13 @@ def state_badge(state: str) -> dict[str, str]:
     """The state of a change."""
     text, tone = STATES[state]
     return {"text": text, "tone": tone}
+
+
+def check_badges(change: Change) -> list[dict[str, str]]:
+    """What the checks found, counted; nothing when every check passed."""
+    errors, warnings = (sum(one.severity == name for one in change.findings) for name in ("error", "warning"))
+    found = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
+    return found + ([{"text": f"{warnings} to mend", "tone": "warn"}] if warnings else [])
 
 
 def age(stamp: str, now: datetime) -> str:

@@ -54,6 +54,17 @@ def draw(batch: Batch) -> None:
             )
 
 
+def made() -> None:
+    """The way to the change that was just made, which still has to be submitted for review."""
+    if number := st.session_state.get(keys.UPLOAD_MADE):
+        st.page_link(
+            "pages/reviews.py",
+            label=f"Open change #{number} to look at it and submit it for review",
+            icon=":material/rate_review:",
+            query_params={keys.CHANGE: number},
+        )
+
+
 def suggestion(batch: Batch) -> str:
     """A title for those who type none."""
     titles = [document.title for item in batch.going if (document := document_of(item))]
@@ -72,5 +83,6 @@ def submit(actor: Actor) -> str:
     desk.keep(left)
     desk.turn_over()
     st.session_state[keys.UPLOAD_TITLE] = st.session_state[keys.UPLOAD_WHY] = ""
+    st.session_state[keys.UPLOAD_MADE] = str(made.id)
     rest = f" {style.count(len(left.items), 'document')} stay here." if left.items else ""
     return f"Change {made.id} holds {style.count(len(batch.going), 'document')}.{rest}"

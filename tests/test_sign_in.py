@@ -1,0 +1,148 @@
+"""Three ways in: the demo on this machine alone, local accounts, and the organisation's own sign-in."""
+
+from __future__ import annotations
+
+import re
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.access import NEEDS, ROLES
+from core.bootstrap import App, build
+from core.settings import load
+from tests import browser
+from tests.conftest import ROOT, demo
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    """A workspace with one admin and one author who sign in, and nothing in it."""
+    import streamlit as st
+
+    from core.adapters.processes import Processes
+
+    made = build(load({}, home=tmp_path / "kb", sign_in="local"))
+    made.create()
+    made.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
+    made.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
+    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
+    monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
+    monkeypatch.setenv("CONCORD_SIGN_IN", "local")
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    return made
+
+
+def opened(page: str = "", **user: Any) -> AppTest:
+    script = ROOT / "pages" / f"{page}.py" if page else ROOT / "streamlit_app.py"
+    app = AppTest.from_file(str(script), default_timeout=60)
+    if user:
+        app.user = user
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def sign_in(app: AppTest, name: str, password: str) -> AppTest:
+    app.text_input(key="sign_in_name").set_value(name)
+    app.text_input(key="sign_in_password").set_value(password)
+    next(button for button in app.button if button.label == "Sign in").click().run()
+    return app
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(one.value) for kind in ("title", "error", "info", "caption") for one in getattr(app, kind))
+
+
+def test_nothing_is_shown_before_the_right_password(desk: App) -> None:
+    app = opened()
+    assert [one.value for one in app.title] == ["Sign in"]
+    assert not app.get("bidi_component")
+    sign_in(app, "zoe", "wrong horse")
+    assert "The name or the password is wrong." in said(app)
+    sign_in(app, "nobody", PASSWORD)
+    assert "The name or the password is wrong." in said(app), "which of the two is not told"
+    sign_in(app, "ZOE@example.org", PASSWORD)
+    assert "Zoe Zahn · reviewer" in said(app)
+    app.button(key="sign_out").click().run()
+    assert [one.value for one in app.title] == ["Sign in"]
+    actions = [entry.action for entry in desk.auditing.entries(demo("admin"))]
+    assert actions.count("refuse sign-in") == 2
+    assert actions.count("sign in") == 1
+
+
+def test_after_five_wrong_passwords_the_account_rests(desk: App) -> None:
+    app = opened("search")
+    for _ in range(5):
+        sign_in(app, "zoe", "guess")
+    sign_in(app, "zoe", PASSWORD)
+    assert "Too many wrong passwords. Wait five minutes, then try again." in said(app)
+    sign_in(app, "root", PASSWORD)
+    assert not app.text_input or app.text_input[0].key != "sign_in_name", "others are not kept out"
+
+
+def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
+    app = sign_in(opened("reviews"), "zoe", PASSWORD)
+    assert [one.value for one in app.title] == ["Reviews"]
+    desk.accounts.set_role(demo("admin"), "zoe", "reader")
+    app.run()
+    assert "Zoe Zahn is signed in as reader" in said(app)
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    app.run()
+    assert [one.value for one in app.title] == ["Sign in"]
+
+
+def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORD_SIGN_IN", "oidc")
+    app = opened()
+    assert "no sign-in provider is configured" in said(app)
+    assert "docs/sign-in.md" in said(app)
+    assert not app.get("bidi_component")
+
+
+@pytest.mark.parametrize(
+    ("user", "expected"),
+    [
+        ({"is_logged_in": False}, "Sign in"),
+        ({"is_logged_in": True, "email": "eve@example.org"}, "There is no account for eve@example.org."),
+        ({"is_logged_in": True, "email": "zoe@example.org", "email_verified": False}, "There is no account for"),
+        ({"is_logged_in": True}, "There is no account for you."),
+        ({"is_logged_in": True, "email": "Zoe@example.org", "email_verified": True}, "Zoe Zahn · reviewer"),
+    ],
+)
+def test_a_provider_lets_in_whom_an_account_names(
+    desk: App, monkeypatch: pytest.MonkeyPatch, user: dict[str, Any], expected: str
+) -> None:
+    monkeypatch.setenv("CONCORD_SIGN_IN", "oidc")
+    app = opened(**user)
+    assert expected in said(app).replace("\\", "")
+    inside = expected.startswith("Zoe")
+    assert bool([one for one in desk.auditing.entries(demo("admin")) if one.action == "sign in"]) == inside
+    assert any(one.key == "sign_out" for one in app.button) == inside
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    app.run()
+    assert "Zoe Zahn" not in said(app)
+
+
+def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: Path) -> None:
+    log, home = tmp_path / "server.log", desk.settings.home
+    open_to_all = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}
+    refused = pytest.raises(RuntimeError, match="only runs on this machine's own address, not on 0.0.0.0")
+    with refused, browser.server(home, log, CONCORD_SIGN_IN="demo", **open_to_all):
+        pass
+    with browser.server(home, log, CONCORD_SIGN_IN="local", **open_to_all) as url:
+        assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
+
+
+def test_the_page_on_roles_lists_every_action() -> None:
+    text = (ROOT / "docs" / "sign-in.md").read_text()
+    rows = dict(re.findall(r"^\| ([a-z ]+?) \| ((?:yes)? ?\|.*)$", text, re.MULTILINE))
+    for action, role in NEEDS.items():
+        cells = [cell.strip() for cell in rows[action].split("|")][:4]
+        assert cells == ["yes" if ROLES.index(one) >= ROLES.index(role) else "" for one in ROLES], action
+    assert set(rows) == set(NEEDS)
