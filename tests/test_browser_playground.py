@@ -132,6 +132,7 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_kb: App, 
             expect(other.page.locator(".marked").first).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_slider_is_far_quicker_than_a_search(chromium: Any, own_kb: App, tmp_path: Path, capsys: Any) -> None:
     said, ratios = [], []
     with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
@@ -153,6 +154,7 @@ def test_a_slider_is_far_quicker_than_a_search(chromium: Any, own_kb: App, tmp_p
     assert ratios[0] <= 1 / 5
 
 
+@pytest.mark.slow
 def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

@@ -158,6 +158,7 @@ def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
         expect(page.get_by_label("Title", exact=True)).to_have_value("Towing the survey boat")
 
 
+@pytest.mark.slow
 def test_a_change_looks_right_in_light_and_dark(chromium: Any, own_kb: App, url: str) -> None:
     number = furnished(own_kb)
     with browser.screen(chromium, url) as screen:
