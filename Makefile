@@ -5,6 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 ADDRESS ?= 127.0.0.1
 PORT ?= 8501
+PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-all lint format bench clean
@@ -33,10 +34,10 @@ run: setup ## set everything up and open the app on http://127.0.0.1:8501
 	@$(PY) -m streamlit run pages/ui/launcher.py --server.address $(ADDRESS) --server.port $(PORT)
 
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser
-	@$(PY) -m pytest -m "not slow"
+	@$(PY) -m pytest -m "not slow" $(PARALLEL)
 
 test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections
-	@$(PY) -m pytest
+	@$(PY) -m pytest $(PARALLEL)
 
 lint: $(VENV)/.tested ## ruff and mypy
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy

@@ -20,7 +20,7 @@ menu = {
     ]
     for section, pages in PAGES.items()
 }
-page = st.navigation({section: pages for section, pages in menu.items() if pages})
+page = st.navigation({section: pages for section, pages in menu.items() if pages}, expanded=True)
 identity.foot()
 shortcuts.mount()
 page.run()
