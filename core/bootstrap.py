@@ -146,6 +146,8 @@ class App:
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         profile = self.preferences.profile(arguments["profile"])
         built = self.indexing.build(profile, full=arguments.get("full", False), progress=progress)
+        if profile.graph != "none":
+            self.shelf.open(profile).graph()  # searchable already; the first who asks the graph need not wait
         if built.fresh and profile == self.preferences.production().profile and self.production.watched():
             self.jobs.start("drift", {})
         return building.as_json(built)

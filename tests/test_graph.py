@@ -66,9 +66,13 @@ def hits(app: App, query: str, config: str, filters: Filters = Filters()) -> lis
 
 def contents(folder: Path) -> dict[str, object]:
     """Everything that a generation's graph is made of."""
-    arrays = {path.name: np.load(path).tolist() for path in (folder / "served" / "graph").glob("*.npy")}
-    tables = [path for name in ("graph", "served/graph") for path in (folder / name).glob("*.arrow")]
-    return {**arrays, **{str(path.relative_to(folder)): image.read_table(path).to_pylist() for path in tables}}
+    place = graph_files.served(folder)
+    arrays = {path.name: np.load(path).tolist() for path in place.glob("*.npy")}
+    tables = [path for top in (folder / "graph", place) for path in top.glob("*.arrow")]
+    return {
+        **arrays,
+        **{f"{path.parent.name == 'graph'} {path.name}": image.read_table(path).to_pylist() for path in tables},
+    }
 
 
 def folder_of(app: App) -> Path:
@@ -142,7 +146,7 @@ def test_incremental_generations_carry_the_same_graph_as_full_ones(found: App) -
     found.indexing.build(found.preferences.profile(), full=True)
     assert updated == contents(folder_of(found))
     assert found.verifying.problems() == ()
-    np.save(folder_of(found) / "served" / "graph" / "weights.npy", graph_of(found).weights + 1)
+    np.save(graph_files.served(folder_of(found)) / "weights.npy", graph_of(found).weights + 1)
     assert "(weights differ)" in found.verifying.problems()[0]
 
 
@@ -160,6 +164,15 @@ def test_a_document_is_a_node_by_its_id_and_linked_to_what_it_links_to(found: Ap
     a, b = named(graph, "doc-1"), named(graph, "doc-2")
     assert graph.kinds[a] == graph.kinds[b] == "document"
     assert (b, "links to") in [(to, name) for to, _, name in graphs.neighbours(graph, a)]
+
+
+def test_graphs_of_past_generations_go(found: App) -> None:
+    for n in range(5):
+        put(found, {"a.md": page("DOC-1", f"We follow BSA and FinCEN since {n}.")})
+        found.indexing.build(found.preferences.profile())
+        graph_of(found)
+    folder = folder_of(found)
+    assert {path.name for path in (folder.parent / "assembled").iterdir()} <= {p.name for p in folder.parent.iterdir()}
 
 
 def test_a_profile_without_a_graph_has_no_graph_files_and_says_so(app: App) -> None:

@@ -1,13 +1,16 @@
 """The graph of a generation on disk: what each chunk says, and the graph that follows from it.
 
-    graph/mentions.arrow, aliases.arrow, relations.arrow   one row per fact, with the id of its chunk
-    served/graph/                                          the assembled graph, mapped when a search asks for it
+    gen-N/graph/mentions.arrow, aliases.arrow, relations.arrow   one row per fact, with the id of its chunk
+    assembled/gen-N/                                             the graph of it, mapped when a search asks for it
 
-A build copies the rows of unchanged chunks from its parent, adds those of new chunks, and assembles again.
+A build copies the rows of unchanged chunks from its parent and adds those of new chunks, so one edited document
+costs one document's work. The graph follows from the rows alone; it is assembled once, when it is first asked for
+or right after publishing, beside the generation, which never changes.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.adapters import image
+from core.adapters.files import flock, fsync_folder
 from core.errors import Corrupt
 from core.retrieval.assembly import Found, Named, assemble
 from core.types import Extract, Graph
@@ -36,13 +40,36 @@ _ARRAYS = tuple(f.name for f in fields(Graph) if f.name not in (*_LISTS, "names"
 def write(
     build: Path, parent: Path | None, dropped: Sequence[str], ids: Sequence[str], extracts: Sequence[Extract]
 ) -> None:
-    """Write what the chunks say, and assemble the graph. Documents and chunks of the image must be there already."""
+    """Write what the chunks say."""
     (build / "graph").mkdir()
-    (build / "served" / "graph").mkdir()
-    tables = {name: _merged(name, parent, dropped, _rows(name, ids, extracts)) for name in _TABLES}
-    for name, table in tables.items():
+    for name in _TABLES:
+        table = _merged(name, parent, dropped, _rows(name, ids, extracts))
         image.write_table(build / "graph" / f"{name}.arrow", table)
-    save(build / "served", assembled(build / "served", tables))
+
+
+def served(folder: Path) -> Path:
+    """Where the graph of a generation lies, assembled now if nobody did it before. Graphs of past generations go."""
+    shelf = folder.parent / "assembled"
+    place = shelf / folder.name
+    if not place.is_dir():
+        shelf.mkdir(exist_ok=True)
+        with flock(folder.parent / "GRAPH.LOCK"):
+            if not place.is_dir():
+                _sweep(shelf)
+                save(shelf / "new", assembled(folder / "served", _tables(folder)))
+                (shelf / "new").rename(place)
+                fsync_folder(shelf)
+    return place
+
+
+def _sweep(shelf: Path) -> None:
+    for old in shelf.iterdir():
+        if not (shelf.parent / old.name).is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _tables(folder: Path) -> dict[str, pa.Table]:
+    return {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
 
 
 def _rows(name: str, ids: Sequence[str], extracts: Sequence[Extract]) -> pa.Table:
@@ -73,9 +100,10 @@ def _merged(name: str, parent: Path | None, dropped: Sequence[str], fresh: pa.Ta
     return pa.concat_tables(kept).sort_by(order)
 
 
-def assembled(served: Path, tables: dict[str, pa.Table]) -> Graph:
+def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
     """The graph that follows from the tables and from the documents of an image."""
-    chunks, documents = image.read_table(served / "chunks.arrow"), image.read_table(served / "documents.arrow")
+    chunks = image.read_table(image_folder / "chunks.arrow")
+    documents = image.read_table(image_folder / "documents.arrow")
     mentions = tables["mentions"]
     places = pc.index_in(mentions["chunk"], value_set=chunks["id"].cast(pa.string()).combine_chunks())
     if places.null_count:
@@ -113,15 +141,14 @@ def _numbers(column: Any) -> np.ndarray:
 
 def disagreements(folder: Path) -> Iterator[str]:
     """Whether the served graph is the one that follows from what the chunks say."""
-    tables = {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
     try:
-        graph = assembled(folder / "served", tables)
+        graph = assembled(folder / "served", _tables(folder))
     except Corrupt as error:
         yield str(error)
         return
-    served = load(folder, graph.document_of)
-    wrong = [name for name in _ARRAYS if not np.array_equal(getattr(graph, name), getattr(served, name))]
-    wrong += [name for name in (*_LISTS, "names") if getattr(graph, name) != getattr(served, name)]
+    kept = load(folder, graph.document_of)
+    wrong = [name for name in _ARRAYS if not np.array_equal(getattr(graph, name), getattr(kept, name))]
+    wrong += [name for name in (*_LISTS, "names") if getattr(graph, name) != getattr(kept, name)]
     if wrong:
         yield f"the served graph is not the one of its chunks ({', '.join(wrong)} differ)"
 
@@ -129,9 +156,9 @@ def disagreements(folder: Path) -> Iterator[str]:
 # ---------------------------------------------------------------- the assembled graph
 
 
-def save(served: Path, graph: Graph) -> None:
+def save(folder: Path, graph: Graph) -> None:
     """The assembled graph as tables and arrays."""
-    folder = served / "graph"
+    folder.mkdir()
     entities = pa.table({name: pa.array(getattr(graph, name), pa.string()) for name in _LISTS[:3]})
     aliases = sorted((name, n) for name, n in graph.names.items() if graph.keys[n] != name)
     image.write_table(folder / "entities.arrow", entities)
@@ -147,16 +174,16 @@ def save(served: Path, graph: Graph) -> None:
 
 def present(folder: Path) -> bool:
     """Whether a generation has a graph."""
-    return (folder / "served" / "graph" / "entities.arrow").exists()
+    return (folder / "graph" / "mentions.arrow").exists()
 
 
 def load(folder: Path, document_of: np.ndarray) -> Graph:
     """The graph of a generation; arrays are mapped, names are read."""
-    served = folder / "served" / "graph"
-    lists = image.read_table(served / "entities.arrow").to_pydict()
-    aliases = image.read_table(served / "aliases.arrow").to_pydict()
+    place = served(folder)
+    lists = image.read_table(place / "entities.arrow").to_pydict()
+    aliases = image.read_table(place / "aliases.arrow").to_pydict()
     names = {key: n for n, key in enumerate(lists["keys"])}
     names |= dict(zip(aliases["name"], aliases["entity"], strict=True))
-    arrays: dict[str, Any] = {name: image.map_array(served / f"{name}.npy") for name in _ARRAYS}
-    relations = image.read_table(served / "relations.arrow")["name"].to_pylist()
+    arrays: dict[str, Any] = {name: image.map_array(place / f"{name}.npy") for name in _ARRAYS}
+    relations = image.read_table(place / "relations.arrow")["name"].to_pylist()
     return Graph(**lists, names=names, relation_names=relations, document_of=document_of, **arrays)
