@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import profiles
+from core.adapters import weights
 from core.adapters.combined import CombinedEmbedder
 from core.adapters.models import ModelShelf
 from core.bootstrap import App, build
@@ -73,6 +74,8 @@ def test_the_dot_product_is_the_mean_of_the_cosines(a: list[float], b: list[floa
 
 
 def test_bundled_models_side_by_side_are_one_unit_vector() -> None:
+    if not weights.present(Settings().models, weights.bundled("potion-base-8m")):
+        pytest.skip("potion-base-8m is not here. Fetch it with: python -m core models fetch potion-base-8m")
     shelf = ModelShelf(Settings().models, 1, True)
     both = shelf.embedder("bge-small-en-v1.5-int8+potion-base-8m")
     assert (both.name, both.dimension) == ("bge-small-en-v1.5-int8+potion-base-8m", 384 + 256)

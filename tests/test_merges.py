@@ -59,7 +59,7 @@ def test_many_people_merge_at_once_and_each_merge_is_there_once(
     assert_agreement(app)
 
 
-@pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_in_the_middle_of_merges_nothing_acknowledged_is_lost(tmp_path: Path, kills: int) -> None:
     home, dice = tmp_path / "home", random.Random(kills)
     put(small_app(home, NoProcesses()), {"a.md": "# A\n"})

@@ -54,6 +54,7 @@ def side(screen: browser.Screen, name: str) -> None:
     screen.settle()
 
 
+@pytest.mark.slow
 def test_files_are_read_checked_compared_and_mended(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 
