@@ -292,3 +292,12 @@ def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
     assert said[0].startswith("id,at,who")
     with pytest.raises(Refused, match="Only admins may see the audit"):
         desk.auditing.entries(REVIEWER)
+
+
+def test_an_empty_knowledge_base_takes_its_first_document_through_review(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    app.merging.merge(AUTHOR, approved(app, {"a.md": b"# First\n\nwords to find\n"}))
+    app.indexing.build(app.preferences.profile())
+    assert [hit.path for hit in app.searching.search("words to find").hits] == ["a.md"]
+    assert app.verifying.problems() == ()
+    assert app.documents.show("a").version == 1

@@ -209,6 +209,15 @@ class GitStore:
             self._swap(branch, commit, parent)
             return commit
 
+    def begin(self, author: Person, message: str) -> str:
+        """The main line with an empty first commit, if it has none yet: a change needs something to depart from."""
+        with self._writing():
+            if head := self.head(MAIN):
+                return head
+            commit = self._commit_tree(self._git("mktree").decode().strip(), (), author, message)
+            self._swap(MAIN, commit, "")
+            return commit
+
     def branch(self, name: str, at: str) -> None:
         """Start a branch at a commit; it must not exist."""
         with self._writing():

@@ -95,10 +95,6 @@ class Changes:
 
     def get(self, number: int) -> Change:
         """One change."""
-        return self.read(self.database.transaction, number)
-
-    def read(self, opening: Any, number: int) -> Change:
-        """One change, read in a transaction of its own."""
         rows = self.database.query("SELECT * FROM changes WHERE id = ?", (number,))
         if not rows:
             raise NotFound(f"There is no change {number}. List them with: python -m core change list")
@@ -248,7 +244,7 @@ class Changes:
         name, text = check_title(title), check_text(message)
         made = checked_files(files)
         with self.database.transaction() as run:
-            base = start or self.store.head()
+            base = start or self.store.head() or self._begin(run, actor)
             row = run(
                 "INSERT INTO changes (title, description, author, author_name, stage, start, reverts, created, updated)"
                 " VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?) RETURNING id",
@@ -257,11 +253,16 @@ class Changes:
             branch = branch_of(row["id"])
             if self.store.head(branch):  # left by a kill before the change was recorded
                 self.store.drop(branch)
-            if base:
-                self.store.branch(branch, base)
+            self.store.branch(branch, base)
             self.store.commit(branch, made, actor.person, text or name)
             self.auditing.record(run, actor, "propose", name, change=row["id"])
         return self.get(row["id"])
+
+    def _begin(self, run: Run, actor: Actor) -> str:
+        """The first commit of a knowledge base that has none."""
+        commit = self.store.begin(actor.person, "Begin the knowledge base")
+        self.auditing.record(run, actor, "begin", "the knowledge base", commit=commit)
+        return commit
 
     def edit(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 from core.access import Actor, require
 from core.curation import policy, review
 from core.errors import BadInput, NotFound, Refused
-from core.services.changes import Change, Changes, branch_of, check_text
+from core.services.changes import Change, Changes, check_text
 
 _SUGGESTION = re.compile(r"^```suggestion[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -190,6 +190,3 @@ def _comment(row: dict[str, Any], text: str) -> Comment:
     line = place(row["quote"], row["line"], text) if row["line"] else 0
     kept = {name: row[name] for name in Comment.__dataclass_fields__ if name not in ("line", "last")}
     return Comment(**kept, line=line, last=line + row["last"] - row["line"] if line else 0)
-
-
-__all__ = ["Comment", "Reviewing", "branch_of", "place", "suggested"]
