@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from core.errors import Unavailable
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
 DIMENSION = 384
@@ -97,7 +99,7 @@ class SyntheticModels:
         return self._embedder
 
     def reranker(self, name):  # type: ignore[no-untyped-def]
-        raise NotImplementedError
+        raise Unavailable("The corpus of the benchmark has no such model.")
 
     def llm(self, name=""):  # type: ignore[no-untyped-def]
-        raise NotImplementedError
+        raise Unavailable("The corpus of the benchmark has no such model.")

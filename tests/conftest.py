@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,3 +205,12 @@ def _no_packaged_components() -> None:
     from streamlit.components.v2 import manifest_scanner
 
     manifest_scanner.scan_component_manifests = lambda: []
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A real browser, one per file."""
+    from tests import browser
+
+    with browser.chromium() as made:
+        yield made

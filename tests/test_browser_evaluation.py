@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,6 @@ from tests.conftest import demo, kb_settings
 pytestmark = pytest.mark.browser
 
 BARS = "() => document.querySelector('.st-key-tune_bars .js-plotly-plot')?.data?.at(-1).y.join()"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as made:
-        yield made
 
 
 @pytest.fixture

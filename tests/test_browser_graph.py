@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ READY = f"() => Boolean(({STAGE})?.network)"
 PLACE = f"""(id) => {{ const stage = {STAGE}, box = stage.getBoundingClientRect(), at = stage.network.canvasToDOM(stage.network.getPositions([id])[id]);
   return [box.x + at.x, box.y + at.y]; }}"""
 QUERY = "how+long+do+we+keep+SAR+records"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import statistics
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +34,6 @@ WAIT = """
   look();
 })
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as made:
-        yield made
 
 
 @pytest.fixture

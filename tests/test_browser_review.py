@@ -27,12 +27,6 @@ RADIO = "# Radio on the survey boat\n\nKeep channel 16 open whenever the boat ha
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def own_kb(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     home = tmp_path_factory.mktemp("review") / "kb"
     shutil.copytree(kb_home, home)

@@ -27,12 +27,6 @@ BAD = (
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def url(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with browser.server(kb_home, tmp_path_factory.mktemp("log") / "server.log") as address:
         yield address
