@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.retrieval import config as configs
-from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, rank
+from core.retrieval.fusion import NORMALISATIONS, rank
 from core.retrieval.pipeline import Candidates, fuse
 from core.types import SearchConfig
 
-SCORES = st.dictionaries(st.integers(0, 30), st.floats(-1.0, 50.0, allow_nan=False), max_size=12)
+LISTS = st.lists(st.floats(-1.0, 50.0), max_size=12)
 POSITIVE = st.dictionaries(st.integers(0, 30), st.floats(0.0, 50.0, allow_nan=False), max_size=12)
 COSINES = st.dictionaries(st.integers(0, 30), st.floats(-1.0, 1.0, allow_nan=False), max_size=12)
 NAMED = [
@@ -40,24 +41,42 @@ def candidates(bm25: dict[int, float], dense: dict[int, float]) -> Candidates:
 
 
 @pytest.mark.parametrize("name", [name for name in NORMALISATIONS if name != "none"])
-@given(scores=SCORES)
-def test_normalised_scores_stay_between_zero_and_one_and_keep_the_order(name: str, scores: dict[int, float]) -> None:
-    out = NORMALISATIONS[name](scores, -1.0)
-    assert set(out) == set(scores)
-    assert all(0.0 <= value <= 1.0 for value in out.values())
-    for a in scores:
-        for b in scores:
-            if scores[a] > scores[b]:
-                assert out[a] >= out[b]
+@given(scores=LISTS)
+def test_normalised_scores_stay_between_zero_and_one_and_keep_the_order(name: str, scores: list[float]) -> None:
+    out = NORMALISATIONS[name](np.array(scores), True, -1.0).tolist()
+    assert len(out) == len(scores)
+    assert all(0.0 <= value <= 1.0 for value in out)
+    for a, b in itertools.permutations(range(len(scores)), 2):
+        if scores[a] > scores[b]:
+            assert out[a] >= out[b]
+
+
+@pytest.mark.parametrize("name", list(NORMALISATIONS))
+@given(scores=st.lists(st.tuples(st.floats(-1.0, 50.0), st.booleans()), max_size=12))
+def test_what_a_leg_does_not_say_moves_nothing(name: str, scores: list[tuple[float, bool]]) -> None:
+    normalise, here = NORMALISATIONS[name], np.array([said for _, said in scores], bool)
+    given_ = np.array([score for score, _ in scores])
+    assert normalise(given_, here, -1.0)[here].tolist() == normalise(given_[here], True, -1.0).tolist()
+
+
+@pytest.mark.parametrize("name", list(NORMALISATIONS))
+@given(rows=st.lists(st.lists(st.floats(-1.0, 50.0), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_many_questions_at_once_are_each_of_them_alone(name: str, rows: list[list[float]]) -> None:
+    normalise, floors = NORMALISATIONS[name], np.array([0.0, -1.0]).reshape(2, 1, 1)
+    both = np.array([rows, rows[::-1]])
+    together = normalise(both, np.ones(both.shape, bool), floors)
+    for leg, floor in enumerate((0.0, -1.0)):
+        for question in range(len(rows)):
+            assert together[leg, question].tolist() == normalise(both[leg, question], True, floor).tolist()
 
 
 @pytest.mark.parametrize("name", list(NORMALISATIONS))
 def test_an_empty_a_constant_and_a_single_leg_are_defined(name: str) -> None:
-    normalise = NORMALISATIONS[name]
-    assert normalise({}, 0.0) == {}
-    assert len(set(normalise({1: 2.0, 2: 2.0}, 0.0).values())) == 1
-    assert normalise({1: 0.0, 2: 0.0}, 0.0) == {1: 0.0, 2: 0.0}
-    assert normalise({7: 3.0}, 0.0)[7] == {"minmax": 1.0, "tm2c2": 1.0, "zscore": 0.5, "max": 1.0, "none": 3.0}[name]
+    normalise = lambda *scores: NORMALISATIONS[name](np.array(scores), True, 0.0).tolist()
+    assert normalise() == []
+    assert len(set(normalise(2.0, 2.0))) == 1
+    assert normalise(0.0, 0.0) == [0.0, 0.0]
+    assert normalise(3.0) == [{"minmax": 1.0, "tm2c2": 1.0, "zscore": 0.5, "max": 1.0, "none": 3.0}[name]]
 
 
 @pytest.mark.parametrize("name", NAMED[2:])
@@ -118,8 +137,14 @@ def test_a_hand_computed_convex_fusion() -> None:
 
 
 def test_a_hand_computed_weighted_rrf() -> None:
-    legs = Legs({"bm25": {1: 9.0, 2: 8.0}, "dense": {2: 0.9}}, {}, {"bm25": 1.0, "dense": 2.0}, 60)
-    assert FUSIONS["rrf"](legs) == {1: 1 / 61, 2: 1 / 62 + 2 / 61}
+    config = configs.parse('{"base": "rrf-60", "weights": {"bm25": 1, "dense": 2}}')
+    assert fuse(candidates({1: 9.0, 2: 8.0}, {2: 0.9}), config).ranking == {2: 1 / 62 + 2 / 61, 1: 1 / 61}
+
+
+def test_a_hand_computed_combmnz_counts_the_legs_that_retrieved() -> None:
+    fused = fuse(candidates({1: 4.0, 2: 2.0, 3: 0.0}, {2: 0.5, 4: -0.5}), configs.parse("combmnz"))
+    assert fused.ranking == {2: (0.5 + 1.0) * 2, 1: 1.0, 3: 0.0, 4: 0.0}
+    assert fused.normalised("dense") == {2: 1.0, 4: 0.0}
 
 
 @pytest.mark.parametrize("name", [*NAMED, "rrf-20", "convex-0.75", *(f"{name}+rerank" for name in NAMED)])

@@ -1,20 +1,19 @@
 """A whole query set as arrays, so that a slider moves all of it at once.
 
 One row per question, one column per candidate, in the order of chunk numbers, so that the first of equal scores wins
-as everywhere. Searching fills the arrays once per profile and depth; every fusion afterwards is arithmetic, in the
-order of operations of `core.retrieval.fusion`, so that the ranks are those that `search` would give.
+as everywhere. Searching fills the arrays once per profile and depth; every fusion afterwards is the arithmetic of
+`core.retrieval.fusion`, the same that `search` uses, over all questions at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
 from core.retrieval.config import weights as leg_weights
-from core.retrieval.fusion import SIGMAS
+from core.retrieval.fusion import FUSIONS, Legs, on_one_scale
 from core.retrieval.pipeline import Candidates
 from core.types import SearchConfig
 
@@ -87,111 +86,33 @@ def matrix(
 # ---------------------------------------------------------------- fusion as arithmetic
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Normalised:
-    """Scores of the chosen legs on one scale, where they count, and which candidates there are at all."""
-
-    legs: tuple[str, ...]
-    scores: np.ndarray
-    here: np.ndarray  # legs x questions x candidates: the leg says something about the candidate
-    retrieved: np.ndarray
-    places: np.ndarray
-    candidates: np.ndarray
-
-
-def normalise(table: Matrix, config: SearchConfig) -> Normalised:
+def normalise(table: Matrix, config: SearchConfig) -> Legs:
     """What fusion starts from; it changes with legs, depth, normalisation and missing, not with alpha."""
     import numpy as np
 
     unknown = [leg for leg in config.legs if leg not in table.legs]
     if unknown or config.depth > table.depth:
         raise BadInput(f"The sweep was gathered with {', '.join(table.legs)} to depth {table.depth}; gather again.")
-    legs = tuple(sorted(config.legs))
+    legs = sorted(config.legs)
     at = [table.legs.index(leg) for leg in legs]
-    places = table.places[at]
-    retrieved = (places > 0) & (places <= config.depth)
-    candidates = np.asarray(retrieved.any(axis=0))
-    alone = config.missing == "absent" or len(legs) == 1
-    here = retrieved if alone else np.broadcast_to(candidates, retrieved.shape)
-    scores = table.scores[at]
-    if config.missing == "floor" and not alone:
-        scores = np.where(retrieved, scores, table.floors[at][:, None, None])
-    scaled = _SCALES[config.normalisation](scores, here, table.floors[at][:, None, None])
-    return Normalised(legs, np.where(here, scaled, 0.0), here, retrieved, places, candidates)
+    places, scores, floors = table.places[at], table.scores[at], table.floors[at]
+    places = np.where(places <= config.depth, places, 0)
+    retrieved = places > 0
+    if config.missing == "absent" or len(legs) == 1:
+        return on_one_scale(legs, scores, retrieved, places, config.normalisation, floors)
+    if config.missing == "floor":
+        scores = np.where(retrieved, scores, floors[:, None, None])
+    here = np.broadcast_to(retrieved.any(axis=0), retrieved.shape)
+    return on_one_scale(legs, scores, here, places, config.normalisation, floors)
 
 
-def _between(scores: np.ndarray, here: np.ndarray, low: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    high = np.where(here, scores, -np.inf).max(axis=2, keepdims=True, initial=-np.inf)
-    high = np.where(np.isfinite(high), high, 0.0)
-    width = high - low
-    flat = width <= 0
-    scaled = np.maximum(0.0, (scores - low) / np.where(flat, 1.0, width))
-    return np.where(flat, (scores > floor).astype(float), scaled)
-
-
-def _minmax(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    low = np.where(here, scores, np.inf).min(axis=2, keepdims=True, initial=np.inf)
-    return _between(scores, here, np.where(np.isfinite(low), low, 0.0), floor)
-
-
-def _theoretical(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    return _between(scores, here, floor, floor)
-
-
-def _zscore(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    mean, sigma = np.zeros((*scores.shape[:2], 1)), np.zeros((*scores.shape[:2], 1))
-    for leg in range(scores.shape[0]):
-        for q in range(scores.shape[1]):  # fsum, as the pipeline does: the same whatever the order
-            row = scores[leg, q, here[leg, q]].tolist()
-            mean[leg, q] = middle = fsum(row) / max(1, len(row))
-            apart = [score - middle for score in row]
-            sigma[leg, q] = (fsum([far * far for far in apart]) / max(1, len(row))) ** 0.5
-    flat = sigma <= 1e-12 * np.maximum(1.0, np.abs(mean))
-    scaled = (np.clip((scores - mean) / np.where(flat, 1.0, sigma), -SIGMAS, SIGMAS) + SIGMAS) / (2 * SIGMAS)
-    return np.where(flat, np.where(scores > floor, 0.5, 0.0), scaled)
-
-
-def _by_max(scores: np.ndarray, here: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    high = np.where(here, scores, -np.inf).max(axis=2, keepdims=True, initial=-np.inf)
-    return np.where(high > 0, np.maximum(0.0, scores / np.where(high > 0, high, 1.0)), 0.0)
-
-
-_SCALES: Mapping[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
-    "minmax": _minmax,
-    "tm2c2": _theoretical,
-    "zscore": _zscore,
-    "max": _by_max,
-    "none": lambda scores, here, floor: scores,
-}
-
-
-def fuse(table: Normalised, config: SearchConfig) -> np.ndarray:
+def fuse(legs: Legs, config: SearchConfig) -> np.ndarray:
     """The fused score of every candidate of every question; -inf where there is none."""
     import numpy as np
 
     weights = leg_weights(config)
-    fused = np.zeros(table.scores.shape[1:])
-    if config.fusion == "rrf":
-        for n, leg in enumerate(table.legs):
-            fused += np.where(table.retrieved[n], weights[leg] / (config.rrf_k + table.places[n]), 0.0)
-    elif config.fusion in ("combsum", "combmnz", "single"):
-        for n in range(len(table.legs)):
-            fused += table.scores[n]
-        if config.fusion == "combmnz":
-            fused *= table.retrieved.sum(axis=0)
-    else:
-        total = sum(weights[leg] for leg in config.legs) or 1.0
-        for n, leg in enumerate(table.legs):
-            fused += weights[leg] / total * table.scores[n]
-    return np.where(table.candidates, fused, -np.inf)
+    fused = FUSIONS[config.fusion](legs, [weights[leg] for leg in legs.names], config.rrf_k)
+    return np.where((legs.places > 0).any(axis=0), fused, -np.inf)
 
 
 # ---------------------------------------------------------------- ranks and measures

@@ -3,7 +3,7 @@ vector (concatenation), or each part ranks by itself and the ranks vote (rrf).""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 COMBINATIONS = ("concatenation", "rrf")
-_K = 60  # the constant of RRF between embedders
+K = 60  # the constant of RRF between embedders
 
 
 def concatenation(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -56,9 +56,22 @@ def dense_leg(index: Index, vector: np.ndarray) -> Leg:
     return index.dense(vector) if vector.ndim == 1 else Vote(tuple(index.dense(row) for row in vector))
 
 
+def votes(rankings: Iterable[Iterable[int]], k: int = K) -> dict[int, float]:
+    """Reciprocal rank fusion of plain rankings: the sum of 1 / (k + place).
+
+    >>> {chunk: round(vote, 5) for chunk, vote in votes([[1, 2], [2]]).items()}
+    {1: 0.01639, 2: 0.03252}
+    """
+    given: dict[int, float] = {}
+    for ranking in rankings:
+        for place, chunk in enumerate(ranking, 1):
+            given[chunk] = given.get(chunk, 0.0) + 1.0 / (k + place)
+    return given
+
+
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """Reciprocal rank fusion of several rankings as one leg: the sum of 1 / (60 + rank).
+    """Reciprocal rank fusion of several rankings as one leg.
 
     A chunk that no part retrieved scores 0, which is also the lowest score there is.
     """
@@ -70,9 +83,7 @@ class Vote:
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         """The chunks that the parts rank highest."""
         self._votes.clear()
-        for leg in self.legs:
-            for place, chunk in enumerate(leg.search(depth, allowed), 1):
-                self._votes[chunk] = self._votes.get(chunk, 0.0) + 1.0 / (_K + place)
+        self._votes.update(votes(leg.search(depth, allowed) for leg in self.legs))
         return dict(list(rank(self._votes).items())[:depth])
 
     def score(self, chunks: Sequence[int]) -> list[float]:

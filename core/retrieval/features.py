@@ -56,14 +56,21 @@ def score_features(seen: Seen) -> tuple[float, ...]:
     dense, bm25 = _head(seen.dense), _head(seen.bm25)
     return (
         *query_features(seen.query),
-        *_padded(list(theoretical(dense, seen.dense_floor).values())),
-        *_padded(list(theoretical(bm25, seen.bm25_floor).values())),
+        *_padded(_scaled(dense, seen.dense_floor)),
+        *_padded(_scaled(bm25, seen.bm25_floor)),
         float(len(dense.keys() & bm25.keys())),
     )
 
 
 def _head(ranking: Mapping[int, float]) -> dict[int, float]:
     return dict(list(ranking.items())[:TOP])
+
+
+def _scaled(head: Mapping[int, float], floor: float) -> list[float]:
+    import numpy as np
+
+    scaled: list[float] = theoretical(np.array(list(head.values())), floor=floor).tolist()
+    return scaled
 
 
 def _padded(values: Sequence[float]) -> list[float]:

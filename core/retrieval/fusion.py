@@ -1,23 +1,28 @@
 """Normalisation and fusion: from what each leg scored to one ranking. Small pure functions, one per formula.
 
-A leg's scores are a mapping from chunk to score. Sources: Bruch et al. 2023 (convex, TM2C2), Cormack et al. 2009
-(RRF), Fox and Shaw 1994 (CombSUM, CombMNZ); RSF and DBSN as in the compliance benchmark.
+Scores are arrays: legs on the first axis, candidates on the last, in the order of chunk numbers; between the two may
+stand many questions, so that one search and the sweep of a whole query set are the same arithmetic. `here` marks the
+candidates about which a leg says anything. Sources: Bruch et al. 2023 (convex, TM2C2), Cormack et al. 2009 (RRF),
+Fox and Shaw 1994 (CombSUM, CombMNZ); RSF and DBSN as in the compliance benchmark.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import fsum
+from typing import TYPE_CHECKING
 
-Scores = Mapping[int, float]
+if TYPE_CHECKING:
+    import numpy as np
+
+    Mask = np.ndarray | bool
+    Floor = np.ndarray | float
 
 SIGMAS = 3.0  # z-scores are clipped here
 
 
-def rank(scores: Scores) -> dict[int, float]:
+def rank(scores: Mapping[int, float]) -> dict[int, float]:
     """Best first, ties in the order of ids.
 
     >>> rank({3: 0.5, 1: 0.5, 2: 0.9})
@@ -31,69 +36,94 @@ def rank(scores: Scores) -> dict[int, float]:
 # ---------------------------------------------------------------- normalisation
 
 
-def minmax(scores: Scores, floor: float = 0.0) -> dict[int, float]:
+def minmax(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:
     """The worst becomes 0 and the best 1. A constant leg is 1 where it says anything at all, else 0.
 
-    >>> minmax({1: 2.0, 2: 4.0, 3: 3.0})
-    {1: 0.0, 2: 1.0, 3: 0.5}
-    >>> minmax({1: 7.0}), minmax({1: 0.0, 2: 0.0})
-    ({1: 1.0}, {1: 0.0, 2: 0.0})
+    >>> import numpy as np
+    >>> minmax(np.array([2.0, 4.0, 3.0])).tolist()
+    [0.0, 1.0, 0.5]
+    >>> minmax(np.array([[7.0, 7.0], [0.0, 0.0]])).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
     """
-    return _between(scores, min(scores.values(), default=0.0), floor)
+    return _between(scores, here, _least(scores, here), floor)
 
 
-def theoretical(scores: Scores, floor: float = 0.0) -> dict[int, float]:
+def theoretical(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:
     """TM2C2: 0 is the lowest score the leg could give (0 for BM25, -1 for cosine), 1 the best candidate.
 
-    >>> theoretical({1: 0.5, 2: 0.125}, floor=-1.0)
-    {1: 1.0, 2: 0.75}
+    >>> import numpy as np
+    >>> theoretical(np.array([0.5, 0.125]), floor=-1.0).tolist()
+    [1.0, 0.75]
     """
-    if min(scores.values(), default=floor) < floor:  # rounding can take a cosine below -1
-        scores = {chunk: max(floor, score) for chunk, score in scores.items()}
-    return _between(scores, floor, floor)
+    return _between(scores, here, floor, floor)
 
 
-def _between(scores: Scores, low: float, floor: float) -> dict[int, float]:
-    high = max(scores.values(), default=0.0)
-    if high <= low:
-        return {chunk: float(score > floor) for chunk, score in scores.items()}
-    width = high - low
-    return {chunk: (score - low) / width for chunk, score in scores.items()}
+def _between(scores: np.ndarray, here: Mask, low: Floor, floor: Floor) -> np.ndarray:
+    import numpy as np
+
+    width = _most(scores, here) - low
+    flat = width <= 0
+    scaled = np.maximum(0.0, (scores - low) / np.where(flat, 1.0, width))  # rounding can take a cosine below -1
+    return np.where(flat, scores > floor, scaled) if flat.any() else scaled
 
 
-def zscore(scores: Scores, floor: float = 0.0) -> dict[int, float]:
+def _most(scores: np.ndarray, here: Mask) -> np.ndarray:
+    """The best score of each leg; 0 for a leg that says nothing."""
+    import numpy as np
+
+    high = np.where(here, scores, -np.inf).max(axis=-1, keepdims=True, initial=-np.inf)
+    return np.where(np.isfinite(high), high, 0.0)
+
+
+def _least(scores: np.ndarray, here: Mask) -> np.ndarray:
+    import numpy as np
+
+    low = np.where(here, scores, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+    return np.where(np.isfinite(low), low, 0.0)
+
+
+def zscore(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:
     """DBSN: distance from the mean in standard deviations, clipped at three, moved to 0..1.
 
-    >>> {chunk: round(score, 3) for chunk, score in zscore({1: 1.0, 2: 2.0, 3: 3.0}).items()}
-    {1: 0.296, 2: 0.5, 3: 0.704}
+    >>> import numpy as np
+    >>> zscore(np.array([1.0, 2.0, 3.0])).round(3).tolist()
+    [0.296, 0.5, 0.704]
     """
-    mean = fsum(scores.values()) / max(1, len(scores))  # fsum: the same whatever the order
-    apart = [score - mean for score in scores.values()]
-    sigma = (fsum([far * far for far in apart]) / max(1, len(scores))) ** 0.5
-    if sigma <= 1e-12 * max(1.0, abs(mean)):
-        return {chunk: 0.5 if score > floor else 0.0 for chunk, score in scores.items()}
-    apart = [far / sigma for far in apart]
-    if min(apart) < -SIGMAS or max(apart) > SIGMAS:
-        apart = [min(SIGMAS, max(-SIGMAS, far)) for far in apart]
-    return {chunk: (far + SIGMAS) / (2 * SIGMAS) for chunk, far in zip(scores, apart, strict=True)}
+    import numpy as np
+
+    counted = np.broadcast_to(here, scores.shape)
+    moments = [_moments(scores[row][counted[row]]) for row in np.ndindex(scores.shape[:-1])]
+    mean, sigma = np.reshape(moments, (-1, 2)).T.reshape(2, *scores.shape[:-1], 1)
+    flat = sigma <= 1e-12 * np.maximum(1.0, np.abs(mean))
+    apart = np.clip((scores - mean) / np.where(flat, 1.0, sigma), -SIGMAS, SIGMAS)
+    return np.where(flat, np.where(scores > floor, 0.5, 0.0), (apart + SIGMAS) / (2 * SIGMAS))
 
 
-def by_max(scores: Scores, floor: float = 0.0) -> dict[int, float]:
+def _moments(scores: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation; fsum is the same whatever the order and whoever asks."""
+    mean = fsum(scores.tolist()) / max(1, len(scores))
+    return mean, (fsum(((scores - mean) ** 2).tolist()) / max(1, len(scores))) ** 0.5
+
+
+def by_max(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:
     """Share of the best score; what is below zero counts as zero.
 
-    >>> by_max({1: 4.0, 2: 1.0})
-    {1: 1.0, 2: 0.25}
+    >>> import numpy as np
+    >>> by_max(np.array([4.0, 1.0, -2.0])).tolist()
+    [1.0, 0.25, 0.0]
     """
-    high = max(scores.values(), default=0.0)
-    return {chunk: max(0.0, score / high) if high > 0 else 0.0 for chunk, score in scores.items()}
+    import numpy as np
+
+    high = _most(scores, here)
+    return np.where(high > 0, np.maximum(0.0, scores / np.where(high > 0, high, 1.0)), 0.0)
 
 
-def as_is(scores: Scores, floor: float = 0.0) -> dict[int, float]:
+def as_is(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:
     """No normalisation: the legs' own scales."""
-    return dict(scores)
+    return scores
 
 
-NORMALISATIONS: Mapping[str, Callable[[Scores, float], dict[int, float]]] = {
+NORMALISATIONS: Mapping[str, Callable[[np.ndarray, Mask, Floor], np.ndarray]] = {
     "minmax": minmax,
     "tm2c2": theoretical,
     "zscore": zscore,
@@ -105,95 +135,109 @@ NORMALISATIONS: Mapping[str, Callable[[Scores, float], dict[int, float]]] = {
 # ---------------------------------------------------------------- fusion
 
 
-def weighted_sum(legs: Mapping[str, Scores], weights: Mapping[str, float]) -> dict[int, float]:
+def weighted_sum(scores: np.ndarray, weights: Sequence[float]) -> np.ndarray:
     """Convex combination: each leg's share of the weight times its normalised score; absent counts as 0.
 
-    >>> weighted_sum({"bm25": {1: 1.0, 2: 0.5}, "dense": {1: 0.0, 2: 1.0}}, {"bm25": 0.75, "dense": 0.25})
-    {1: 0.75, 2: 0.625}
+    >>> import numpy as np
+    >>> weighted_sum(np.array([[1.0, 0.5], [0.0, 1.0]]), [0.75, 0.25]).tolist()
+    [0.75, 0.625]
     """
-    total = sum(weights[leg] for leg in legs) or 1.0
-    return _added(legs, {leg: weights[leg] / total for leg in legs})
+    total = sum(weights) or 1.0
+    return _added([weight / total * row for weight, row in zip(weights, scores, strict=True)])
 
 
-def reciprocal_rank(rankings: Mapping[str, Iterable[int]], k: int, weights: Mapping[str, float]) -> dict[int, float]:
-    """RRF: the sum of weight / (k + rank) over the legs that retrieved the chunk.
+def reciprocal_rank(places: np.ndarray, k: int, weights: Sequence[float]) -> np.ndarray:
+    """RRF: the sum of weight / (k + place) over the legs that retrieved the chunk; place 0 is not retrieved.
 
-    >>> {c: round(s, 5) for c, s in reciprocal_rank({"a": [1, 2], "b": [2]}, 60, {"a": 1.0, "b": 1.0}).items()}
-    {1: 0.01639, 2: 0.03252}
+    >>> import numpy as np
+    >>> reciprocal_rank(np.array([[1, 2], [0, 1]]), 60, [1.0, 1.0]).round(5).tolist()
+    [0.01639, 0.03252]
     """
-    fused: dict[int, float] = {}
-    for leg in sorted(rankings):
-        weight, so_far = weights[leg], fused.get
-        fused |= {chunk: so_far(chunk, 0.0) + weight / place for place, chunk in enumerate(rankings[leg], k + 1)}
-    return fused
+    import numpy as np
+
+    return _added(
+        [np.where(row > 0, weight / (k + row), 0.0) for weight, row in zip(weights, places, strict=True)],
+    )
 
 
-def comb_sum(legs: Mapping[str, Scores]) -> dict[int, float]:
+def comb_sum(scores: np.ndarray) -> np.ndarray:
     """CombSUM: the sum of normalised scores.
 
-    >>> comb_sum({"a": {1: 1.0}, "b": {1: 0.5, 2: 0.5}})
-    {1: 1.5, 2: 0.5}
+    >>> import numpy as np
+    >>> comb_sum(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    [1.5, 0.5]
     """
-    return _added(legs, dict.fromkeys(legs, 1.0))
+    return _added(list(scores))
 
 
-def comb_mnz(legs: Mapping[str, Scores], retrieved: Mapping[str, Iterable[int]]) -> dict[int, float]:
+def comb_mnz(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
     """CombMNZ: CombSUM times the number of legs that retrieved the chunk.
 
-    >>> comb_mnz({"a": {1: 1.0}, "b": {1: 0.5, 2: 0.5}}, {"a": [1], "b": [1, 2]})
-    {1: 3.0, 2: 0.5}
+    >>> import numpy as np
+    >>> comb_mnz(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[1, 0], [1, 2]])).tolist()
+    [3.0, 0.5]
     """
-    votes = Counter(chain.from_iterable(map(set, retrieved.values())))
-    return {chunk: score * votes[chunk] for chunk, score in comb_sum(legs).items()}
-
-
-def _added(legs: Mapping[str, Scores], shares: Mapping[str, float]) -> dict[int, float]:
-    """Every chunk with the sum of share times score, in the order of the legs' names."""
-    fused: dict[int, float] = {}
-    for leg in sorted(legs):
-        share, so_far = shares[leg], fused.get
-        own = legs[leg].items()
-        if fused:
-            fused |= {chunk: so_far(chunk, 0.0) + share * score for chunk, score in own}
-        else:
-            fused = {chunk: share * score for chunk, score in own}
+    fused: np.ndarray = comb_sum(scores) * (places > 0).sum(axis=0)
     return fused
+
+
+def _added(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """The sum over the legs, one after the other: a fixed order gives fixed bits."""
+    total = rows[0]
+    for row in rows[1:]:
+        total = total + row
+    return total
 
 
 # ---------------------------------------------------------------- one table of all fusions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Legs:
-    """What fusion gets: per leg its own ranking, its scores over all candidates (normalised), and its weight."""
+    """What fusion gets: legs in the order of their names, each with its scores over the candidates and its places."""
 
-    retrieved: Mapping[str, Mapping[int, float]]
-    normalised: Mapping[str, Scores]
-    weights: Mapping[str, float]
-    rrf_k: int = 60
+    names: tuple[str, ...]
+    scores: np.ndarray  # normalised; 0 where the leg says nothing
+    here: np.ndarray  # where it says something
+    places: np.ndarray  # in the leg's own ranking; 0 where it did not retrieve
 
 
-FUSIONS: Mapping[str, Callable[[Legs], dict[int, float]]] = {
-    "single": lambda legs: dict(next(iter(legs.normalised.values()), {})),
-    "convex": lambda legs: weighted_sum(legs.normalised, legs.weights),
-    "rrf": lambda legs: reciprocal_rank(legs.retrieved, legs.rrf_k, legs.weights),
-    "rsf": lambda legs: weighted_sum(legs.normalised, legs.weights),
-    "dbsn": lambda legs: weighted_sum(legs.normalised, legs.weights),
-    "combsum": lambda legs: comb_sum(legs.normalised),
-    "combmnz": lambda legs: comb_mnz(legs.normalised, legs.retrieved),
+def on_one_scale(
+    names: Sequence[str],
+    scores: np.ndarray,
+    here: np.ndarray,
+    places: np.ndarray,
+    how: str,
+    floors: np.ndarray,
+) -> Legs:
+    """Raw scores on one scale. `floors` are the lowest scores that the legs could give."""
+    import numpy as np
+
+    scaled = NORMALISATIONS[how](scores, here, floors.reshape(-1, *[1] * (scores.ndim - 1)))
+    return Legs(tuple(names), np.where(here, scaled, 0.0), here, places)
+
+
+Fusion = Callable[[Legs, Sequence[float], int], "np.ndarray"]
+"""Legs, their weights and the k of RRF to one score per candidate."""
+
+FUSIONS: Mapping[str, Fusion] = {
+    "single": lambda legs, weights, k: legs.scores[0],
+    "convex": lambda legs, weights, k: weighted_sum(legs.scores, weights),
+    "rrf": lambda legs, weights, k: reciprocal_rank(legs.places, k, weights),
+    "rsf": lambda legs, weights, k: weighted_sum(legs.scores, weights),
+    "dbsn": lambda legs, weights, k: weighted_sum(legs.scores, weights),
+    "combsum": lambda legs, weights, k: comb_sum(legs.scores),
+    "combmnz": lambda legs, weights, k: comb_mnz(legs.scores, legs.places),
 }
 
 
-def ceiling(fusion: str, legs: Legs, best: float) -> float:
+def ceiling(fusion: str, weights: Sequence[float], rrf_k: int, best: float) -> float:
     """The highest score a fusion could give, so that tau means the same for all of them.
 
-    >>> ceiling("combmnz", Legs({"a": {}, "b": {}}, {}, {"a": 1.0, "b": 1.0}), 0.0)
+    >>> ceiling("combmnz", [1.0, 1.0], 60, 0.0)
     4.0
     """
-    count = float(len(legs.retrieved))
-    return {
-        "single": best,
-        "combsum": count,
-        "combmnz": count * count,
-        "rrf": sum(legs.weights[leg] for leg in legs.retrieved) / (legs.rrf_k + 1),
-    }.get(fusion, 1.0)
+    count = float(len(weights))
+    return {"single": best, "combsum": count, "combmnz": count * count, "rrf": sum(weights) / (rrf_k + 1)}.get(
+        fusion, 1.0
+    )

@@ -19,7 +19,7 @@ from core.retrieval.combining import dense_leg
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.families import families
 from core.retrieval.features import Seen
-from core.retrieval.fusion import FUSIONS, NORMALISATIONS, Legs, ceiling, rank
+from core.retrieval.fusion import FUSIONS, Legs, ceiling, on_one_scale
 from core.retrieval.graph import LocalLeg, PageRankLeg
 from core.retrieval.hyde import hypothetical
 from core.retrieval.rerank import Outcome, Task, rerank
@@ -49,9 +49,16 @@ class Fused:
     """One ranking from all legs, with what each leg gave."""
 
     ranking: Ranking
-    normalised: Mapping[str, Mapping[int, float]]
+    chunks: np.ndarray  # all candidates, in the order of their numbers
+    legs: Legs
     weights: Mapping[str, float]
     confidence: float
+
+    def normalised(self, leg: str) -> dict[int, float]:
+        """What a leg gave, on the common scale, to each candidate that it says anything about."""
+        n = self.legs.names.index(leg)
+        here = self.legs.here[n]
+        return dict(zip(self.chunks[here].tolist(), self.legs.scores[n, here].tolist(), strict=True))
 
 
 def no_llm() -> Llm:
@@ -211,14 +218,40 @@ def seen(query: str, candidates: Candidates) -> Seen:
 
 def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     """Candidates to one ranking: arithmetic alone, so sliders can call it as often as they move."""
-    normalise = NORMALISATIONS[config.normalisation]
-    normalised = {name: normalise(scores, candidates.floors[name]) for name, scores in candidates.scores.items()}
-    weights = leg_weights(config)
-    legs = Legs(candidates.retrieved, normalised, weights, config.rrf_k)
-    ranking = rank(FUSIONS[config.fusion](legs))
+    chunks, legs = stacked(candidates, config.normalisation)
+    given = leg_weights(config)
+    weights = [given[name] for name in legs.names]
+    scores = FUSIONS[config.fusion](legs, weights, config.rrf_k)
+    order = (-scores).argsort(kind="stable")  # equal scores stay in the order of ids
+    ranking = dict(zip(chunks[order].tolist(), scores[order].tolist(), strict=True))
     best = next(iter(ranking.values()), 0.0)
-    top = ceiling(config.fusion, legs, best)
-    return Fused(ranking, normalised, weights, best / top if top > 0 else 0.0)
+    top = ceiling(config.fusion, weights, config.rrf_k, best)
+    return Fused(ranking, chunks, legs, given, best / top if top > 0 else 0.0)
+
+
+def stacked(candidates: Candidates, normalisation: str) -> tuple[np.ndarray, Legs]:
+    """Candidates as arrays: their numbers in order, and what each leg gave to each of them on one scale."""
+    import numpy as np
+
+    names = sorted(candidates.scores)
+    columns = [np.fromiter(candidates.scores[name], np.int64) for name in names]
+    every = np.sort(np.concatenate(columns))
+    chunks = np.concatenate([every[:1], every[1:][every[1:] != every[:-1]]])
+    scores, places = np.zeros((len(names), len(chunks))), np.zeros((len(names), len(chunks)), np.int32)
+    here = np.zeros(scores.shape, bool)
+    for n, (name, column) in enumerate(zip(names, columns, strict=True)):
+        order, at = _among(chunks, column)
+        scores[n, at], here[n, at] = np.fromiter(candidates.scores[name].values(), float)[order], True
+        order, at = _among(chunks, np.fromiter(candidates.retrieved[name], np.int64))
+        places[n, at] = order + 1
+    floors = np.array([candidates.floors[name] for name in names])
+    return chunks, on_one_scale(names, scores, here, places, normalisation, floors)
+
+
+def _among(chunks: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts a column, and where its values then stand: searching sorted keys is several times quicker."""
+    order = column.argsort()
+    return order, chunks.searchsorted(column[order])
 
 
 def reranked(
@@ -267,6 +300,7 @@ class Explainer:
         self.index, self.candidates, self.fused, self.reranked = index, candidates, fused, reranked
         self.fused_places = _places(fused.ranking)
         self.leg_places = {name: _places(found) for name, found in candidates.retrieved.items()}
+        self.normalised = {name: fused.normalised(name) for name in fused.legs.names}
 
     def hit(self, place: int, chunk: int) -> Hit:
         """One chunk as a hit at a place."""
@@ -302,7 +336,7 @@ class Explainer:
     def _leg(self, name: str, chunk: int) -> LegScore:
         return LegScore(
             score=self.candidates.scores[name][chunk],
-            normalised=self.fused.normalised[name][chunk],
+            normalised=self.normalised[name][chunk],
             weight=self.fused.weights[name],
             rank=self.leg_places[name].get(chunk, 0),
             note=guide.path(chunk) if (guide := self.candidates.guides.get(name)) else "",

@@ -96,10 +96,16 @@ def blended(done: Outcome, task: Task) -> Outcome:
     share = task.config.rerank_blend
     if not share or not done.scores:
         return done
-    own = minmax(done.scores)
-    fused = minmax({chunk: task.ranking[chunk] for chunk in done.scores if chunk in task.ranking})
+    own = _scaled(done.scores)
+    fused = _scaled({chunk: task.ranking[chunk] for chunk in done.scores if chunk in task.ranking})
     mixed = {chunk: (1.0 - share) * own[chunk] + share * fused.get(chunk, 0.0) for chunk in own}
     return replace(done, scores=rank(mixed), note=f"{done.note}; fused score blended in at {share:g}")
+
+
+def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+    import numpy as np
+
+    return dict(zip(scores, minmax(np.array(list(scores.values()))).tolist(), strict=True))
 
 
 # ---------------------------------------------------------------- methods

@@ -128,9 +128,9 @@ class _Examples:
         return example(
             question.id,
             seen(question.text, found),
-            self._labels(question, scaled["dense"]),
-            scaled["dense"],
-            scaled[other],
+            self._labels(question, scaled("dense")),
+            scaled("dense"),
+            scaled(other),
             target=target,
             group=question.category,
             vector=[float(value) for value in vector],

@@ -12,7 +12,7 @@ from core.evaluation.curves import Curve
 from core.evaluation.querysets import QuerySet, Question
 from core.evaluation.statistics import Comparison, Interval, bootstrap, compare
 from core.ports import Index, Progress, no_progress
-from core.retrieval import calibration
+from core.retrieval import calibration, fusion
 from core.retrieval import config as configs
 from core.retrieval.calibration import Calibration, Observed
 from core.services.legs import Legs, generation_key
@@ -73,7 +73,7 @@ class Tuning:
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
         self._laid: dict[tuple[Hashable, ...], Laid] = {}
-        self._last: tuple[sweep.Matrix | None, tuple[Hashable, ...], sweep.Normalised | None] = (None, (), None)
+        self._last: tuple[sweep.Matrix | None, tuple[Hashable, ...], fusion.Legs | None] = (None, (), None)
 
     def lay(
         self,
@@ -157,7 +157,7 @@ class Tuning:
     def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
         return sweep.ranks(laid.table, sweep.fuse(self._scaled(laid, config), config))
 
-    def _scaled(self, laid: Laid, config: SearchConfig) -> sweep.Normalised:
+    def _scaled(self, laid: Laid, config: SearchConfig) -> fusion.Legs:
         """Scores on one scale; the last ones are remembered, since most moves change only what comes after."""
         key = (tuple(sorted(config.legs)), config.depth, config.normalisation, config.missing)
         table, known, scaled = self._last

@@ -16,7 +16,8 @@ from core.evaluation.scoring import Gold, score
 from core.ports import Llm, Progress
 from core.profiles import check
 from core.retrieval import config as configs
-from core.retrieval.fusion import rank, reciprocal_rank
+from core.retrieval.combining import votes
+from core.retrieval.fusion import rank
 from core.services.experiments.bench import DEPTH, Workbench, figures, standings
 from core.services.legs import Legs
 from core.services.runs import Plan
@@ -27,7 +28,6 @@ ABOUT = "Dense search with each model alone, with two together, over other chunk
 COLUMNS = ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "P@1")
 EMBEDDERS = ("bge-small-en-v1.5-int8", "all-minilm-l6-v2-int8", "all-minilm-l6-v2", "potion-base-8m")
 SIZES = (512, 1024, 2048, 4096)
-RRF_K = 60
 
 Scores = Mapping[int, float]
 
@@ -85,7 +85,7 @@ def by_rrf(one: Scores, other: Scores) -> Scores:
     >>> list(by_rrf({1: 0.9, 2: 0.8}, {2: 0.7, 3: 0.1}))
     [2, 1, 3]
     """
-    return rank(reciprocal_rank({"a": rank(one), "b": rank(other)}, RRF_K, {"a": 1.0, "b": 1.0}))
+    return rank(votes([rank(one), rank(other)]))
 
 
 def by_concatenation(one: Scores, other: Scores) -> Scores:
