@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ import pytest
 from core.adapters import compiled, duckdb_fts, image, kernels
 from core.bootstrap import App
 from core.errors import NotFound, Unavailable
+from core.ports import Progress
 from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
+from core.services.meanwhile import meanwhile
 from core.types import Filters
 from tests.conftest import HashEmbedder, put, small_app
 
@@ -370,3 +373,42 @@ def test_verify_names_what_disagrees(app: App) -> None:
     problems = " ".join(app.verifying.problems())
     assert "the served vectors are not those in LanceDB" in problems
     assert "Catch up with: python -m core reindex" in problems
+
+
+# ---------------------------------------------------------------- two things at once
+
+
+def test_work_beside_is_given_up_when_nobody_waits_for_it_any_more() -> None:
+    steps: list[int] = []
+
+    def endless(step: Progress) -> None:
+        while True:
+            step(len(steps), 0, "Counting")
+            steps.append(1)
+            time.sleep(0.001)
+
+    def begun_and_left() -> None:
+        with meanwhile(endless):
+            while not steps:
+                time.sleep(0.001)
+            raise Unavailable("The model is gone.")
+
+    with pytest.raises(Unavailable, match="model is gone"):
+        begun_and_left()
+    counted = len(steps)
+    time.sleep(0.02)
+    assert len(steps) == counted
+
+
+def test_a_build_whose_entities_fail_says_so_and_publishes_nothing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = app.preferences.profile()
+    before = app.shelf.current(profile)
+    put(app, {"finance/new.md": "# New\n\nThe Bank Secrecy Act asks for a form.\n"})
+
+    def broken(*_: object) -> None:
+        raise Unavailable("The rules are out.")
+
+    monkeypatch.setattr(app.indexing.extracting, "extracts", broken)
+    with pytest.raises(Unavailable, match="rules are out"):
+        app.indexing.build(profile)
+    assert app.shelf.current(profile) == before

@@ -175,6 +175,11 @@ class Generations:
             usable = [(path, manifest) for path, manifest in complete if manifest.get("format") == FORMAT]
             yield Parent(*usable[0]) if usable else None
 
+    def prepare(self) -> None:
+        """Load the libraries that writing needs: seconds that a builder can spend while something else computes."""
+        import duckdb  # noqa: F401
+        import lancedb  # noqa: F401
+
     def write(
         self,
         profile: Profile,

@@ -15,6 +15,10 @@ Recogniser = Callable[[Sequence[str]], Iterator[list[tuple[str, str, int]]]]
 """Per text the (surface, kind, place) of its entities."""
 
 
+Found = tuple[list[Extract] | None, list[str]]
+"""Extracts and remarks about them."""
+
+
 def no_recogniser(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:
     """For a workspace that was wired without one."""
     raise Unavailable("No recogniser of entities is wired. Choose a profile with graph: rules.")
@@ -28,23 +32,24 @@ class Extracting:
 
     def extracts(
         self, way: str, documents: Sequence[Document], chunks: Sequence[Chunk], progress: Progress = no_progress
-    ) -> tuple[list[Extract] | None, list[str]]:
-        """One extract per chunk, and remarks about them; None when the profile wants no graph."""
+    ) -> Found:
+        """One extract per chunk; None when the profile wants no graph."""
         if way == "none":
             return None, []
         linked = {document.id: links(document) if "](" in document.text else () for document in documents}
         if way == "llm":
             return self._by_model(chunks, linked, progress)
-        by_rules = [extract(chunk.text, linked[chunk.doc]) for chunk in chunks]
+        by_rules = []
+        for n, chunk in enumerate(chunks):
+            progress(n, len(chunks), "Finding entities")
+            by_rules.append(extract(chunk.text, linked[chunk.doc]))
         if way == "rules":
             return by_rules, []
         spans = self.recogniser([chunk.text for chunk in chunks])
         rows = zip(chunks, spans, by_rules, strict=True)
         return [labelled(chunk.text, found, rules) for chunk, found, rules in rows], []
 
-    def _by_model(
-        self, chunks: Sequence[Chunk], linked: dict[str, tuple[Link, ...]], progress: Progress
-    ) -> tuple[list[Extract], list[str]]:
+    def _by_model(self, chunks: Sequence[Chunk], linked: dict[str, tuple[Link, ...]], progress: Progress) -> Found:
         llm, made, failed = self.models.llm(), [], 0
         for n, chunk in enumerate(chunks, 1):
             found, usable = ask(llm, chunk.text, linked[chunk.doc])

@@ -20,7 +20,8 @@ from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, T
 from core.retrieval.analysis import analyser
 from core.retrieval.combining import concatenation
 from core.services.documents import Documents, assign_ids
-from core.services.extracting import Extracting
+from core.services.extracting import Extracting, Found
+from core.services.meanwhile import meanwhile
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
@@ -119,12 +120,13 @@ class Indexing:
             with watch.timed("chunk"):
                 chunks = self._chunk(profile, tools, plan.documents, progress)
                 terms = self._terms(profile, chunks)
-            with watch.timed("entities"):
-                extracts, notes = self.extracting.extracts(profile.graph, plan.documents, chunks, progress)
-            with watch.timed("embed"):
-                vectors, embedded = embed_texts(
-                    embedder, self.cache, [embedded_text(chunk) for chunk in chunks], progress
-                )
+            extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks)
+            with meanwhile(partial(self._prepare, profile, extract)) as prepared:
+                with watch.timed("embed"):
+                    texts = [embedded_text(chunk) for chunk in chunks]
+                    vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
+                with watch.timed("entities"):  # what of it the embedder did not hide
+                    extracts, notes = prepared() or extract(progress)
             progress(len(chunks), len(chunks), "Writing the index")
             facts = {
                 "commit": commit,
@@ -149,6 +151,11 @@ class Indexing:
             fallbacks=tuple((path, "; ".join(fallbacks[path])) for path in plan.changed if path in fallbacks),
             cost=tools.writer.bill.dollars if tools.writer else 0.0,
         )
+
+    def _prepare(self, profile: Profile, extract: Callable[[Progress], Found], step: Progress) -> Found | None:
+        """While the embedder computes: load what writing needs, find entities. A language model waits for its turn."""
+        self.shelf.prepare()
+        return None if profile.graph == "llm" else extract(step)
 
     def _plan(self, commit: str, before: Mapping[str, Any] | None) -> Plan:
         """Compare the commit with the parent's manifest; read the documents that differ."""
