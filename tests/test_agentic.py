@@ -174,9 +174,11 @@ def test_at_most_four_sentences_are_kept() -> None:
 
 
 def test_without_a_model_the_context_is_structural_and_says_so() -> None:
-    document = read_document("t.md", TEXT)
+    document = read_document("t.md", f"---\ndoc_type: runbook\n---\n{TEXT}")
     chunks, reported = made(document, Failing(), spec=ChunkerSpec(), context="contextual")
-    assert chunks == made(document, spec=ChunkerSpec(), context="structural")[0]
+    plain = made(document, spec=ChunkerSpec(), context="structural")[0]
+    told = "\nrunbook: Sentence number 0 of the text."
+    assert chunks == tuple(replace(chunk, context=chunk.context + told) for chunk in plain)
     assert {chunk.context_by for chunk in chunks} == {"structural"}
     assert reported == [f"t.md: {len(chunks)} of {len(chunks)} chunks have structural context only: The model is down."]
 

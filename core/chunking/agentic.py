@@ -101,7 +101,7 @@ def _checked(answer: str, n: int, least: int, most: int) -> str:
 
 
 def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[Chunk, ...]:
-    """The chunks with sentences that say where each stands; where no model writes any, the structural context stays."""
+    """The chunks with sentences that say where each stands; where no model writes any, what the document says itself."""
     with ThreadPoolExecutor(tools.writer.threads if tools.writer else 1) as pool:
         made = list(pool.map(lambda chunk: _situated(document, chunk, tools), chunks))
     failed = [why for _, why in made if why]
@@ -119,8 +119,23 @@ def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, st
     try:
         text, model = tools.ask(Question(_key(document, chunk.id), "context", prompt, context_text))
     except Unavailable as error:
-        return chunk, str(error)
+        own = introduction(document)
+        return replace(chunk, context=f"{chunk.context}\n{own}" if own else chunk.context), str(error)
     return replace(chunk, context=f"{chunk.context}\n{text}", context_by=model), ""
+
+
+def introduction(document: Document) -> str:
+    """What a document says of itself without a model: its type and the first sentence of its first paragraph.
+
+    >>> from core.types import Meta
+    >>> text = "# Cash\\n\\nCount it twice. Then close.\\n"
+    >>> introduction(Document("d", "d.md", "Cash", text, 0, Meta(doc_type="sop")))
+    'sop: Count it twice.'
+    """
+    first = next((block for block in blocks(document) if block.kind == "paragraph"), None)
+    text = " ".join(document.text[first.start : first.end].split())[:LONGEST] if first else ""
+    said = text[slice(*sentences(text)[0])] if text else ""
+    return ": ".join(part for part in (document.meta.doc_type, said) if part)
 
 
 def context_text(answer: str) -> str:
