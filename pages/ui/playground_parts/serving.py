@@ -33,13 +33,15 @@ def compare(now: Setup, run: str) -> Comparison:
 
 
 def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn knobs of a setup that a component holds, and draw what comes of it; the rest it has already."""
-    now = check(strict.parse(Setup, asked.get("setup") or {}, "setup"))
-    for one in asked.get("turns") or ():
+    """Turn knobs of a setup that a component shows, and draw what is new to it."""
+    now = shown = check(strict.parse(Setup, asked.get("setup") or {}, "setup"))
+    turns = asked.get("turns") or ()
+    for one in turns:
         now = turned(now, one)
     run = str(asked.get("run") or "")
     looked = [str(chunk) for chunk in asked.get("looked") or ()]
-    return ranked(now, run, compare(now, run) if now.query else None, looked, ())
+    page = compare(shown, run) if now.query and turns else None
+    return ranked(now, run, compare(now, run) if now.query else None, looked, (), page)
 
 
 def view(now: Setup, run: str, made: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
@@ -50,9 +52,14 @@ def view(now: Setup, run: str, made: Comparison | None, actor: Actor, looked: Se
 
 
 def ranked(
-    now: Setup, run: str, made: Comparison | None, looked: Sequence[str], names: Sequence[str]
+    now: Setup,
+    run: str,
+    made: Comparison | None,
+    looked: Sequence[str],
+    names: Sequence[str],
+    page: Comparison | None = None,
 ) -> dict[str, Any]:
-    """The part that knobs move."""
+    """The part that knobs move; beside what a page shows already, only what is new to it."""
     memories = held(now, run) if made else {}
     heads = [drawing.head(column, n, names) for n, column in enumerate(now.columns)]
     return {
@@ -64,7 +71,7 @@ def ranked(
         "link": strict.digest(now, 10),
         "summary": _summary(made) if made else "",
         "legend": drawing.legend(made) if made else [],
-        "columns": drawing.columns(made, memories, names) if made and not now.blind else heads,
+        "columns": drawing.columns(made, memories, names, page) if made and not now.blind else heads,
         "around": _around(made, memories, looked) if made else {},
         "pool": _pool(now, made, memories) if made and now.blind else [],
     }
