@@ -97,6 +97,7 @@ class RememberingReranker:
     def __init__(self, reranker: Reranker) -> None:
         self._reranker, self.name = reranker, reranker.name
         self._known: dict[tuple[str, str], float] = {}
+        self._cuts: dict[tuple[str, str], int] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reranker, name)
@@ -108,6 +109,13 @@ class RememberingReranker:
             scores = self._reranker.scores(query, new)
             self._known.update({(query, text): score for text, score in zip(new, scores, strict=True)})
         return [self._known[query, text] for text in texts]
+
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than the reranker reads."""
+        for text in texts:
+            if (query, text) not in self._cuts:
+                self._cuts[query, text] = self._reranker.cuts(query, [text])
+        return sum(self._cuts[query, text] for text in texts)
 
 
 def _key(value: Any) -> Any:
