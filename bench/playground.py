@@ -78,16 +78,17 @@ def measure(home: Path, chunks: int) -> list[Measured]:
     return [Measured("synthetic" if chunks else "starter", size, way.name, *_times(way, asked)) for way in WAYS]
 
 
-def _times(way: Way, asked: list[str]) -> tuple[float, float, float, float]:
-    asked = asked[: way.asked]
-    search = [_cpu(lambda q=q: _first(q, way.three, f"{way.name}-{q}")) for q in asked]
-    move = [_cpu(lambda q=q, at=at: _turn(q, way, at)) for q in asked for at in ALPHAS]
-    four = [_cpu(lambda q=q: _first(q, way.four, f"four-{way.name}-{q}")) for q in asked]
-    alone = [
-        statistics.median(_cpu(lambda q=q, n=name: _first(q, (n,), f"{n}-{way.name}-{q}")) for q in asked)
-        for name in way.four
-    ]
-    return statistics.median(search), statistics.median(move), statistics.median(four), max(alone)
+def _times(way: Way, asked: list[str]) -> list[float]:
+    """Search, move, four columns, the slowest alone. They take turns, so that a busy machine slows all of them."""
+    spent: dict[str, list[float]] = {"search": [], "move": [], "four": [], **{name: [] for name in way.four}}
+    for query in asked[: way.asked]:
+        spent["search"].append(_cpu(lambda q=query: _first(q, way.three, f"{way.name}-{q}")))
+        spent["move"] += [_cpu(lambda q=query, at=at: _turn(q, way, at)) for at in ALPHAS]
+        spent["four"].append(_cpu(lambda q=query: _first(q, way.four, f"four-{way.name}-{q}")))
+        for name in way.four:
+            spent[name].append(_cpu(lambda q=query, n=name: _first(q, (n,), f"{n}-{way.name}-{q}")))
+    found = {name: statistics.median(times) for name, times in spent.items()}
+    return [found["search"], found["move"], found["four"], max(found[name] for name in way.four)]
 
 
 def rows(one: Measured) -> list[str]:
