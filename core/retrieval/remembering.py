@@ -7,6 +7,7 @@ slider, adding a column or looking deeper costs arithmetic only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,15 @@ AHEAD = 100  # candidates per leg that are fetched at once, so that the depth sl
 
 
 class RememberingIndex:
-    """An open generation, for one query. Legs are opened once and searched once, at the greatest depth so far."""
+    """An open generation, for one query. Legs are opened once and searched once, at the greatest depth so far.
+
+    Passages are looked up once, however many columns show them.
+    """
 
     def __init__(self, index: Index, ahead: int = AHEAD) -> None:
         self._index, self._ahead = index, ahead
         self._legs: dict[Any, RememberingLeg] = {}
+        self.passage, self.excerpt = cache(index.passage), cache(index.excerpt)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)
