@@ -84,6 +84,7 @@ def _times(way: Way, asked: list[str]) -> list[float]:
     for query in asked[: way.asked]:
         spent["search"].append(_cpu(lambda q=query: _first(q, way.three, f"{way.name}-{q}")))
         spent["move"] += [_cpu(lambda q=query, at=at: _turn(q, way, at)) for at in ALPHAS]
+        _first(query, way.four, f"before-{way.name}-{query}")  # four columns and one then find the same texts at hand
         spent["four"].append(_cpu(lambda q=query: _first(q, way.four, f"four-{way.name}-{q}")))
         for name in way.four:
             spent[name].append(_cpu(lambda q=query, n=name: _first(q, (n,), f"{n}-{way.name}-{q}")))
