@@ -46,6 +46,20 @@ def documents(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, b
     return files
 
 
+def exactly(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, bytes]:
+    """Markdown files that the default chunker cuts into exactly `chunks` chunks: every section is one of them."""
+    source, rng = [" ".join(part.split())[:220] for part in sentences()], random.Random(seed)
+    files = {}
+    for n, first in enumerate(range(0, chunks, per_document)):
+        parts = [
+            f"## Section {m} of {n}\n\nAbout {'. '.join(rng.choices(source, k=5))}."
+            for m in range(min(per_document, chunks - first))
+        ]
+        head = f"---\nid: D-{n:06d}\ntitle: Document {n}\n---\n\n"
+        files[f"f{n % 50:02d}/{n:06d}.md"] = (head + "\n\n".join(parts) + "\n").encode()
+    return files
+
+
 def queries(count: int, seed: int = 2) -> list[str]:
     """Short questions in the words of the corpus."""
     path = SHARED / "beir" / "scifact" / "queries.jsonl"
@@ -73,7 +87,8 @@ class SyntheticEmbedder:
         from core.bootstrap import build
         from core.settings import load
 
-        self._tokens = build(load()).models.embedder("bge-small-en-v1.5-int8").tokens
+        self.real = build(load()).models.embedder("bge-small-en-v1.5-int8")
+        self._tokens = self.real.tokens
         self._pool, self.spent = vectors(4096), 0.0  # CPU seconds for documents
 
     def tokens(self, text):  # type: ignore[no-untyped-def]
@@ -81,11 +96,14 @@ class SyntheticEmbedder:
 
     def documents(self, texts, progress=lambda *_: None):  # type: ignore[no-untyped-def]
         started = time.thread_time()
-        rows = np.stack([self.query(text) for text in texts])
+        rows = np.stack([self._vector(text) for text in texts])
         self.spent += time.thread_time() - started
         return rows
 
     def query(self, text):  # type: ignore[no-untyped-def]
+        return self._vector(text)
+
+    def _vector(self, text):  # type: ignore[no-untyped-def]
         import zlib
 
         code = zlib.crc32(text.encode())
@@ -107,3 +125,25 @@ class SyntheticModels:
 
     def llm(self, name=""):  # type: ignore[no-untyped-def]
         raise Unavailable("The corpus of the benchmark has no such model.")
+
+
+class AskingEmbedder(SyntheticEmbedder):
+    """Free vectors for the corpus, the real model for questions: a search costs what it costs people."""
+
+    name = "synthetic-384-asking"
+
+    def query(self, text):  # type: ignore[no-untyped-def]
+        return self.real.query(text)
+
+
+class AskingModels(SyntheticModels):
+    """The `Models` port on the one above, with the real reranker."""
+
+    def __init__(self) -> None:
+        from core.bootstrap import build
+        from core.settings import load
+
+        self._embedder, self._real = AskingEmbedder(), build(load()).models
+
+    def reranker(self, name):  # type: ignore[no-untyped-def]
+        return self._real.reranker(name)

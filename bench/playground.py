@@ -6,6 +6,7 @@ route; a full search is a new run, with an empty memory.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.corpus import ROOT, SyntheticModels, documents, queries
+from bench.corpus import ROOT, AskingModels, exactly, queries
 from core import strict
 from core.bootstrap import App, build
 from core.retrieval.presets import presets
@@ -23,9 +24,30 @@ from core.settings import load
 from core.types import Person
 
 ME = Person("Bench", "bench@example.org")
-THREE = ("BM25", "Convex 0.3", "RRF 60")
-FOUR = ("BM25", "Vectors", "Convex 0.3", "RRF 60")
-ASKED = 12
+ALPHAS = (0.0, 0.35, 0.8)
+
+
+@dataclass(frozen=True)
+class Way:
+    """Columns to run, which of three has the knob that moves, and how many questions are asked."""
+
+    name: str
+    three: tuple[str, ...]
+    knob: int
+    four: tuple[str, ...]
+    asked: int
+
+
+WAYS = (
+    Way("no", ("BM25", "Convex 0.3", "RRF 60"), 1, ("BM25", "Vectors", "Convex 0.3", "RRF 60"), 24),
+    Way(
+        "yes",
+        ("BM25", "Convex 0.3", "Rerank always"),
+        2,
+        ("BM25", "Convex 0.3", "Rerank always", "Conditional rerank"),
+        5,
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -34,43 +56,64 @@ class Measured:
 
     corpus: str
     chunks: int
+    reranking: str
     search: float
     move: float
     four: float
     slowest: float
 
 
-def measure(home: Path, chunks: int) -> Measured:
-    """A synthetic corpus, or the starter knowledge base for 0 chunks."""
+def measure(home: Path, chunks: int) -> list[Measured]:
+    """So many synthetic chunks, or the starter knowledge base for none: without reranking, and with it."""
+    from pages.ui import workspace
     from pages.ui.playground_parts import serving
 
-    app, asked = _synthetic(home, chunks) if chunks else _starter(home)
-    held: dict[str, Any] = {}
+    app, asked = synthetic(home, chunks) if chunks else _starter(home)
+    serving.app = workspace.app = lambda: app  # type: ignore[assignment, attr-defined]
+    size = app.searching.index("local").size
+    for way in WAYS:
+        _first("what to do first", way.four, "warm")
+    gc.collect()
+    gc.freeze()  # as the app does when it starts
+    return [Measured("synthetic" if chunks else "starter", size, way.name, *_times(way, asked)) for way in WAYS]
 
-    def memory(run: str, profile: str, filters: Any) -> Any:
-        return held.setdefault(run, app.comparing.hold([Column(profile)], filters)).get(profile)
 
-    serving.app, serving.memory = lambda: app, memory  # type: ignore[assignment]
-    sizes = app.searching.index("local").size
-    first = lambda query, names, run: serving.answer({"setup": _setup(query, names), "run": run})
-    _cpu(lambda: first(asked[0], FOUR, "warm"))
-    search = [_cpu(lambda q=q: first(q, THREE, f"a{q}")) for q in asked]
-    turn = lambda q, at: serving.answer(
-        {"setup": _setup(q, THREE), "run": f"a{q}", "turns": [{"knob": "alpha", "column": 1, "value": at}]}
-    )
-    move = [_cpu(lambda q=q, at=at: turn(q, at)) for q in asked for at in (0.0, 0.35, 0.8)]
-    four = [_cpu(lambda q=q: first(q, FOUR, f"b{q}")) for q in asked]
-    alone = {name: [_cpu(lambda q=q, n=name: first(q, (n,), f"{n}{q}")) for q in asked] for name in FOUR}
-    slowest = max(statistics.median(times) for times in alone.values())
-    name = "synthetic" if chunks else "starter"
-    return Measured(name, sizes, *(statistics.median(times) for times in (search, move, four)), slowest)
+def _times(way: Way, asked: list[str]) -> list[float]:
+    """Search, move, four columns, the slowest alone. They take turns, so that a busy machine slows all of them."""
+    spent: dict[str, list[float]] = {"search": [], "move": [], "four": [], **{name: [] for name in way.four}}
+    for query in asked[: way.asked]:
+        spent["search"].append(_cpu(lambda q=query: _first(q, way.three, f"{way.name}-{q}")))
+        spent["move"] += [_cpu(lambda q=query, at=at: _turn(q, way, at)) for at in ALPHAS]
+        _first(query, way.four, f"before-{way.name}-{query}")  # four columns and one then find the same texts at hand
+        spent["four"].append(_cpu(lambda q=query: _first(q, way.four, f"four-{way.name}-{q}")))
+        for name in way.four:
+            spent[name].append(_cpu(lambda q=query, n=name: _first(q, (n,), f"{n}-{way.name}-{q}")))
+    found = {name: statistics.median(times) for name, times in spent.items()}
+    return [found["search"], found["move"], found["four"], max(found[name] for name in way.four)]
 
 
 def rows(one: Measured) -> list[str]:
     """A line of the table."""
     numbers = (one.search, one.move, one.four, one.slowest)
     ratios = (f"1 : {one.search / one.move:.1f}", f"{one.four / one.slowest:.2f}x")
-    return [one.corpus, f"{one.chunks:,}", *(f"{number:.1f}" for number in numbers), *ratios]
+    return [one.corpus, f"{one.chunks:,}", one.reranking, *(f"{number:.1f}" for number in numbers), *ratios]
+
+
+def _first(query: str, names: tuple[str, ...], run: str) -> dict[str, Any]:
+    from pages.ui.playground_parts import serving
+
+    return serving.answer({"setup": _setup(query, names), "run": _short(run)})
+
+
+def _turn(query: str, way: Way, alpha: float) -> dict[str, Any]:
+    from pages.ui.playground_parts import serving
+
+    turns = [{"knob": "alpha", "column": way.knob, "value": alpha}]
+    return serving.answer({"setup": _setup(query, way.three), "run": _short(f"{way.name}-{query}"), "turns": turns})
+
+
+def _short(run: str) -> str:
+    return strict.digest(run)
 
 
 def _setup(query: str, names: tuple[str, ...]) -> Any:
@@ -83,16 +126,17 @@ def _cpu(act: Callable[[], object]) -> float:
     return (time.process_time() - before) * 1000
 
 
-def _synthetic(home: Path, chunks: int) -> tuple[App, list[str]]:
-    app = build(load({}, home=home / f"playground-{chunks}"), models=SyntheticModels())
-    return _filled(app, documents(chunks)), queries(ASKED)
+def synthetic(home: Path, chunks: int) -> tuple[App, list[str]]:
+    """A workspace of exactly so many chunks, built once, and questions for it."""
+    app = build(load({}, home=home / f"playground-{chunks}"), models=AskingModels())
+    return _filled(app, exactly(chunks)), queries(max(way.asked for way in WAYS))
 
 
 def _starter(home: Path) -> tuple[App, list[str]]:
     app = build(load({}, home=home / "playground-starter"))
     files = {str(path.relative_to(ROOT / "kb")): path.read_bytes() for path in sorted((ROOT / "kb").rglob("*.md"))}
     words = [data.decode().split("\n# ")[-1].split("\n")[0] for data in files.values()]
-    return _filled(app, files), [f"how do we handle {title.lower()}" for title in words[:ASKED]]
+    return _filled(app, files), [f"how do we handle {title.lower()}" for title in words]
 
 
 def _filled(app: App, files: dict[str, bytes]) -> App:

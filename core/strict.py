@@ -83,6 +83,8 @@ def _mapping(args: tuple[Any, ...], value: Any, where: str) -> Frozen:
 
 def plain(value: Any) -> Any:
     """The same value made of dicts, lists, strings and numbers, ready for JSON or YAML."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

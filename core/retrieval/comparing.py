@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 PERSISTENCE = 0.9  # how likely a reader goes on to the next rank; 0.9 puts most of the weight on the first ten
 
@@ -64,11 +65,25 @@ def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = PERSISTEN
     if not short:
         return 1.0 if not long else 0.0
     s, end = len(short), len(long)
-    shared = [overlap(short[: depth + 1], long[: depth + 1]) for depth in range(end)]
+    shared = _shared(short, long)
     seen = sum(shared[d - 1] / d * p**d for d in range(1, end + 1))
     uneven = sum(shared[s - 1] * (d - s) / (s * d) * p**d for d in range(s + 1, end + 1))
     beyond = ((shared[-1] - shared[s - 1]) / end + shared[s - 1] / s) * p**end
     return min(1.0, (1 - p) / p * (seen + uneven) + beyond)
+
+
+def _shared(short: Sequence[Hashable], long: Sequence[Hashable]) -> list[int]:
+    """How many items the first n of both share, for every n.
+
+    >>> _shared("ab", "bac")
+    [0, 2, 2]
+    """
+    place = {item: n for n, item in enumerate(short)}
+    met = [0] * len(long)
+    for n, item in enumerate(long):
+        if item in place:
+            met[max(n, place[item])] += 1
+    return list(accumulate(met))
 
 
 def swaps(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:

@@ -7,6 +7,7 @@ slider, adding a column or looking deeper costs arithmetic only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,15 @@ AHEAD = 100  # candidates per leg that are fetched at once, so that the depth sl
 
 
 class RememberingIndex:
-    """An open generation, for one query. Legs are opened once and searched once, at the greatest depth so far."""
+    """An open generation, for one query. Legs are opened once and searched once, at the greatest depth so far.
+
+    Passages are looked up once, however many columns show them.
+    """
 
     def __init__(self, index: Index, ahead: int = AHEAD) -> None:
         self._index, self._ahead = index, ahead
         self._legs: dict[Any, RememberingLeg] = {}
+        self.passage, self.excerpt = cache(index.passage), cache(index.excerpt)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)
@@ -97,6 +102,7 @@ class RememberingReranker:
     def __init__(self, reranker: Reranker) -> None:
         self._reranker, self.name = reranker, reranker.name
         self._known: dict[tuple[str, str], float] = {}
+        self._cuts: dict[tuple[str, str], int] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reranker, name)
@@ -108,6 +114,13 @@ class RememberingReranker:
             scores = self._reranker.scores(query, new)
             self._known.update({(query, text): score for text, score in zip(new, scores, strict=True)})
         return [self._known[query, text] for text in texts]
+
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than the reranker reads."""
+        for text in texts:
+            if (query, text) not in self._cuts:
+                self._cuts[query, text] = self._reranker.cuts(query, [text])
+        return sum(self._cuts[query, text] for text in texts)
 
 
 def _key(value: Any) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from core.services.searching import Searching, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
 
 MOST = 4  # columns
+_RANKED = 64  # configurations of one run whose ranking is remembered
 _OWN = ("cut", "fuse")  # stages that every column does for itself
 
 
@@ -44,12 +46,14 @@ class Column:
 class Held:
     """What one query found in one profile, kept in memory.
 
-    `spent` is what each stage cost when it was really done, `shown` what was made of passages to show them.
+    `rank` searches from it, and a column whose knobs did not move is not ranked again; `spent` is what each stage
+    cost when it was really done, `shown` what was made of passages to show them.
     """
 
     index: Index
     searching: Searching
     filters: Filters
+    rank: Callable[..., Result]
     spent: dict[str, float] = field(default_factory=dict)
     shown: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
 
@@ -112,7 +116,7 @@ class Comparing:
                 index = cast(Index, RememberingIndex(searching.index(name), max(depth, AHEAD)))
             except ConcordError:
                 continue  # the column says so when it is searched
-            held[name] = Held(index, searching, filters)
+            held[name] = Held(index, searching, filters, lru_cache(_RANKED)(searching.search_in))
         return held
 
     def refuse(self, query: str, columns: Sequence[Column], held: Mapping[str, Held]) -> Comparison:
@@ -154,7 +158,7 @@ class Comparing:
                 self.shelf.open(self.preferences.profile(column.profile))  # raises with the cure
                 raise BadInput("The index was built a moment ago. Run again.")
             config = configs.check(column.config)
-            result = held.searching.search_in(held.index, query, config, held.filters)
+            result = held.rank(held.index, query, config, held.filters)
         except ConcordError as error:
             return Lane(column, error=str(error))
         return Lane(column, replace(result, stages=_honest(result.stages, held.spent)))

@@ -54,8 +54,14 @@ async function ask(root, state) {
       body: JSON.stringify({ setup, run, looked, turns: [...state.turned.values()] }) });
     if (!answer.ok) { state.direct = null; rest(state, 0); return; }
     const moved = await answer.json();
-    draw(root, state, { ...state.data, ...moved, columns: moved.columns.map((column, n) => ({ ...column, choices: state.data.columns[n].choices })) });
+    draw(root, state, { ...state.data, ...moved, columns: moved.columns.map((column, n) => joined(state.data.columns[n], column)) });
   } catch (error) { if (error.name !== "AbortError") { state.direct = null; rest(state, 0); } }
+}
+
+// An answer leaves out what stands on the page already: columns that did not move, passages that moved.
+function joined(was, now) {
+  const passages = new Map((was.hits || []).map((hit) => [hit.chunk, hit]));
+  return { ...was, ...now, choices: was.choices, hits: (now.hits || was.hits || []).map((hit) => ({ ...passages.get(hit.chunk), ...hit })) };
 }
 
 // ------------------------------------------------------------ the line above

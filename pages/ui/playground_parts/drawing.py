@@ -8,7 +8,7 @@ from typing import Any
 from core.ports import Index
 from core.retrieval.comparing import Move
 from core.retrieval.explaining import contributions
-from core.retrieval.snippets import Snippet, snippet
+from core.retrieval.snippets import snippet
 from core.services.comparing import Around, Column, Comparison, Held, Lane
 from core.services.finding import freshness_of, readable
 from core.types import DocumentFacts, Hit, SearchConfig
@@ -20,23 +20,36 @@ GREY = "#7A8794"
 _WIDTHS = {1: 420, 2: 320, 3: 240, 4: 190}  # characters of a passage, by number of columns
 
 
-def columns(made: Comparison, held: Mapping[str, Held], choices: Sequence[str]) -> list[dict[str, Any]]:
-    """Every column of a comparison."""
+def columns(
+    made: Comparison, held: Mapping[str, Held], choices: Sequence[str], page: Comparison | None = None
+) -> list[dict[str, Any]]:
+    """Every column of a comparison; beside what a page shows already, only what is new to it."""
     width = _WIDTHS[len(made.lanes)]
+    known = page.lanes if page and len(page.lanes) == len(made.lanes) else (None,) * len(made.lanes)
+    return [
+        {"pairs": _pairs(made, n)}
+        if _stays(lane, was, made, page)
+        else {**head(lane.column, n, choices), **_answer(lane, made, n), "hits": _hits(lane, was, made, held, width)}
+        for n, (lane, was) in enumerate(zip(made.lanes, known, strict=True))
+    ]
+
+
+def _stays(lane: Lane, was: Lane | None, made: Comparison, page: Comparison | None) -> bool:
+    """Whether neither the column nor the one it is compared with was touched."""
+    return bool(was and page and lane.column == was.column and made.lanes[0].column == page.lanes[0].column)
+
+
+def _hits(lane: Lane, was: Lane | None, made: Comparison, held: Mapping[str, Held], width: int) -> list[dict[str, Any]]:
+    if lane.result is None:
+        return []
+    shown = {_span(hit) for hit in was.result.hits} if was and was.result else set()
+    config, memory = lane.result.config, held[lane.column.profile]
     return [
         {
-            **head(lane.column, n, choices),
-            **_answer(lane, made, n),
-            "hits": [
-                hit_view(
-                    hit, made.query, lane.result.config, held[lane.column.profile], width, _move(lane.moves, place)
-                )
-                for place, hit in enumerate(lane.result.hits)
-            ]
-            if lane.result
-            else [],
+            **_standing(hit, config, _move(lane.moves, place)),
+            **({} if _span(hit) in shown else _passage(hit, made.query, memory, width)),
         }
-        for n, lane in enumerate(made.lanes)
+        for place, hit in enumerate(lane.result.hits)
     ]
 
 
@@ -127,13 +140,17 @@ def _answer(lane: Lane, made: Comparison, n: int) -> dict[str, Any]:
         "note": note[:1].upper() + note[1:],
         "cost": sum(stage.cost for stage in result.stages),
         "warnings": list(result.warnings),
-        "pairs": [
-            {"with": LETTERS[a], "color": style.CONFIGURATIONS[a], **_agreed(made, a, b)}
-            for a, b in made.pairs
-            if b == n and made.lanes[a].result is not None
-        ],
+        "pairs": _pairs(made, n),
         "gone": [{"rank": hit.rank, "title": hit.title, "heading": " › ".join(hit.heading[-1:])} for hit in lane.gone],
     }
+
+
+def _pairs(made: Comparison, n: int) -> list[dict[str, Any]]:
+    return [
+        {"with": LETTERS[a], "color": style.CONFIGURATIONS[a], **_agreed(made, a, b)}
+        for a, b in made.pairs
+        if b == n and made.lanes[a].result is not None and made.lanes[b].result is not None
+    ]
 
 
 def _agreed(made: Comparison, a: int, b: int) -> dict[str, Any]:
@@ -153,17 +170,37 @@ def _move(moves: Sequence[Move], place: int) -> dict[str, Any] | None:
     return {"kind": moves[place].kind, "steps": moves[place].steps} if moves else None
 
 
-def hit_view(
-    hit: Hit, query: str, config: SearchConfig, held: Held, width: int, move: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def hit_view(hit: Hit, query: str, config: SearchConfig, held: Held, width: int) -> dict[str, Any]:
     """One hit: where it stands, what it says, and why."""
-    facts = _facts(held.index, hit)
-    found = _snippet(hit, query, held, width)
-    state = freshness_of(facts, held.searching.clock.today())
+    return {**_standing(hit, config, None), **_passage(hit, query, held, width)}
+
+
+def _standing(hit: Hit, config: SearchConfig, move: dict[str, Any] | None) -> dict[str, Any]:
+    """The part of a hit that knobs move."""
+    parts = contributions(hit, config)
     return {
         "chunk": hit.chunk,
         "rank": hit.rank,
         "move": move,
+        "legs": _legs(hit, config, parts),
+        "sentence": _sentence(hit, config, parts),
+    }
+
+
+def _passage(hit: Hit, query: str, held: Held, width: int) -> Mapping[str, Any]:
+    """The part that stays: made once per run and passage, whichever columns show it."""
+    key = (*_span(hit), query, width)
+    if key not in held.shown:
+        held.shown[key] = _written(hit, query, held, width)
+    made: Mapping[str, Any] = held.shown[key]
+    return made
+
+
+def _written(hit: Hit, query: str, held: Held, width: int) -> dict[str, Any]:
+    index, facts = held.index, _facts(held.index, hit)
+    found = snippet(readable(hit.text), query, index.profile.lexical, index.rarity, width)
+    state = freshness_of(facts, held.searching.clock.today())
+    return {
         "title": hit.title,
         "heading": list(hit.heading),
         "version": hit.version,
@@ -172,22 +209,15 @@ def hit_view(
         "segments": [[part.text, part.matched, part.best] for part in found.segments],
         "cut": [found.cut_before, found.cut_after],
         "place": {keys.DOC: hit.doc, keys.START: hit.start, keys.END: hit.end},
-        "legs": _legs(hit, config),
-        "sentence": _sentence(hit, config),
     }
 
 
-def _snippet(hit: Hit, query: str, held: Held, width: int) -> Snippet:
-    """The passage cut to the width; made once per run, since knobs move ranks and not words."""
-    key, index = (hit.chunk, query, width), held.index
-    if key not in held.shown:
-        held.shown[key] = snippet(readable(hit.text), query, index.profile.lexical, index.rarity, width)
-    made: Snippet = held.shown[key]
-    return made
+def _span(hit: Hit) -> tuple[str, int, int]:
+    """What tells passages apart: a chunk may stand for itself or for its parent."""
+    return hit.chunk, hit.start, hit.end
 
 
-def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
-    parts = contributions(hit, config)
+def _legs(hit: Hit, config: SearchConfig, parts: Mapping[str, float]) -> list[dict[str, Any]]:
     total = sum(leg.weight for leg in hit.legs.values()) or 1.0
     return [
         {
@@ -204,8 +234,8 @@ def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
     ]
 
 
-def _sentence(hit: Hit, config: SearchConfig) -> str:
-    fused = sum(contributions(hit, config).values())
+def _sentence(hit: Hit, config: SearchConfig, parts: Mapping[str, float]) -> str:
+    fused = sum(parts.values())
     shown = f"{fused:.4f}" if config.fusion == "rrf" else f"{fused:.3f}"
     if hit.rerank_score is None:
         return f"Fused score {shown}: rank {hit.rank}."

@@ -27,34 +27,41 @@ def held(now: Setup, run: str) -> dict[str, Held]:
     return {name: found for name in names if (found := memory(run[:_RUN], name, now.filters))}
 
 
-def compare(now: Setup, run: str) -> Comparison:
+def compare(now: Setup, memories: Mapping[str, Held]) -> Comparison:
     """Every column, ranked from memory where it can be."""
-    return app().comparing.refuse(now.query, now.columns, held(now, run))
+    return app().comparing.refuse(now.query, now.columns, memories)
 
 
 def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn knobs of a setup that a component holds, and draw what comes of it; the rest it has already."""
-    now = check(strict.parse(Setup, asked.get("setup") or {}, "setup"))
+    """Turn knobs of a setup that a component shows, and draw what is new to it."""
+    now = shown = check(strict.parse(Setup, asked.get("setup") or {}, "setup"))
     for one in asked.get("turns") or ():
         now = turned(now, one)
-    run = str(asked.get("run") or "")
-    looked = [str(chunk) for chunk in asked.get("looked") or ()]
-    return ranked(now, run, compare(now, run) if now.query else None, looked, ())
+    run, looked = str(asked.get("run") or ""), [str(chunk) for chunk in asked.get("looked") or ()]
+    if not now.query:
+        return ranked(now, run, None, {}, looked, ())
+    memories = held(now, run)
+    page = compare(shown, memories) if asked.get("turns") else None
+    return ranked(now, run, compare(now, memories), memories, looked, (), page)
 
 
 def view(now: Setup, run: str, made: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
     """Everything the component draws."""
     grades = app().judging.grades(now.query, actor.name, list(hits(made).values())) if made else {}
     fixed = {"most": MOST, "profiles": built_profiles(), "grades": grades}
-    return {**fixed, **ranked(now, run, made, looked, list(choices()))}
+    return {**fixed, **ranked(now, run, made, held(now, run) if made else {}, looked, list(choices()))}
 
 
 def ranked(
-    now: Setup, run: str, made: Comparison | None, looked: Sequence[str], names: Sequence[str]
+    now: Setup,
+    run: str,
+    made: Comparison | None,
+    memories: Mapping[str, Held],
+    looked: Sequence[str],
+    names: Sequence[str],
+    page: Comparison | None = None,
 ) -> dict[str, Any]:
-    """The part that knobs move."""
-    memories = held(now, run) if made else {}
-    heads = [drawing.head(column, n, names) for n, column in enumerate(now.columns)]
+    """The part that knobs move; beside what a page shows already, only what is new to it."""
     return {
         "setup": strict.plain(now),
         "run": run,
@@ -64,7 +71,9 @@ def ranked(
         "link": strict.digest(now, 10),
         "summary": _summary(made) if made else "",
         "legend": drawing.legend(made) if made else [],
-        "columns": drawing.columns(made, memories, names) if made and not now.blind else heads,
+        "columns": drawing.columns(made, memories, names, page)
+        if made and not now.blind
+        else [drawing.head(column, n, names) for n, column in enumerate(now.columns)],
         "around": _around(made, memories, looked) if made else {},
         "pool": _pool(now, made, memories) if made and now.blind else [],
     }

@@ -84,7 +84,7 @@ def held(now: Setup) -> dict[str, Held]:
 
 def compare(now: Setup) -> Comparison:
     """Every column, ranked from memory where it can be."""
-    return serving.compare(now, run_id())
+    return serving.compare(now, held(now))
 
 
 def _first() -> tuple[Column, ...]:
