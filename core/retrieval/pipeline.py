@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError, Unavailable
@@ -19,11 +19,12 @@ from core.retrieval.combining import dense_leg
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.families import families
 from core.retrieval.features import Seen
-from core.retrieval.fusion import FUSIONS, Legs, ceiling, on_one_scale
+from core.retrieval.fusion import FUSIONS, Legs, best_first, ceiling, on_one_scale
 from core.retrieval.graph import LocalLeg, PageRankLeg
 from core.retrieval.hyde import hypothetical
 from core.retrieval.rerank import Outcome, Task, rerank
 from core.retrieval.slidegar import NEIGHBOURS
+from core.retrieval.table import Table, stacked
 from core.retrieval.trace import Trace
 from core.retrieval.weighing import Balance
 from core.types import Filters, Frozen, Hit, LegScore, Result, SearchConfig
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 MAX_QUERY = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidates:
     """Everything the legs found for one query: enough to fuse again without searching again."""
 
@@ -42,6 +43,11 @@ class Candidates:
     scores: Mapping[str, Mapping[int, float]]
     floors: Mapping[str, float]
     guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
+
+    @cached_property
+    def table(self) -> Table:
+        """The same as arrays: made when first fused, and not again when a slider moves."""
+        return stacked(self.retrieved, self.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +180,7 @@ def _complete(
 ) -> dict[str, Mapping[int, float]]:
     """A chunk that a leg did not retrieve gets its exact score, the leg's floor, or nothing."""
     if config.missing == "absent" or len(retrieved) == 1:
-        return {name: dict(found) for name, found in retrieved.items()}
+        return dict(retrieved)
     union = sorted({chunk for found in retrieved.values() for chunk in found})
     complete: dict[str, Mapping[int, float]] = {}
     for name, found in retrieved.items():
@@ -218,40 +224,19 @@ def seen(query: str, candidates: Candidates) -> Seen:
 
 def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     """Candidates to one ranking: arithmetic alone, so sliders can call it as often as they move."""
-    chunks, legs = stacked(candidates, config.normalisation)
+    import numpy as np
+
+    table, names = candidates.table, sorted(candidates.scores)
+    floors = np.array([candidates.floors[name] for name in names])
+    legs = on_one_scale(names, table.scores, table.here, table.places, config.normalisation, floors)
     given = leg_weights(config)
     weights = [given[name] for name in legs.names]
     scores = FUSIONS[config.fusion](legs, weights, config.rrf_k)
-    order = (-scores).argsort(kind="stable")  # equal scores stay in the order of ids
-    ranking = dict(zip(chunks[order].tolist(), scores[order].tolist(), strict=True))
+    order = best_first(scores)
+    ranking = dict(zip(table.chunks[order].tolist(), scores[order].tolist(), strict=True))
     best = next(iter(ranking.values()), 0.0)
     top = ceiling(config.fusion, weights, config.rrf_k, best)
-    return Fused(ranking, chunks, legs, given, best / top if top > 0 else 0.0)
-
-
-def stacked(candidates: Candidates, normalisation: str) -> tuple[np.ndarray, Legs]:
-    """Candidates as arrays: their numbers in order, and what each leg gave to each of them on one scale."""
-    import numpy as np
-
-    names = sorted(candidates.scores)
-    columns = [np.fromiter(candidates.scores[name], np.int64) for name in names]
-    every = np.sort(np.concatenate(columns))
-    chunks = np.concatenate([every[:1], every[1:][every[1:] != every[:-1]]])
-    scores, places = np.zeros((len(names), len(chunks))), np.zeros((len(names), len(chunks)), np.int32)
-    here = np.zeros(scores.shape, bool)
-    for n, (name, column) in enumerate(zip(names, columns, strict=True)):
-        order, at = _among(chunks, column)
-        scores[n, at], here[n, at] = np.fromiter(candidates.scores[name].values(), float)[order], True
-        order, at = _among(chunks, np.fromiter(candidates.retrieved[name], np.int64))
-        places[n, at] = order + 1
-    floors = np.array([candidates.floors[name] for name in names])
-    return chunks, on_one_scale(names, scores, here, places, normalisation, floors)
-
-
-def _among(chunks: np.ndarray, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order that sorts a column, and where its values then stand: searching sorted keys is several times quicker."""
-    order = column.argsort()
-    return order, chunks.searchsorted(column[order])
+    return Fused(ranking, table.chunks, legs, given, best / top if top > 0 else 0.0)
 
 
 def reranked(

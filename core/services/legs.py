@@ -111,7 +111,7 @@ def narrow(found: Candidates, config: SearchConfig) -> Candidates:
     retrieved = {leg: found.retrieved[leg] for leg in config.legs if leg in found.retrieved}
     floors = {leg: found.floors[leg] for leg in retrieved}
     if config.missing == "absent" or len(retrieved) == 1:
-        return Candidates(retrieved, {leg: dict(ranking) for leg, ranking in retrieved.items()}, floors)
+        return Candidates(retrieved, retrieved, floors)
     union = sorted({chunk for ranking in retrieved.values() for chunk in ranking})
     scores: dict[str, Mapping[int, float]] = {}
     for leg, ranking in retrieved.items():
