@@ -151,7 +151,7 @@ def _sessions(sizes: list[int]) -> None:
     text = (
         f"{report.machine()}. The starter knowledge base, fresh questions, think time 2 s on average (0.2 s for one session). "
         "Server CPU is everything the process did per interaction, less what it does while nobody asks, which stands in the last column. "
-        "Bare `search()` is a process that does nothing else, asked the same number of questions with the same pauses right after. "
+        "Bare `search()` is a process that does nothing else, asked the same questions with the same pauses right after. "
         f"From start to an interactive page with a warm search: {measured['interactive_s']:.1f} s.\n\n"
     )
     report.write("sessions", "The app under load", text + markdown_table(heads, lines))

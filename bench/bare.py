@@ -1,7 +1,7 @@
 """`search()` and nothing else, in a process of its own: a question per line comes in, its CPU milliseconds go out.
 
 The app under load is compared with this, asked at the same moments: a processor that slept between two questions
-has cold caches, and everything it does then costs half as much again as in a tight loop.
+has cold caches, and everything it does then costs more than in a tight loop.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def measure(home: Path) -> dict[str, Any]:
     )
     try:
         _wait(url)
-        _load(url, server.pid, 1, steps=3)
+        _load(url, server.pid, 1, steps=3, watch=0)
         interactive = time.perf_counter() - started
         bare = Bare(home / "app")
         rows = [{**_load(url, server.pid, sessions), "bare_ms": bare.load(sessions)} for sessions in (1, 10, 50)]
@@ -252,7 +252,7 @@ def _wait(url: str) -> None:
     raise RuntimeError("the app did not start")
 
 
-def _load(url: str, server: int, sessions: int, steps: int = STEPS) -> dict[str, Any]:
+def _load(url: str, server: int, sessions: int, steps: int = STEPS, watch: float = IDLE) -> dict[str, Any]:
     out: dict[str, list[Any]] = {"first": [], "steps": [], "bytes": [], "errors": []}
     spent = {"idle": 0.0, "cpu": 0.0}
 
@@ -261,8 +261,8 @@ def _load(url: str, server: int, sessions: int, steps: int = STEPS) -> dict[str,
         users = [asyncio.create_task(_user(url, sessions, n, steps, out, ready)) for n in range(sessions)]
         await ready.wait()
         before = cpu_of(server)
-        await asyncio.sleep(IDLE)
-        spent["idle"] = (cpu_of(server) - before) / IDLE
+        await asyncio.sleep(watch)
+        spent["idle"] = (cpu_of(server) - before) / watch if watch else 0.0
         await ready.wait()
         before, started = cpu_of(server), time.perf_counter()
         await asyncio.gather(*users)
