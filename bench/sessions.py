@@ -96,8 +96,9 @@ class Session:
         size = len(body)
         if answer.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
-        if answer.status != 200 or not json.loads(body)["groups"]:
-            raise RuntimeError(body[:200])
+        found = json.loads(body) if answer.status == 200 else {}
+        if not found.get("groups") or found["warnings"]:  # a search without one of its legs would look cheap
+            raise RuntimeError(found.get("warnings") or body[:200])
         return size
 
     async def _send(self, message: Any) -> float:
