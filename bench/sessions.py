@@ -2,11 +2,16 @@
 
 A session opens the page as a browser does, over Streamlit's websocket. A step is one search interaction: the
 question changes, the box asks the server, the results arrive, ready to draw.
+
+The same people then type the same questions, with the same pauses, to a process that does `search()` and nothing
+else (bench/bare.py). The server's CPU is all that its process used, less what it uses while nobody asks (Streamlit
+looks at its settings files five times a second), which is measured with the sessions open and shown by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import http.client
 import json
 import os
@@ -17,6 +22,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -29,6 +35,11 @@ WORDS = [
     "retention", "vendor", "bank", "change", "forklift", "hazmat", "label", "queue", "invoice", "month", "close", "leave", "injury",
     "vpn", "password", "restore", "claim", "carrier", "cash", "report", "audit", "shift", "overtime", "customs", "recall",
 ]  # fmt: skip
+
+
+BROWSER = {"Accept-Encoding": "gzip, deflate"}
+STEPS = 30  # questions of a session
+IDLE = 3.0  # seconds of watching the server while nobody asks
 
 
 class Session:
@@ -71,18 +82,24 @@ class Session:
         for last in (False, True):
             try:
                 self.line.request(
-                    "GET", f"/api/find?{urlencode({'q': text})}", headers={"Authorization": f"Bearer {self.token}"}
+                    "GET",
+                    f"/api/find?{urlencode({'q': text})}",
+                    headers={**BROWSER, "Authorization": f"Bearer {self.token}"},
                 )
                 answer = self.line.getresponse()
                 break
-            except (http.client.RemoteDisconnected, BrokenPipeError):  # idle lines are closed, as browsers know
+            except ConnectionError:  # idle lines are closed, as browsers know
                 self.line.close()
                 if last:
                     raise
         body = answer.read()
-        if answer.status != 200 or not json.loads(body)["groups"]:
-            raise RuntimeError(body[:200])
-        return len(body)
+        size = len(body)
+        if answer.headers.get("content-encoding") == "gzip":
+            body = gzip.decompress(body)
+        found = json.loads(body) if answer.status == 200 else {}
+        if not found.get("groups") or found["warnings"]:  # a search without one of its legs would look cheap
+            raise RuntimeError(found.get("warnings") or body[:200])
+        return size
 
     async def _send(self, message: Any) -> float:
         started = time.perf_counter()
@@ -110,28 +127,75 @@ class Session:
                 return
 
 
-async def _user(
-    url: str, steps: int, think: float, seed: int, out: dict[str, list[Any]], ready: asyncio.Barrier
-) -> None:
-    rng = random.Random(seed)
+class Bare:
+    """`search()` alone, in a process of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "bench.bare"],
+            cwd=ROOT,
+            env={**os.environ, "CONCORD_HOME": str(home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._answer()
+
+    def load(self, sessions: int, steps: int = STEPS) -> float:
+        """The mean CPU milliseconds of a search while as many people type as in a load of the server."""
+        spent: list[float] = []
+
+        async def everybody() -> None:
+            turn = asyncio.Lock()
+
+            async def ask(text: str) -> None:
+                async with turn:
+                    spent.append(float(await asyncio.to_thread(self._ask, text)))
+
+            await asyncio.gather(*(_type(ask, sessions, n, steps) for n in range(sessions)))
+
+        asyncio.run(everybody())
+        return statistics.mean(spent)
+
+    def _ask(self, text: str) -> str:
+        assert self.process.stdin
+        self.process.stdin.write(f"{text}\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> str:
+        assert self.process.stdout
+        return self.process.stdout.readline()
+
+
+async def _type(ask: Callable[[str], Awaitable[Any]], sessions: int, n: int, steps: int) -> None:
+    """One of several people: think, ask, and again. Every load has questions of its own."""
+    rng = random.Random(f"{sessions} {steps} {n}")
+    for _ in range(steps):
+        await asyncio.sleep(rng.expovariate(1 / (0.2 if sessions == 1 else 2.0)))
+        await ask(" ".join(rng.sample(WORDS, 3)))
+
+
+async def _user(url: str, sessions: int, n: int, steps: int, out: dict[str, list[Any]], ready: asyncio.Barrier) -> None:
+    async def ask(text: str) -> None:
+        before = session.bytes
+        out["steps"].append(await session.ask(text))
+        out["bytes"].append(session.bytes - before)
+
     try:
         async with Session(url) as session:
             out["first"].append(await session.start())
-            await ready.wait()
-            for _ in range(steps):
-                await asyncio.sleep(rng.expovariate(1 / think) if think else 0)
-                before = session.bytes
-                out["steps"].append(await session.ask(" ".join(rng.sample(WORDS, 3))))
-                out["bytes"].append(session.bytes - before)
+            await ready.wait()  # everybody is here
+            await ready.wait()  # and the idle server was watched
+            await _type(ask, sessions, n, steps)
     except Exception as error:
         out["errors"].append(repr(error))
         await ready.abort()
 
 
 def cpu_of(process: int) -> float:
-    """CPU seconds that a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """CPU seconds that a process has used, also those of threads that ended: its clock, as clock_getcpuclockid(3) names it."""
+    return time.clock_gettime((~process << 3) | 2)
 
 
 def measure(home: Path) -> dict[str, Any]:
@@ -168,13 +232,12 @@ def measure(home: Path) -> dict[str, Any]:
     )
     try:
         _wait(url)
-        _load(url, server.pid, 1, steps=3)
+        _load(url, server.pid, 1, steps=3, watch=0)
         interactive = time.perf_counter() - started
-        bare, rows = [_bare(app, 0)], []
-        for sessions in (1, 10, 50):
-            rows.append(_load(url, server.pid, sessions))
-            bare.append(_bare(app, sessions))  # before and after: the machine's own speed moves
-        return {"interactive_s": interactive, "rows": rows, "bare": bare}
+        bare = Bare(home / "app")
+        rows = [{**_load(url, server.pid, sessions), "bare_ms": bare.load(sessions)} for sessions in (1, 10, 50)]
+        bare.process.communicate()
+        return {"interactive_s": interactive, "rows": rows}
     finally:
         server.terminate()
         server.wait(20)
@@ -190,17 +253,21 @@ def _wait(url: str) -> None:
     raise RuntimeError("the app did not start")
 
 
-def _load(url: str, server: int, sessions: int, steps: int = 30) -> dict[str, Any]:
-    out: dict[str, list[Any]] = {"first": [], "steps": [], "bytes": [], "errors": [], "cpu": []}
-    think = 0.2 if sessions == 1 else 2.0
+def _load(url: str, server: int, sessions: int, steps: int = STEPS, watch: float = IDLE) -> dict[str, Any]:
+    out: dict[str, list[Any]] = {"first": [], "steps": [], "bytes": [], "errors": []}
+    spent = {"idle": 0.0, "cpu": 0.0}
 
     async def everybody() -> None:
         ready = asyncio.Barrier(sessions + 1)
-        users = [asyncio.create_task(_user(url, steps, think, n, out, ready)) for n in range(sessions)]
+        users = [asyncio.create_task(_user(url, sessions, n, steps, out, ready)) for n in range(sessions)]
         await ready.wait()
         before = cpu_of(server)
+        await asyncio.sleep(watch)
+        spent["idle"] = (cpu_of(server) - before) / watch if watch else 0.0
+        await ready.wait()
+        before, started = cpu_of(server), time.perf_counter()
         await asyncio.gather(*users)
-        out["cpu"].append(cpu_of(server) - before)
+        spent["cpu"] = cpu_of(server) - before - spent["idle"] * (time.perf_counter() - started)
 
     asyncio.run(everybody())
     ordered = sorted(out["steps"])
@@ -211,23 +278,11 @@ def _load(url: str, server: int, sessions: int, steps: int = 30) -> dict[str, An
         "open_ms": 1000 * statistics.median(out["first"]),
         "p50_ms": 1000 * statistics.median(ordered),
         "p95_ms": 1000 * ordered[int(0.95 * len(ordered))],
-        "cpu_ms": 1000 * out["cpu"][0] / max(1, len(ordered)),
+        "cpu_ms": 1000 * spent["cpu"] / max(1, len(ordered)),
+        "idle_ms": 1000 * spent["idle"],
         "kb": statistics.mean(out["bytes"]) / 1000,
         "why": out["errors"][:1],
     }
-
-
-def _bare(app: Any, seed: int) -> float:
-    """CPU milliseconds of `search()` on fresh questions of the same kind, in this process."""
-    app.warm()
-    rng = random.Random(1000 + seed)
-    asked = [" ".join(rng.sample(WORDS, 3)) for _ in range(60)]
-    for text in asked[:10]:
-        app.searching.search(text)
-    before = time.process_time()
-    for text in asked[10:]:
-        app.searching.search(text)
-    return (time.process_time() - before) / 50 * 1000
 
 
 if __name__ == "__main__":

@@ -122,11 +122,11 @@ class App:
         return catch_up(self.jobs, self.preferences, self.indexing, self.shelf)
 
     def warm(self) -> None:
-        """Load what the first search would wait for: compiled loops, the production index and its model."""
+        """Load what the first search would wait for: compiled loops, the production index, its model and its passages."""
         kernels.warm()
         profile = self.preferences.production().profile
         if self.shelf.current(profile) is not None:
-            self.searching.search("warm up")
+            self.finding.warm()
 
     def kinds(self) -> Mapping[str, Work]:
         """What a worker can do."""

@@ -165,15 +165,14 @@ class Analyser:
     def __init__(self, stemmer: str, stopwords: str) -> None:
         stem, stops = _stem(stemmer), STOPWORDS[stopwords]
         self._terms = lru_cache(maxsize=500_000)(lambda surface: tuple(_terms(surface, stem, stops)))
-        self.words = lru_cache(maxsize=20_000)(self._words)
 
     def __call__(self, text: str) -> list[str]:
         """The terms of a text, in order."""
         return [term for surface in _SURFACE.findall(text) for term in self._terms(surface)]
 
-    def _words(self, text: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-        """Where each word of a text stands, and its terms. Texts are remembered: screens show the same ones again."""
-        return tuple((*match.span(), self._terms(match.group())) for match in _SURFACE.finditer(text))
+    def words(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Where each word of a text stands, and its terms."""
+        return ((*match.span(), self._terms(match.group())) for match in _SURFACE.finditer(text))
 
 
 @cache

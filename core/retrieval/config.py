@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from core import strict
@@ -188,6 +189,7 @@ def weights(config: SearchConfig) -> dict[str, float]:
     return dict.fromkeys(config.legs, 1.0)
 
 
+@lru_cache(maxsize=1024)
 def name(config: SearchConfig) -> str:
     """The name of a method; how deep it looks and how many hits it shows are not part of it.
 

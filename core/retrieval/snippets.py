@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from core.chunking.sentences import sentences
 from core.retrieval.analysis import analyser
 from core.types import LexicalOptions
 
 WIDTH = 360  # characters
+REMEMBERED = 5_000  # texts
 
 Span = tuple[int, int]
 
@@ -44,35 +44,60 @@ def snippet(
     >>> [(s.text, s.matched, s.best) for s in made.segments if s.matched]
     [('SAR', True, True), ('records', True, True)]
     """
-    analyse = analyser(options)
-    wanted = set(analyse(query))
-    found = [(a, b, wanted.intersection(terms)) for a, b, terms in analyse.words(text) if not wanted.isdisjoint(terms)]
-    spans = _sentences(text)
-    best = _best(spans, found, rarity)
-    start, end = _window(text, spans, best, width)
-    segments = _segments(text, start, end, [(a, b) for a, b, _ in found], spans[best] if best is not None else None)
+    laid = _laid(text, options)
+    known = [term for term in _wanted(query, options) if term in laid.places]
+    best = _best(laid, known, rarity)
+    start, end = _window(text, laid.sentences, best, width)
+    marks = sorted({place for term in known for place in laid.places[term]})
+    segments = _segments(text, start, end, marks, laid.sentences[best] if best is not None else None)
     return Snippet(segments, start > 0, end < len(text))
 
 
-@lru_cache(maxsize=20_000)
-def _sentences(text: str) -> list[Span]:
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """A text laid out for any query: its sentences, where each term stands, and in which sentences."""
+
+    sentences: tuple[Span, ...]
+    places: Mapping[str, Sequence[Span]]
+    inside: Mapping[str, Sequence[int]]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _laid(text: str, options: LexicalOptions) -> _Laid:
+    """Remembered: screens show the same passages again and again, and only the query changes."""
+    spans = _sentences(text)
+    starts = [start for start, _ in spans]
+    places: dict[str, list[Span]] = {}
+    inside: dict[str, dict[int, None]] = {}
+    for a, b, terms in analyser(options).words(text):
+        sentence = max(0, bisect_right(starts, a) - 1)
+        for term in dict.fromkeys(terms):
+            places.setdefault(term, []).append((a, b))
+            inside.setdefault(term, {})[sentence] = None
+    return _Laid(spans, places, {term: tuple(numbers) for term, numbers in inside.items()})
+
+
+@lru_cache(maxsize=256)
+def _wanted(query: str, options: LexicalOptions) -> tuple[str, ...]:
+    return tuple(sorted(set(analyser(options)(query))))
+
+
+def _sentences(text: str) -> tuple[Span, ...]:
     """Sentences, and lines: an entry of a list or a row of a table stands for itself."""
     spans, at = [], 0
     for line in text.split("\n"):
         spans += sentences(text, at, at + len(line))
         at += len(line) + 1
-    return spans
+    return tuple(spans)
 
 
-def _best(
-    spans: Sequence[Span], found: Sequence[tuple[int, int, set[str]]], rarity: Callable[[str], float]
-) -> int | None:
+def _best(laid: _Laid, known: Sequence[str], rarity: Callable[[str], float]) -> int | None:
     """The sentence whose query words are rarest together; the first of equals; none if no word matches."""
-    terms: dict[int, set[str]] = {}
-    starts = [start for start, _ in spans]
-    for a, _, matched in found:
-        terms.setdefault(max(0, bisect_right(starts, a) - 1), set()).update(matched)
-    scores = {n: sum(rarity(term) for term in sorted(inside)) for n, inside in terms.items()}
+    scores: dict[int, float] = {}
+    for term in known:
+        worth = rarity(term)
+        for sentence in laid.inside[term]:
+            scores[sentence] = scores.get(sentence, 0.0) + worth
     return min(scores, key=lambda n: (-scores[n], n)) if scores and max(scores.values()) > 0 else None
 
 
@@ -95,25 +120,25 @@ def _word_end(text: str, at: int) -> int:
     return space if space > 0 else at
 
 
-def _segments(text: str, start: int, end: int, found: Sequence[Span], best: Span | None) -> tuple[Segment, ...]:
+def _segments(text: str, start: int, end: int, marks: Sequence[Span], best: Span | None) -> tuple[Segment, ...]:
     """The window cut at every mark: plain and matched runs take turns, and the best sentence cuts them once more."""
-    runs: list[tuple[int, int, bool]] = []
-    at = start
-    for a, b in found:
-        if b <= at or a >= end:
-            continue
-        if a > at:
-            runs.append((at, a, False))
-        runs.append((max(a, at), min(b, end), True))
-        at = min(b, end)
-    if at < end:
-        runs.append((at, end, False))
     first, last = best or (end, end)
-    return tuple(
-        Segment(text[x:y], matched, first <= x < last) for a, b, matched in runs for x, y in _cut(a, b, first, last)
-    )
+    segments: list[Segment] = []
 
+    def run(a: int, b: int, matched: bool) -> None:
+        for edge in (first, last):
+            if a < edge < b:
+                segments.append(Segment(text[a:edge], matched, first <= a < last))
+                a = edge
+        segments.append(Segment(text[a:b], matched, first <= a < last))
 
-def _cut(a: int, b: int, first: int, last: int) -> list[Span]:
-    edges = [a, *(edge for edge in (first, last) if a < edge < b), b]
-    return list(pairwise(edges))
+    at = start
+    for a, b in marks:
+        if b > at and a < end:
+            if a > at:
+                run(at, a, False)
+            run(max(a, at), min(b, end), True)
+            at = min(b, end)
+    if at < end:
+        run(at, end, False)
+    return tuple(segments)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 
 from core.chunking.sentences import trim
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
@@ -22,6 +23,7 @@ from core.types import DocumentFacts, Filters, Hit, Result
 MAX_TAGS = 40
 PASSAGES = 20
 DOCUMENTS = 10
+LAID = 2_000  # passages laid out when the app starts, in about a second
 OF_ONE = 3  # passages of one document that are shown
 
 
@@ -76,21 +78,26 @@ class Finding:
         return Findings(
             result=result,
             groups=self._groups(result, index),
-            facets=self._facets([index.documents[number] for number in near]),
+            facets=self._facets(near, index),
             literal=literal,
             nearest=() if literal else self._nearest(query, index),
         )
 
+    def warm(self) -> None:
+        """Search once, and lay out passages before anybody waits for them: all of a small knowledge base."""
+        self.find("warm up")
+        index = self.searching.index()
+        for chunk in range(min(index.size, LAID)):
+            snippet(readable(index.excerpt(chunk)), "", index.profile.lexical, index.rarity)
+
     def _groups(self, result: Result, index: Index) -> tuple[Group, ...]:
-        today = self.clock.today()
-        facts = _by_id(index)  # type: ignore[arg-type]
+        known = _catalogue(index, self.clock.today())  # type: ignore[arg-type]
         grouped: dict[str, list[Hit]] = {}
         for hit in result.hits:
             grouped.setdefault(hit.doc, []).append(hit)
         return tuple(
             Group(
-                facts[doc],
-                freshness_of(facts[doc], today),
+                *known.by_id[doc],
                 tuple(Found(hit, self._snippet(hit, result.query, index)) for hit in hits[:OF_ONE]),
             )
             for doc, hits in list(grouped.items())[:DOCUMENTS]
@@ -99,15 +106,12 @@ class Finding:
     def _snippet(self, hit: Hit, query: str, index: Index) -> Snippet:
         return snippet(readable(hit.text), query, index.profile.lexical, index.rarity)
 
-    def _facets(self, found: Sequence[DocumentFacts]) -> dict[str, tuple[tuple[str, int], ...]]:
-        today = self.clock.today()
+    def _facets(self, near: Sequence[int], index: Index) -> dict[str, tuple[tuple[str, int], ...]]:
+        columns = _catalogue(index, self.clock.today()).columns  # type: ignore[arg-type]
+        counts = {name: Counter(chain.from_iterable(map(column.__getitem__, near))) for name, column in columns.items()}
         return {
-            "types": _count(facts.doc_type for facts in found),
-            "statuses": _count(facts.status for facts in found),
-            "freshness": _count((freshness_of(facts, today).state for facts in found), STATES),
-            "folders": _count(folder_of(facts.path) for facts in found),
-            "owners": _count(facts.owner for facts in found),
-            "tags": _count(tag for facts in found for tag in facts.tags)[:MAX_TAGS],
+            name: _ordered(found, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
+            for name, found in counts.items()
         }
 
     def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
@@ -135,9 +139,27 @@ def readable(markdown: str) -> str:
     return text[start:end]
 
 
+@dataclass(frozen=True, slots=True)
+class _Catalogue:
+    """The documents of a generation as they stand on one day: by id, and each facet's values by number."""
+
+    by_id: Mapping[str, tuple[DocumentFacts, Freshness]]
+    columns: Mapping[str, Sequence[tuple[str, ...]]]
+
+
 @lru_cache(maxsize=8)
-def _by_id(index: Index) -> dict[str, DocumentFacts]:
-    return {document.doc: document for document in index.documents}
+def _catalogue(index: Index, today: date) -> _Catalogue:
+    """Worked out once a day: every search counts the same documents."""
+    fresh = [freshness_of(facts, today) for facts in index.documents]
+    columns: dict[str, Sequence[tuple[str, ...]]] = {
+        "types": [(facts.doc_type,) for facts in index.documents],
+        "statuses": [(facts.status,) for facts in index.documents],
+        "freshness": [(state.state,) for state in fresh],
+        "folders": [(folder_of(facts.path),) for facts in index.documents],
+        "owners": [(facts.owner,) for facts in index.documents],
+        "tags": [facts.tags for facts in index.documents],
+    }
+    return _Catalogue({facts.doc: (facts, state) for facts, state in zip(index.documents, fresh, strict=True)}, columns)
 
 
 def _without_facets(filters: Filters) -> Filters:
@@ -169,9 +191,8 @@ def folder_of(path: str) -> str:
     return path.split("/")[0] if "/" in path else ""
 
 
-def _count(values: Iterable[str], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
-    """Values with their counts, most frequent first, or in a given order."""
-    counts = Counter(value for value in values if value)
+def _ordered(counts: Mapping[str, int], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
+    """Values with their counts, most frequent first, or in a given order; what has no value is not counted."""
     if order:
-        return tuple((value, counts[value]) for value in order if counts[value])
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        return tuple((value, counts[value]) for value in order if value in counts)
+    return tuple(sorted(((value, n) for value, n in counts.items() if value), key=lambda item: (-item[1], item[0])))

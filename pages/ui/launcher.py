@@ -6,7 +6,7 @@ import gc
 import logging
 import sys
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import anyio  # noqa: E402
 import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 from starlette.requests import Request  # noqa: E402
-from starlette.responses import JSONResponse  # noqa: E402
+from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
 from core.access import allowed  # noqa: E402
@@ -56,17 +56,23 @@ async def health(request: Request) -> JSONResponse:
     )
 
 
-async def find(request: Request) -> JSONResponse:
+async def find(request: Request) -> Response:
     """What the search box asks while somebody types: the same search as everywhere, drawn as the page draws it."""
     actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
     if actor is None or not allowed(actor, "search"):
         return JSONResponse({"error": "This page is too old to search. Load it again."}, status_code=401)
     asked = request.query_params
     filters = filters_from(asked.getlist, asked.get("history") == "true")
-    return JSONResponse(await anyio.to_thread.run_sync(answer, workspace(), asked.get("q", ""), filters))
+    return await _answered(request, lambda: answer(workspace(), asked.get("q", ""), filters))
 
 
-async def compare(request: Request) -> JSONResponse:
+async def _answered(request: Request, work: Callable[[], Any]) -> Response:
+    """Work and its JSON in a thread, so that nobody else waits for them."""
+    zipped = "gzip" in request.headers.get("accept-encoding", "")
+    return await anyio.to_thread.run_sync(lambda: direct.packed(work(), zipped))
+
+
+async def compare(request: Request) -> Response:
     """A playground by its link, for programs."""
     actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
     if actor is None or not allowed(actor, "compare configurations"):
@@ -77,18 +83,19 @@ async def compare(request: Request) -> JSONResponse:
         return to_json(workspace().comparing.run(setup.query, setup.columns, setup.filters))
 
     try:
-        return JSONResponse(await anyio.to_thread.run_sync(answer))
+        return await _answered(request, answer)
     except ConcordError as error:
         return JSONResponse({"error": str(error)}, status_code=400)
 
 
-async def playground(request: Request) -> JSONResponse:
+async def playground(request: Request) -> Response:
     """What the playground's knobs ask while somebody moves them: ranked again from memory, drawn as the page draws it."""
     actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
     if actor is None or not allowed(actor, "compare configurations"):
         return JSONResponse({"error": "This page is too old to compare. Load it again."}, status_code=401)
     try:
-        return JSONResponse(await anyio.to_thread.run_sync(serving.answer, await request.json()))
+        asked = await request.json()
+        return await _answered(request, lambda: serving.answer(asked))
     except (ConcordError, ValueError, TypeError, AttributeError) as error:
         return JSONResponse({"error": str(error)}, status_code=400)
 
