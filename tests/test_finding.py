@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+import weakref
 from collections import Counter
 
 import pytest
@@ -122,3 +124,14 @@ def test_an_answer_is_the_same_zipped_or_not() -> None:
     assert len(zipped.body) < len(plain.body) / 10
     assert (plain.headers.get("content-encoding"), zipped.headers["content-encoding"]) == (None, "gzip")
     assert plain.headers["vary"] == zipped.headers["vary"] == "Accept-Encoding"
+
+
+def test_a_replaced_generation_is_forgotten(kept: App) -> None:
+    for query in ("bank", "bakn"):
+        kept.finding.find(query)
+    old = weakref.ref(kept.searching.index())
+    put(kept, {"fin/c.md": "# C\n\nAnother bank.\n"})
+    kept.indexing.build(kept.preferences.profile())
+    kept.finding.find("bank")
+    gc.collect()
+    assert old() is None

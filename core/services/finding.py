@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import chain
+from weakref import WeakKeyDictionary
 
 from core.chunking.sentences import trim
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
@@ -60,7 +61,8 @@ class Finding:
 
     def __init__(self, searching: Searching, preferences: Preferences, clock: Clock) -> None:
         self.searching, self.preferences, self.clock = searching, preferences, clock
-        self._names = lru_cache(maxsize=4)(_names)
+        self._catalogues: WeakKeyDictionary[Index, _Catalogue] = WeakKeyDictionary()
+        self._names: WeakKeyDictionary[Index, tuple[str, ...]] = WeakKeyDictionary()
 
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> Findings:
         """Search, group, count, and say so when no document uses the words."""
@@ -90,8 +92,15 @@ class Finding:
         for chunk in range(min(index.size, LAID)):
             snippet(readable(index.excerpt(chunk)), "", index.profile.lexical, index.rarity)
 
+    def _catalogue(self, index: Index) -> _Catalogue:
+        """Worked out once a day, since every search counts the same documents; forgotten with its generation."""
+        known, today = self._catalogues.get(index), self.clock.today()
+        if known is None or known.day != today:
+            known = self._catalogues[index] = _catalogue(index, today)
+        return known
+
     def _groups(self, result: Result, index: Index) -> tuple[Group, ...]:
-        known = _catalogue(index, self.clock.today())  # type: ignore[arg-type]
+        known = self._catalogue(index)
         grouped: dict[str, list[Hit]] = {}
         for hit in result.hits:
             grouped.setdefault(hit.doc, []).append(hit)
@@ -107,7 +116,7 @@ class Finding:
         return snippet(readable(hit.text), query, index.profile.lexical, index.rarity)
 
     def _facets(self, near: Sequence[int], index: Index) -> dict[str, tuple[tuple[str, int], ...]]:
-        columns = _catalogue(index, self.clock.today()).columns  # type: ignore[arg-type]
+        columns = self._catalogue(index).columns
         counts = {name: Counter(chain.from_iterable(map(column.__getitem__, near))) for name, column in columns.items()}
         return {
             name: _ordered(found, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
@@ -118,7 +127,7 @@ class Finding:
         """The question with each unknown word replaced by the one that looks most like it, then those words alone."""
         from rapidfuzz import fuzz, process
 
-        known = self._names(index)  # type: ignore[arg-type]
+        known = self._names.get(index) or self._names.setdefault(index, _names(index))
         analyse = analyser(index.profile.lexical)
         better: list[str] = []
         words = []
@@ -143,13 +152,12 @@ def readable(markdown: str) -> str:
 class _Catalogue:
     """The documents of a generation as they stand on one day: by id, and each facet's values by number."""
 
+    day: date
     by_id: Mapping[str, tuple[DocumentFacts, Freshness]]
     columns: Mapping[str, Sequence[tuple[str, ...]]]
 
 
-@lru_cache(maxsize=8)
 def _catalogue(index: Index, today: date) -> _Catalogue:
-    """Worked out once a day: every search counts the same documents."""
     fresh = [freshness_of(facts, today) for facts in index.documents]
     columns: dict[str, Sequence[tuple[str, ...]]] = {
         "types": [(facts.doc_type,) for facts in index.documents],
@@ -159,7 +167,8 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
         "owners": [(facts.owner,) for facts in index.documents],
         "tags": [facts.tags for facts in index.documents],
     }
-    return _Catalogue({facts.doc: (facts, state) for facts, state in zip(index.documents, fresh, strict=True)}, columns)
+    by_id = {facts.doc: (facts, state) for facts, state in zip(index.documents, fresh, strict=True)}
+    return _Catalogue(today, by_id, columns)
 
 
 def _without_facets(filters: Filters) -> Filters:
