@@ -204,7 +204,6 @@ class Passage:
     start: int
     end: int
     heading: tuple[str, ...]
-    context: str
     parent: tuple[int, int] | None
 
 

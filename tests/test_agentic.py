@@ -254,7 +254,7 @@ def app_with(home: Path, *answers: str) -> App:
 
 def contexts(app: App) -> Sequence[str]:
     index = app.shelf.open(PROFILE)
-    return [index.passage(n).context for n in range(index.size)]
+    return [index.context(n) for n in range(index.size)]
 
 
 def test_a_build_stores_contexts_finds_by_them_and_pays_once(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.retrieval import config as configs
-from core.retrieval.fusion import NORMALISATIONS, rank
+from core.retrieval.fusion import NORMALISATIONS, best_first, rank
 from core.retrieval.pipeline import Candidates, fuse
+from core.retrieval.table import stacked
 from core.types import SearchConfig
 
 LISTS = st.lists(st.floats(-1.0, 50.0), max_size=12)
@@ -123,6 +124,26 @@ def test_confidence_lies_between_zero_and_one(bm25: dict[int, float], dense: dic
 def test_ranked_scores_fall_and_ties_go_by_id(bm25: dict[int, float], dense: dict[int, float]) -> None:
     items = list(fuse(candidates(bm25, dense), configs.DEFAULT).ranking.items())
     assert items == sorted(items, key=lambda item: (-item[1], item[0]))
+
+
+@given(st.lists(st.integers(0, 5).map(float), max_size=300))
+def test_equal_scores_stay_in_the_order_of_ids_however_many_there_are(scores: list[float]) -> None:
+    assert best_first(np.array(scores)).tolist() == sorted(range(len(scores)), key=lambda n: (-scores[n], n))
+
+
+@given(bm25=POSITIVE, dense=COSINES, extra=POSITIVE)
+def test_few_and_many_candidates_are_laid_out_alike(
+    bm25: dict[int, float], dense: dict[int, float], extra: dict[int, float]
+) -> None:
+    found = {"bm25": rank(bm25), "dense": rank(dense)}
+    said = {"bm25": bm25, "dense": {**extra, **dense}}
+    few = stacked(found, said)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.retrieval.table.FEW", -1)
+        many = stacked(found, said)
+    for name in ("chunks", "scores", "here", "places"):
+        assert getattr(few, name).tolist() == getattr(many, name).tolist()
+        assert getattr(few, name).dtype == getattr(many, name).dtype
 
 
 def test_a_hand_computed_convex_fusion() -> None:

@@ -159,7 +159,7 @@ def test_an_estimate_says_what_a_build_will_cost(server: ScriptedServer, tmp_pat
     expected = app.administration.estimate(profile).dollars
     app.indexing.build(profile)
     index = app.shelf.open(profile)
-    text = f"{index.passage(0).context}\n\n{index.excerpt(0)}"
+    text = f"{index.context(0)}\n\n{index.excerpt(0)}"
     assert expected == pytest.approx(len(tokens(text)) / 1000)
     assert app.administration.estimate(profile).dollars == 0.0
 

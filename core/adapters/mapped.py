@@ -95,16 +95,19 @@ class Index:
 
     def passage(self, chunk: int) -> Passage:
         """A chunk by number."""
-        above = self._parents[chunk]
+        above = self._parents.item(chunk, 0)
         return Passage(
             id=self._ids[chunk].as_py(),
-            document=int(self._doc_of[chunk]),
-            start=int(self._starts[chunk]),
-            end=int(self._ends[chunk]),
+            document=self._doc_of.item(chunk),
+            start=self._starts.item(chunk),
+            end=self._ends.item(chunk),
             heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk].as_py()) else (),
-            context=self._contexts[chunk].as_py(),
-            parent=(int(above[0]), int(above[1])) if above[0] >= 0 else None,
+            parent=(above, self._parents.item(chunk, 1)) if above >= 0 else None,
         )
+
+    def context(self, chunk: int) -> str:
+        """What stands before a chunk where it is embedded."""
+        return str(self._contexts[chunk].as_py())
 
     def number(self, chunk: str) -> int | None:
         """The number of a chunk id, if this generation has it."""
@@ -119,8 +122,8 @@ class Index:
 
     def excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""
-        at = int(self._text_starts[self._doc_of[chunk]])
-        return bytes(self._text_bytes[at + self._first_byte[chunk] : at + self._last_byte[chunk]]).decode()
+        at = self._text_starts.item(self._doc_of.item(chunk))
+        return str(self._text_bytes[at + self._first_byte.item(chunk) : at + self._last_byte.item(chunk)], "utf-8")
 
     def text(self, document: int) -> str:
         """The whole text of a document."""
@@ -131,7 +134,8 @@ class Index:
 
     def document_of(self, chunk: int) -> int:
         """The number of the document that a chunk belongs to."""
-        return int(self._doc_of[chunk])
+        found: int = self._doc_of.item(chunk)
+        return found
 
     def chunks_of(self, document: int) -> list[int]:
         """The chunks of a document, in the order of the text."""
