@@ -27,15 +27,22 @@ def cpu() -> float:
 
 def timed(call: Callable[[Any], Any], inputs: Sequence[Any], warm: int = 3) -> Timing:
     """Time one call per input, after a few to warm up."""
+    return in_turns([call], inputs, warm)[0]
+
+
+def in_turns(calls: Sequence[Callable[[Any], Any]], inputs: Sequence[Any], warm: int = 3) -> list[Timing]:
+    """Time several calls per input, one after the other: what slows the machine for a while slows all of them."""
     for value in inputs[:warm]:
-        call(value)
-    cpus, walls = [], []
+        for call in calls:
+            call(value)
+    spent: list[tuple[list[float], list[float]]] = [([], []) for _ in calls]
     for value in inputs:
-        before, started = time.process_time(), time.perf_counter()
-        call(value)
-        cpus.append((time.process_time() - before) * 1000)
-        walls.append((time.perf_counter() - started) * 1000)
-    return Timing(_at(cpus, 0.5), _at(cpus, 0.95), _at(walls, 0.5), _at(walls, 0.95))
+        for call, (cpus, walls) in zip(calls, spent, strict=True):
+            before, started = time.process_time(), time.perf_counter()
+            call(value)
+            cpus.append((time.process_time() - before) * 1000)
+            walls.append((time.perf_counter() - started) * 1000)
+    return [Timing(_at(cpus, 0.5), _at(cpus, 0.95), _at(walls, 0.5), _at(walls, 0.95)) for cpus, walls in spent]
 
 
 def _at(values: list[float], share: float) -> float:
