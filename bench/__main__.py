@@ -104,8 +104,9 @@ def _building(sizes: list[int]) -> None:
     text += markdown_table(heads, lines)
     folders = [folder for folder in (ROOT / "kb", SHARED / "markdown" / "18f-handbook") if Path(folder).is_dir()]
     shares = [building.embedder_share(HOME, folder) for folder in folders]
-    text += "\n\n### A full index of real documents, with the default model\n\n" + markdown_table(
-        list(shares[0]), [list(one.values()) for one in shares]
+    text += (
+        "\n\n### A full index of real documents, with the default model\n\nEntities and the import of LanceDB go on beside the embedder, so its stage lasts longer than the embedder alone.\n\n"
+        + markdown_table(list(shares[0]), [list(one.values()) for one in shares])
     )
     report.write("building", "Indexing", text)
 

@@ -16,7 +16,7 @@ from core.evaluation.querysets import QuerySet
 from core.evaluation.runs import Run, times_of
 from core.retrieval import calibration, config
 from core.retrieval.calibration import Observed
-from core.services.tuning import TOP
+from core.services.tuning import MEASURE, observed
 from core.types import SearchConfig
 
 LEGS = ("bm25", "tfidf", "sparse", "dense")
@@ -33,7 +33,6 @@ KEEP, SKIP = 0.87, 0.2  # of the gain, of the queries: what conditional rerankin
 STATIC = "potion-base-8m"  # vectors in no time: children are too many for a model on two cores
 CHILDREN = {"name": "hierarchical", "params": {"parent": 500, "child": 100, "overlap": 10}}
 STAGES = ("embed", *config.LEGS, "fuse", "rerank")
-MEASURE = "nDCG@10"
 
 
 @dataclass(frozen=True)
@@ -104,27 +103,13 @@ def fit(laid: Laid, base: SearchConfig) -> tuple[float, float]:
     queries, read = laid.queries("train", CALIBRATE), READ.get(laid.name, READ_ELSE)
     fused, *blended = laid.run(queries, [base, *(always(base, read, share) for share in BLENDS)])
     after = max(blended, key=lambda run: run.figures[MEASURE])
-    return after.config.rerank_blend, calibrated(observations(fused, after))
+    return after.config.rerank_blend, calibrated(observed(fused, after))
 
 
-def observations(fused: Run, after: Run) -> list[Observed]:
-    """What calibration looks at, query by query."""
-    return [
-        Observed(
-            query,
-            one.confidence,
-            one.values[f"Recall@{TOP}"] > 0,
-            one.values[MEASURE],
-            after.results[query].values[MEASURE],
-        )
-        for query, one in fused.results.items()
-    ]
-
-
-def calibrated(observed: Sequence[Observed]) -> float:
+def calibrated(seen: Sequence[Observed]) -> float:
     """The smallest tau that keeps on train queries all that reranking gains there, else the highest."""
-    points = calibration.curve(observed)
-    whole = sum(one.reranked for one in observed) / len(observed)
+    points = calibration.curve(seen)
+    whole = sum(one.reranked for one in seen) / len(seen)
     return next((point.tau for point in points if point.measure >= whole), points[-1].tau)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+SWITCHES = ("unsafe_allow_html", "allow_pickle")
+UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 LAYERS = {
     "core.errors": 0,
     "core.strict": 1,
@@ -89,3 +92,25 @@ def test_nothing_is_pickled_and_no_user_html_is_trusted() -> None:
         text = path.read_text(encoding="utf-8")
         for word in ("import pickle", "allow_pickle=True", "joblib", "unsafe_allow_html=True", "yaml.load("):
             assert word not in text, f"{path}: {word}"
+        found = list(forbidden(ast.parse(text)))
+        assert found == [], f"{path}: {found}"
+
+
+def forbidden(tree: ast.AST) -> Iterator[str]:
+    """The same however it is spelled: modules that unpickle, and switches that are not written off."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.split(".")[0] in UNPICKLING)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in UNPICKLING:
+            yield str(node.module)
+        elif isinstance(node, ast.keyword) and node.arg in SWITCHES and ast.unparse(node.value) != "False":
+            yield str(node.arg)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["from pickle import loads", "import dill as d", "f(unsafe_allow_html = trusted)", "load(x, allow_pickle=1)"],
+)
+def test_forbidden_things_are_seen_in_any_spelling(code: str) -> None:
+    assert list(forbidden(ast.parse(code)))
+    assert not list(forbidden(ast.parse("import json; load(x, allow_pickle=False)")))

@@ -115,6 +115,7 @@ def test_after_warming_up_no_search_reads_a_passage_for_the_first_time(kept: App
 
 def test_an_empty_workspace_has_nothing_to_warm(app: App) -> None:
     app.warm()
+    assert app.shelf.current(app.preferences.profile()) is None
 
 
 def test_an_answer_is_the_same_zipped_or_not() -> None:

@@ -12,12 +12,12 @@ from math import floor
 from core.errors import ConcordError
 from core.evaluation.runs import Run
 from core.retrieval import calibration, pipeline
-from core.retrieval.calibration import Observed, Point
+from core.retrieval.calibration import Point
 from core.retrieval.trace import Trace
 from core.retrieval.weighing import balance
 from core.services.comparing import Column, Held
 from core.services.runs import Runs
-from core.services.tuning import MEASURE, TOP
+from core.services.tuning import observed
 from core.types import SearchConfig
 
 _NEWEST = 200  # runs that are looked at
@@ -77,21 +77,6 @@ def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:
             if both[0] and both[1]:
                 return both[0], both[1]
     return None
-
-
-def observed(fused: Run, reranked: Run) -> list[Observed]:
-    """Questions of two runs as a calibration sees them."""
-    return [
-        Observed(
-            question,
-            one.confidence,
-            one.values[f"Recall@{TOP}"] > 0,
-            one.values[MEASURE],
-            reranked.results[question].values[MEASURE],
-        )
-        for question, one in fused.results.items()
-        if question in reranked.results
-    ]
 
 
 def confidence(query: str, column: Column, held: Held) -> float:

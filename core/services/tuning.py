@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.evaluation import anchoring, curves, sweep
 from core.evaluation.curves import Curve
 from core.evaluation.querysets import QuerySet, Question
+from core.evaluation.runs import Run
 from core.evaluation.statistics import Comparison, Interval, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval import calibration, fusion
@@ -185,17 +186,22 @@ class Tuning:
         base = replace(config or plan.config, rerank="off")
         plans = [Plan(plan.profile, base), Plan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
-        observed = [
-            Observed(
-                question,
-                one.confidence,
-                one.values[f"Recall@{TOP}"] > 0,
-                one.values[measure],
-                reranked.results[question].values[measure],
-            )
-            for question, one in fused.results.items()
-        ]
-        return calibration.calibrate(observed, beta=beta, least=least)
+        return calibration.calibrate(observed(fused, reranked, measure), beta=beta, least=least)
+
+
+def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed]:
+    """The questions of two runs as a calibration sees them."""
+    return [
+        Observed(
+            question,
+            one.confidence,
+            one.values[f"Recall@{TOP}"] > 0,
+            one.values[measure],
+            reranked.results[question].values[measure],
+        )
+        for question, one in fused.results.items()
+        if question in reranked.results
+    ]
 
 
 def sweepable(laid: Laid, config: SearchConfig) -> bool:

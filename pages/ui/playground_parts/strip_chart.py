@@ -14,6 +14,7 @@ from core.services.standing import learned_alphas
 from pages.ui import identity, style
 from pages.ui.flash import plain
 from pages.ui.playground_parts import drawing, state
+from pages.ui.playground_parts.picking import pick
 from pages.ui.workspace import app
 
 _GREY = "rgba(122,135,148,0.45)"
@@ -32,13 +33,7 @@ def draw(now: Setup, made: Comparison) -> None:
             icon=":material/show_chart:",
         )
         return
-    n = moving[0]
-    if len(moving) > 1:
-        names = {at: f"{drawing.LETTERS[at]} · {made.lanes[at].column.title}" for at in moving}
-        chosen = st.segmented_control(
-            "Column", moving, format_func=names.__getitem__, default=n, key="strip_column", label_visibility="collapsed"
-        )
-        n = chosen if chosen in moving else n
+    n = pick(made, moving, "strip_column")
     column = now.columns[n]
     held = state.held(now)[column.profile]
     strip = app().comparing.strip(now.query, column, held)

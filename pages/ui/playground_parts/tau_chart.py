@@ -10,7 +10,8 @@ from core.services.comparing import Comparison
 from core.services.notebook import Setup
 from core.services.standing import Standing, confidence, stand
 from pages.ui import flash, style
-from pages.ui.playground_parts import drawing, state
+from pages.ui.playground_parts import state
+from pages.ui.playground_parts.picking import pick
 from pages.ui.workspace import app
 
 _ADVICE = "How good such scores are is not known yet: calibrate with `python -m core tune tau QUERYSET`."
@@ -25,13 +26,7 @@ def draw(now: Setup, made: Comparison) -> None:
             icon=":material/linear_scale:",
         )
         return
-    n = able[0]
-    if len(able) > 1:
-        names = {at: f"{drawing.LETTERS[at]} · {made.lanes[at].column.title}" for at in able}
-        chosen = st.segmented_control(
-            "Column", able, format_func=names.__getitem__, default=n, key="tau_column", label_visibility="collapsed"
-        )
-        n = chosen if chosen in able else n
+    n = pick(made, able, "tau_column")
     column = now.columns[n]
     score = confidence(now.query, column, state.held(now)[column.profile])
     found = stand(app().runs, column, score)
