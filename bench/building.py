@@ -1,9 +1,8 @@
-"""Indexing: one edited document against a full rebuild, what opening costs, and where a full index spends its time."""
+"""Indexing: one edited document against a full rebuild, and what opening costs."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -87,31 +86,4 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
         "open_and_search_s": round(opened["open_and_search"], 3),
         "peak_mb": round(opened["peak_mb"]),
         "index_mb": round(full.generation.bytes / 1e6),
-    }
-
-
-def embedder_share(home: Path, folder: Path) -> dict[str, Any]:
-    """How much of a full index of real documents, with the real model, the embedder takes.
-
-    The stage of a build is longer than the embedder alone, because other work goes on beside it: both are shown.
-    """
-    shutil.rmtree(home / "real", ignore_errors=True)
-    app = build(load(home=home / "real"))
-    app.create()
-    app.documents.import_folder(folder, ME)
-    built = app.indexing.build(app.preferences.profile())
-    total = sum(built.seconds.values())
-    index, embedder = app.searching.index(), app.models.embedder(app.preferences.profile().embedder)
-    texts = [f"{index.context(n)}\n\n{index.excerpt(n)}" for n in range(index.size)]
-    started = time.perf_counter()
-    embedder.documents(texts)
-    alone = time.perf_counter() - started
-    return {
-        "folder": folder.name,
-        "documents": built.generation.documents,
-        "chunks": built.generation.chunks,
-        "seconds": round(total, 1),
-        "chunks_per_s": round(built.chunked / total, 1),
-        "stage of the embedder": f"{100 * built.seconds['embed'] / total:.1f} %",
-        "embedder alone": f"{100 * alone / total:.1f} %",
     }

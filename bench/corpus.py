@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
+import re
 import time
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from core.errors import Unavailable
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
 DIMENSION = 384
+CHARACTERS = 730  # of real Markdown in a chunk of the default chunker, about
+_WORD = re.compile(r"(?<= )[a-z]{4,}(?= )")
 
 
 def sentences() -> list[str]:
@@ -57,6 +61,25 @@ def exactly(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, byt
         ]
         head = f"---\nid: D-{n:06d}\ntitle: Document {n}\n---\n\n"
         files[f"f{n % 50:02d}/{n:06d}.md"] = (head + "\n\n".join(parts) + "\n").encode()
+    return files
+
+
+def markdown(chunks: int, seed: int = 1) -> dict[str, bytes]:
+    """Real Markdown, as many times over as about `chunks` chunks need; in each copy a tenth of the words is another."""
+    folder = next(folder for folder in (SHARED / "markdown", ROOT / "kb") if folder.is_dir())
+    originals = {
+        path.relative_to(folder).as_posix(): path.read_text(errors="replace") for path in sorted(folder.rglob("*.md"))
+    }
+    rng, files = random.Random(seed), {}
+    words = sorted({word for text in originals.values() for word in _WORD.findall(text)})
+    left = chunks * CHARACTERS
+    for n in itertools.count():
+        for path, text in originals.items():
+            if left <= 0:
+                return files
+            left -= len(text)
+            varied = _WORD.sub(lambda found: found[0] if rng.random() > 0.1 else rng.choice(words), text)
+            files[f"copy-{n:03d}/{path}"] = (varied if n else text).encode()
     return files
 
 
