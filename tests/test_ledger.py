@@ -15,11 +15,15 @@ from core import profiles
 from core.access import Actor
 from core.adapters.database import Database
 from core.bootstrap import App, build
+from core.curation.billing import dollars_of
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
+from core.evaluation.comparisons import compare
+from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.retrieval.config import parse
 from core.services.ledger import Ledger
 from core.services.prices import Price, Prices, read_prices
+from core.services.runs import Plan
 from core.settings import load
 from tests.conftest import FixedClock, put
 from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
@@ -162,6 +166,33 @@ def test_an_estimate_says_what_a_build_will_cost(server: ScriptedServer, tmp_pat
     text = f"{index.context(0)}\n\n{index.excerpt(0)}"
     assert expected == pytest.approx(len(tokens(text)) / 1000)
     assert app.administration.estimate(profile).dollars == 0.0
+
+
+def test_a_run_says_what_a_question_costs_also_when_its_answers_were_known(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}, MODEL: {"input": 1000.0, "output": 2000.0}})
+    app.create()
+    put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n", "b.md": "# Lunch\n\nSoup on Mondays.\n"})
+    profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
+    app.indexing.build(profile)
+    before = app.ledger.summary(ADMIN).spent
+    asked = (Question("1", "who signs wires"), Question("2", "is there soup today"))
+    app.querysets.keep(ADMIN, QuerySet("two", asked, (Judgment("1", "a.md"), Judgment("2", "b.md"))))
+    plain, read = (Plan(profile, parse(name)) for name in ("dense", "dense+listwise"))
+    first, second = app.runs.evaluate("two", [plain, read])
+    paid = app.ledger.summary(ADMIN).spent - before
+    assert first.cost == pytest.approx((3 + 4) / 2 / 1000)  # a thousand dollars for a million words
+    assert 2 * second.cost == pytest.approx(paid)
+    assert second.cost > first.cost
+    assert sum(one.cost for one in second.results.values()) == pytest.approx(paid)
+    app.runs.database.execute("DELETE FROM runs")
+    app.runs.database.execute("DELETE FROM rankings")
+    again = app.runs.evaluate("two", [read])[0]
+    assert again.cost == pytest.approx(second.cost)
+    assert compare(first, second).spent.endswith(
+        f"of 1,000: {dollars_of(1000 * first.cost)} to {dollars_of(1000 * second.cost)}."
+    )
 
 
 def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core import profiles
 from core.bootstrap import App
 from core.errors import BadInput, Cancelled, NotFound, Refused
 from core.evaluation import comparisons
@@ -18,7 +19,7 @@ from core.services.experiments.bench import sampled
 from core.services.experiments.compliance import CONFIGURATIONS, configurations
 from core.services.experiments.pairs import by_concatenation, by_rrf
 from core.services.runs import Plan
-from tests.conftest import put, small_app
+from tests.conftest import ScriptedLlm, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
@@ -49,6 +50,34 @@ def test_every_run_ranks_what_search_ranks(shared: App, unit: str) -> None:
             hits = shared.searching.search_in(index, question.text, replace(run.config, k=100)).hits
             assert run.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20], run.name
             assert run.results[question.id].documents == tuple(dict.fromkeys(hit.doc for hit in hits))[:20]
+
+
+@pytest.mark.parametrize("name", ["dense+hyde", "convex-0.5+hyde", "rrf-60+slidegar", "dense+listwise"])
+def test_a_run_that_asks_a_language_model_ranks_what_search_ranks(kb: App, name: str) -> None:
+    kb.models.llm_used = ScriptedLlm("river stone cloud [2, 1, 3]")  # type: ignore[attr-defined]
+    plain, made = kb.runs.evaluate("small", plans(kb, name.split("+")[0], name))
+    index = kb.searching.index()
+    for question in questions().questions[::7]:
+        hits = kb.searching.search_in(index, question.text, replace(made.config, k=100)).hits
+        assert made.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20]
+    assert any(made.results[q].passages != one.passages for q, one in plain.results.items())
+    assert made.models[-1] == "scripted"
+    assert "scripted" not in plain.models
+    kb.models.llm_used.name = "another"  # type: ignore[attr-defined]
+    assert kb.runs.evaluate("small", plans(kb, name))[0].id != made.id
+
+
+def test_a_run_of_parents_ranks_and_reads_what_search_returns(kb: App) -> None:
+    sizes = {"parent": 60, "child": 12, "overlap": 2}
+    family = profiles.from_mapping({"name": "family", "chunker": {"name": "hierarchical", "params": sizes}})
+    kb.indexing.build(family)
+    config = configs.parse('{"base": "convex-0.5", "parents": true, "depth": 3, "k": 5}')
+    children, parents = kb.runs.evaluate("small", [Plan(family, replace(config, parents=False)), Plan(family, config)])
+    index = kb.shelf.open(family)
+    for question in questions().questions[::5]:
+        result = kb.searching.search_in(index, question.text, config)
+        assert parents.results[question.id].passages == tuple(hit.chunk for hit in result.hits)
+    assert parents.figures["BC"] > children.figures["BC"]  # a parent holds more of the quoted words
 
 
 def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:

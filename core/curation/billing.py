@@ -34,3 +34,12 @@ class Bill:
     def __str__(self) -> str:
         noun = "call" if self.calls == 1 else "calls"
         return f"{self.calls} {noun} to {self.model}, {self.seconds:.2f} s, {self.tokens:,} tokens, ${self.dollars:.4f}"
+
+
+def dollars_of(amount: float) -> str:
+    """An amount as people write it; small ones keep the digits that say something.
+
+    >>> dollars_of(12.5), dollars_of(0.00042), dollars_of(0)
+    ('$12.50', '$0.00042', '$0.00')
+    """
+    return f"${amount:.2f}" if amount == 0 or amount >= 0.01 else f"${amount:.2g}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
+from core.curation.billing import dollars_of
 from core.entrypoints.commands import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
@@ -215,6 +216,7 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         "measure": options.measure,
         "runs": [_standing(one, options.by, options.measure) for one in order],
     }
+    paid = any(run.cost for run in made)
     rows = [
         (
             one.run.id,
@@ -222,10 +224,11 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
             *(f"{one.run.figures.get(name, 0.0):.4f}" for name in SHOWN),
             f"{one.figure.low:.3f}..{one.figure.high:.3f}",
             f"{one.run.times['total']['p50']:.2f}",
+            *([dollars_of(1000 * one.run.cost)] if paid else []),
         )
         for one in order
     ]
-    lines = table(rows, ("run", "configuration", *SHOWN, "95 %", "p50 ms"))
+    lines = table(rows, ("run", "configuration", *SHOWN, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
     lines += [f"{one.run.name}: {one.against_best.sentence}" for one in order if one.against_best]
     lines += [f"! {line}" for run in made for line in run.warnings]
     lost = made[0].unmapped
@@ -249,7 +252,7 @@ def _standing(one: comparisons.Standing, by: str, measure: str) -> dict[str, Any
 def _run_json(run: Run) -> dict[str, Any]:
     facts = strict.plain(run)
     facts.pop("results")
-    return {**facts, "name": run.name}
+    return {**facts, "name": run.name, "cost_per_1000": 1000 * run.cost}
 
 
 def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -281,7 +284,7 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
     some += [row for row in found.rows if row.difference > 0][::-1][: options.worst]
     rows = [(f"{row.difference:+.3f}", f"{row.before:.3f}", f"{row.after:.3f}", row.text[:80]) for row in some]
     lines = [f"{found.after.name} against {found.before.name}, {found.measure}: {found.overall.sentence}"]
-    lines += [f"! {found.note}"] if found.note else []
+    lines += [found.spent, *([f"! {found.note}"] if found.note else [])]
     lines += [f"  {name}: {one.sentence}" for name, one in found.by_category.items()]
     terminal.show(value, [*lines, *table(rows, ("difference", "before", "after", "question"))])
     return 0

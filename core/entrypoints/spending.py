@@ -6,9 +6,9 @@ from argparse import Namespace
 from typing import Any
 
 from core import strict
+from core.curation.billing import dollars_of
 from core.entrypoints.commands import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.services.prices import dollars_of
 from core.settings import Settings
 
 

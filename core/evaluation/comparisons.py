@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.curation.billing import dollars_of
 from core.errors import BadInput
 from core.evaluation.runs import Answered, Run
 from core.evaluation.statistics import Comparison, Interval, bootstrap
@@ -42,6 +43,17 @@ class Compared:
     by_category: Mapping[str, Comparison]
     rows: tuple[Row, ...]
     note: str = ""
+
+    @property
+    def spent(self) -> str:
+        """What both take, in time and, where anything is paid for, in money."""
+        runs = (self.before, self.after)
+        p50, p95 = (" to ".join(f"{run.times['total'][at]:.1f}" for run in runs) for at in ("p50", "p95"))
+        said = f"Time of a question: p50 {p50} ms, p95 {p95} ms."
+        if any(run.cost for run in runs):
+            one, many = (" to ".join(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
+            said += f" Cost of a question: {one}; of 1,000: {many}."
+        return said
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,13 @@ def _as_csv(run: Run) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = list(run.figures)
-    writer.writerow(("id", "question", "category", *names, "first document", "ms"))
+    writer.writerow(("id", "question", "category", *names, "first document", "ms", "dollars"))
     for one in run.results.values():
         values = [one.values.get(name, "") for name in names]
         question = one.question
         spent = round(sum(one.ms.values()), 3)
-        writer.writerow((question.id, question.text, question.category, *values, next(iter(one.documents), ""), spent))
+        first = next(iter(one.documents), "")
+        writer.writerow((question.id, question.text, question.category, *values, first, spent, one.cost))
     return out.getvalue()
 
 

@@ -27,6 +27,7 @@ class Answered:
     confidence: float
     folder: str = ""
     tags: tuple[str, ...] = ()
+    cost: float = 0.0  # dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Run:
     figures: Mapping[str, float]
     times: Mapping[str, Mapping[str, float]]
     warnings: tuple[str, ...] = ()
+    cost: float = 0.0  # dollars for a question, on average, as if none had been asked before
     results: Mapping[str, Answered] = field(default_factory=dict, repr=False)
 
     @property

@@ -21,7 +21,7 @@ from core.retrieval.families import families
 from core.retrieval.features import Seen
 from core.retrieval.fusion import FUSIONS, Legs, best_first, ceiling, on_one_scale
 from core.retrieval.graph import LocalLeg, PageRankLeg
-from core.retrieval.hyde import hypothetical
+from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.rerank import Outcome, Task, rerank
 from core.retrieval.slidegar import NEIGHBOURS
 from core.retrieval.table import Table, stacked
@@ -76,20 +76,19 @@ def search(
     query: str,
     config: SearchConfig,
     index: Index,
-    embed: Callable[[str], np.ndarray],
+    embed: Embed,
     reranker: Callable[[], Reranker],
     filters: Filters = Filters(),
     today: date | None = None,
     clock: Callable[[], float] = time.perf_counter,
     llm: Callable[[], Llm] = no_llm,
-    embed_passage: Callable[[str], np.ndarray] | None = None,
+    embed_passage: Embed | None = None,
     balance: Callable[[Seen, SearchConfig], Balance] | None = None,
 ) -> Result:
     """Answer one query from one generation. The only search there is."""
     query, trace = check_query(query), Trace(clock)
     allowed = index.allowed(filters, today or date.today())
-    if config.hyde and "dense" in config.legs:
-        embed = hypothetical(query, embed, embed_passage or embed, llm, trace)
+    embed = embedding(query, config, embed, embed_passage or embed, llm, trace)
     candidates = gather(query, config, index, embed, allowed, trace)
     weighed, note = weigh(query, candidates, config, balance, trace)
     with trace.stage("fuse") as out:
@@ -126,11 +125,19 @@ def check_query(query: str) -> str:
     return text
 
 
+def embedding(
+    query: str, config: SearchConfig, embed: Embed, embed_passage: Embed, llm: Callable[[], Llm], trace: Trace
+) -> Embed:
+    """How the dense leg sees the query: as it is, or as a passage that would answer it."""
+    imagined = config.hyde and "dense" in config.legs
+    return hypothetical(query, embed, embed_passage, llm, trace) if imagined else embed
+
+
 def gather(
     query: str,
     config: SearchConfig,
     index: Index,
-    embed: Callable[[str], np.ndarray],
+    embed: Embed,
     allowed: np.ndarray | None,
     trace: Trace,
 ) -> Candidates:
@@ -158,7 +165,7 @@ def _guide(leg: Leg) -> Guide | None:
     return cast("Guide", leg) if hasattr(leg, "path") else None
 
 
-def _once(query: str, embed: Callable[[str], np.ndarray], trace: Trace) -> Callable[[], np.ndarray]:
+def _once(query: str, embed: Embed, trace: Trace) -> Callable[[], np.ndarray]:
     """The vector of the query, made when the first leg asks for it."""
 
     @cache
@@ -275,7 +282,7 @@ def _further(
     query: str,
     config: SearchConfig,
     index: Index,
-    embed: Callable[[str], np.ndarray],
+    embed: Embed,
     allowed: np.ndarray | None,
 ) -> Explainer:
     """The same query asked deeper; its time counts as part of the cut."""

@@ -9,16 +9,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from core.access import Actor, require
-from core.errors import BadInput, ConcordError, OverBudget, TimedOut
+from core.curation.billing import dollars_of
+from core.errors import BadInput, ConcordError, OverBudget, TimedOut, Unavailable
 from core.ports import Clock, Database, Spent
-from core.services.prices import Prices, dollars_of
+from core.services.prices import Prices
 
 _OPEN = "not finished"
+_TALLY: ContextVar[list[float] | None] = ContextVar("tally", default=None)
+
+
+@contextmanager
+def tally() -> Iterator[list[float]]:
+    """Collect what the calls of the block are worth, known answers too: asking again does not make a search cheaper."""
+    worth: list[float] = []
+    before = _TALLY.set(worth)
+    try:
+        yield worth
+    finally:
+        _TALLY.reset(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +89,13 @@ class Ledger:
             raise
         finally:
             dollars = max(dollars, price.of(*used))
+            _count(dollars)
             self._settle(number, used[0], used[1], time.perf_counter() - started, dollars, failed)
 
     def reuse(self, purpose: str, model: str, input_tokens: int, output_tokens: int) -> None:
         """Record an answer that was known already."""
+        with suppress(Unavailable):  # a price that is not known any more
+            _count(self.prices.of(model).of(input_tokens, output_tokens))
         self._made().insert(
             "INSERT INTO calls (at, purpose, model, input_tokens, output_tokens, cached) VALUES (?, ?, ?, ?, ?, 1)",
             (self.clock.stamp(), purpose, model, input_tokens, output_tokens),
@@ -144,6 +161,12 @@ class Ledger:
         if not (len(year) == 4 and year.isdigit() and len(number) == 2 and number.isdigit() and 1 <= int(number) <= 12):
             raise BadInput(f"A month must look like 2026-11, got {month!r}.")
         return month
+
+
+def _count(dollars: float) -> None:
+    worth = _TALLY.get()
+    if worth is not None:
+        worth.append(dollars)
 
 
 def _span(month: str) -> tuple[str, str]:

@@ -10,34 +10,43 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core import profiles, strict
+from core.evaluation.scoring import READ
 from core.ports import Database, Index
 from core.retrieval.pipeline import Candidates, fuse
 from core.retrieval.trace import Trace
+from core.services.ledger import tally
 from core.services.searching import Searching
 from core.types import Filters, SearchConfig, Stage
 
 KEEP = 200  # candidates of a ranking that are kept: enough for a hundred documents of two chunks
 SLICE = 20  # queries between two saves: what a kill can cost
+_ASKING = ("embed", "hyde")  # stages of every leg that needs the vector of the query
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One query under one configuration: chunks in order with their fused scores, and the time of every stage."""
+    """One query under one configuration: chunks in order with their fused scores, the time of every stage, dollars.
+
+    `texts` are the first passages where they are not the chunks themselves but their parents.
+    """
 
     chunks: tuple[int, ...]
     scores: tuple[float, ...]
     confidence: float
     ms: Mapping[str, float]
     warnings: tuple[str, ...] = ()
+    cost: float = 0.0
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Candidates with the time that finding them took."""
+    """Candidates with the time and the dollars that finding them took."""
 
     candidates: Candidates
     ms: Mapping[str, float]
     warnings: tuple[str, ...] = ()
+    cost: float = 0.0
 
 
 class Kept:
@@ -68,22 +77,32 @@ class Kept:
 
 
 class Legs:
-    """One generation's legs to one depth."""
+    """One generation's legs to one depth; with `hyde`, as the dense one sees a passage that would answer the query."""
 
-    def __init__(self, searching: Searching, database: Database, index: Index, legs: Sequence[str], depth: int) -> None:
+    def __init__(
+        self,
+        searching: Searching,
+        database: Database,
+        index: Index,
+        legs: Sequence[str],
+        depth: int,
+        hyde: bool = False,
+    ) -> None:
         self.searching, self.index = searching, index
-        self.config = SearchConfig(
-            legs=tuple(legs), depth=depth, fusion="convex" if len(legs) > 1 else "single", missing="exact"
-        )
-        self.kept = Kept(database, "legs-" + strict.digest([generation_key(searching, index), sorted(legs), depth], 16))
+        fusion = "convex" if len(legs) > 1 else "single"
+        self.config = SearchConfig(legs=tuple(legs), depth=depth, fusion=fusion, missing="exact", hyde=hyde)
+        named = [generation_key(searching, index), sorted(legs), depth]
+        named += searching.asked(index.profile, self.config) if hyde else ()
+        self.kept = Kept(database, "legs-" + strict.digest(named, 16))
         self._known = {query: _gathered(raw) for query, raw in self.kept.all().items()}
 
     def of(self, query: str) -> Gathered:
         """What the legs find for a query; searched only the first time."""
         if query not in self._known:
             trace = Trace()
-            found = self.searching.candidates(self.index, query, self.config, Filters(), trace)
-            made = Gathered(found, _times(trace.stages), tuple(trace.warnings))
+            with tally() as paid:
+                found = self.searching.candidates(self.index, query, self.config, Filters(), trace)
+            made = Gathered(found, _times(trace.stages), tuple(trace.warnings), sum(paid))
             if not made.warnings:
                 self.kept.put(query, _packed(made))
             self._known[query] = made
@@ -91,19 +110,43 @@ class Legs:
 
     def rank(self, query: str, config: SearchConfig) -> Ranked:
         """A query under a configuration: arithmetic, and a reranker where one is asked for."""
+        if config.parents:
+            return self._families(query, config)
         gathered, trace = self.of(query), Trace()
         found = narrow(gathered.candidates, config)
-        weighed = self.searching.weighed(self.index, query, found, config, trace)
-        started = time.perf_counter()
-        fused = fuse(found, weighed)
-        ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs}
-        if "dense" in config.legs or "graph" in config.legs:
-            ms["embed"] = gathered.ms.get("embed", 0.0)
-        ms["fuse"] = (time.perf_counter() - started) * 1000.0
-        order = self.searching.reranked(self.index, query, fused, config, trace)[:KEEP]
-        scores = tuple(float(fused.ranking[chunk]) for chunk in order)
-        warnings = (*gathered.warnings, *trace.warnings)
-        return Ranked(tuple(map(int, order)), scores, float(fused.confidence), ms | _times(trace.stages), warnings)
+        embeds = not {"dense", "graph"}.isdisjoint(config.legs)
+        ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs or (embeds and name in _ASKING)}
+        with tally() as paid:
+            weighed = self.searching.weighed(self.index, query, found, config, trace)
+            started = time.perf_counter()
+            fused = fuse(found, weighed)
+            ms["fuse"] = (time.perf_counter() - started) * 1000.0
+            order = self.searching.reranked(self.index, query, fused, config, trace)[:KEEP]
+        return Ranked(
+            chunks=tuple(map(int, order)),
+            scores=tuple(float(fused.ranking.get(chunk, 0.0)) for chunk in order),  # a neighbour that joined has none
+            confidence=float(fused.confidence),
+            ms=ms | _times(trace.stages),
+            warnings=(*gathered.warnings, *trace.warnings),
+            cost=sum(paid) + (gathered.cost if embeds else 0.0),
+        )
+
+    def _families(self, query: str, config: SearchConfig) -> Ranked:
+        """The same where parents are returned: some may come from deeper than the legs were asked, so it is a search."""
+        with tally() as paid:
+            result = self.searching.search_in(self.index, query, config)
+        found = narrow(self.of(query).candidates, config)
+        fused = fuse(found, self.searching.weighed(self.index, query, found, config, Trace()))
+        chunks = tuple(number for hit in result.hits if (number := self.index.number(hit.chunk)) is not None)
+        return Ranked(
+            chunks=chunks,
+            scores=tuple(float(fused.ranking.get(chunk, 0.0)) for chunk in chunks),
+            confidence=float(fused.confidence),
+            ms=_times(result.stages),
+            warnings=result.warnings,
+            cost=sum(paid),
+            texts=tuple(hit.text for hit in result.hits[:READ]),
+        )
 
 
 def narrow(found: Candidates, config: SearchConfig) -> Candidates:
@@ -131,7 +174,9 @@ def generation_key(searching: Searching, index: Index) -> str:
 def search_key(searching: Searching, index: Index, config: SearchConfig) -> str:
     """What names a search: two with the same key find the same."""
     learned = searching.alphas.model(config.alpha_model) if config.alpha_model and searching.alphas else ""
-    return strict.digest([generation_key(searching, index), replace(config, k=KEEP), learned], 16)
+    wanted = config if config.parents else replace(config, k=KEEP)  # parents are looked for until there are k
+    asked = searching.asked(index.profile, config)
+    return strict.digest([generation_key(searching, index), wanted, learned, asked], 16)
 
 
 def _times(stages: Sequence[Stage]) -> dict[str, float]:
@@ -150,7 +195,7 @@ def _packed(made: Gathered) -> dict[str, Any]:
             [float(score) for score in rest.values()],
             float(made.candidates.floors[leg]),
         ]
-    return {"legs": legs, "ms": dict(made.ms)}
+    return {"legs": legs, "ms": dict(made.ms), "cost": made.cost}
 
 
 def _gathered(raw: Mapping[str, Any]) -> Gathered:
@@ -159,4 +204,4 @@ def _gathered(raw: Mapping[str, Any]) -> Gathered:
         retrieved[leg] = dict(zip(chunks, given, strict=True))
         scores[leg] = {**retrieved[leg], **dict(zip(others, rest, strict=True))}
         floors[leg] = floor
-    return Gathered(Candidates(retrieved, scores, floors), raw["ms"])
+    return Gathered(Candidates(retrieved, scores, floors), raw["ms"], cost=raw.get("cost", 0.0))

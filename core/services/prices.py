@@ -74,12 +74,3 @@ def read_prices(path: Path | None, free: tuple[str, ...] = ()) -> Prices:
         if not all(0 <= value < math.inf for value in (price.input, price.output)):
             raise BadInput(f"{path.name}: {model}: a price must be a number from 0 up.")
     return Prices(table, free)
-
-
-def dollars_of(amount: float) -> str:
-    """An amount as people write it; small ones keep the digits that say something.
-
-    >>> dollars_of(12.5), dollars_of(0.00042), dollars_of(0)
-    ('$12.50', '$0.00042', '$0.00')
-    """
-    return f"${amount:.2f}" if amount == 0 or amount >= 0.01 else f"${amount:.2g}"

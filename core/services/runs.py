@@ -20,7 +20,7 @@ from core.services.jobs import Job, Jobs
 from core.services.legs import Kept, Legs, Ranked, search_key
 from core.services.preferences import Preferences
 from core.services.querysets import QuerySets
-from core.services.searching import RERANKER, Searching
+from core.services.searching import Searching
 from core.types import Profile, SearchConfig
 
 SHOWN = 20  # documents of a question that a run keeps for people to look at
@@ -139,7 +139,7 @@ class Runs:
             config_digest=strict.digest(plan.config),
             generation=made.number,
             commit=made.commit,
-            models=_models(plan),
+            models=self.searching.asked(plan.profile, plan.config),
             created=self.clock.stamp(),
             seconds=seconds,
             questions=len(results),
@@ -150,6 +150,7 @@ class Runs:
             figures=means(results.values()),
             times=times_of([one.ms for one in ranked.values()]),
             warnings=tuple(dict.fromkeys(line for one in ranked.values() for line in one.warnings)),
+            cost=sum(one.cost for one in ranked.values()) / len(ranked),
             results=results,
         )
 
@@ -207,21 +208,23 @@ class _Bench:
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [one for one in queryset.questions if any(self.gains.gains.get(one.id, {}).values())]
         self._given = of_question(settled(queryset.judgments))
-        self._legs: dict[tuple[tuple[str, ...], int], Legs] = {}
+        self._legs: list[tuple[tuple[str, ...], int, Legs]] = []
 
     def legs(self, config: SearchConfig) -> Legs:
         """The legs that a configuration needs; a single leg is taken from a pair that was searched as deep."""
-        wanted = tuple(sorted(config.legs))
-        for (names, depth), legs in self._legs.items():
-            if depth == config.depth and (names == wanted or (len(wanted) == 1 and wanted[0] in names)):
+        wanted, hyde = tuple(sorted(config.legs)), config.hyde and "dense" in config.legs
+        for names, depth, legs in self._legs:
+            alike = names == wanted or (len(wanted) == 1 and wanted[0] in names)
+            if alike and (depth, legs.config.hyde) == (config.depth, hyde):
                 return legs
-        made = Legs(self.searching, self.database, self.index, wanted, config.depth)
-        return self._legs.setdefault((wanted, config.depth), made)
+        made = Legs(self.searching, self.database, self.index, wanted, config.depth, hyde)
+        self._legs.append((wanted, config.depth, made))
+        return made
 
     def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, Ranked]:
         """Every judged question under a configuration; what was ranked before is taken from the database."""
         legs, kept = self.legs(config), Kept(self.database, search)
-        costly = config.rerank != "off" or config.alpha_from == "llm"  # the rest is arithmetic
+        costly = config.rerank != "off" or config.alpha_from == "llm" or config.parents  # the rest is arithmetic
         known = {query: _ranked(raw) for query, raw in kept.all().items()} if costly else {}
         ranked: dict[str, Ranked] = {}
         try:
@@ -239,7 +242,7 @@ class _Bench:
     def answered(self, question: Question, ranked: Ranked) -> Answered:
         """A question with its measures."""
         documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
-        passages = [self.index.excerpt(chunk) for chunk in ranked.chunks[:READ]]
+        passages = ranked.texts or [self.index.excerpt(chunk) for chunk in ranked.chunks[:READ]]
         units = list(documents) if self.unit == "document" else list(ranked.chunks)
         values = score(units, passages, max(ranked.scores[:1], default=0.0), self.gold(question.id))
         home = self.index.documents[self._home(question.id)]
@@ -252,6 +255,7 @@ class _Bench:
             confidence=round(ranked.confidence, 9),
             folder=home.path.split("/")[0] if "/" in home.path else "",
             tags=home.tags,
+            cost=ranked.cost,
         )
 
     def gold(self, question: str) -> Gold:
@@ -271,10 +275,6 @@ class _Bench:
         return best if self.unit == "document" else self.index.document_of(best)
 
 
-def _models(plan: Plan) -> tuple[str, ...]:
-    dense = (plan.profile.embedder,) if "dense" in plan.config.legs else ()
-    return (*dense, *((RERANKER,) if plan.config.rerank != "off" else ()))
-
-
 def _ranked(raw: Mapping[str, Any]) -> Ranked:
-    return Ranked(tuple(raw["chunks"]), tuple(raw["scores"]), raw["confidence"], raw["ms"], tuple(raw["warnings"]))
+    tuples = {name: tuple(raw.get(name, ())) for name in ("chunks", "scores", "warnings", "texts")}
+    return Ranked(**{**raw, **tuples})

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
-from core.ports import Clock, Index, Models, Shelf
+from core.errors import Unavailable
+from core.ports import Clock, Index, Llm, Models, Shelf
 from core.retrieval import pipeline, weighing
 from core.retrieval.alpha import AlphaModels
 from core.retrieval.combining import apart
 from core.retrieval.config import name as config_name
+from core.retrieval.hyde import Embed
 from core.retrieval.trace import Trace
 from core.services.preferences import Preferences
-from core.types import Filters, Result, SearchConfig
+from core.types import Filters, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,8 +73,8 @@ class Searching:
             reranker=lambda: self.models.reranker(own or RERANKER),
             filters=filters,
             today=self.clock.today(),
-            llm=lambda: self.models.llm("" if own else config.rerank_model),
-            embed_passage=lambda text: self._passage(profiles.dense(index.profile), text),
+            llm=partial(self._llm, config),
+            embed_passage=self._imagining(index),
             balance=lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index)),
         )
 
@@ -100,10 +103,13 @@ class Searching:
         trace: Trace | None = None,
     ) -> pipeline.Candidates:
         """What the legs find, before fusion. With a trace the query is embedded anew, so that times are true."""
-        allowed = index.allowed(filters, self.clock.today())
+        query, allowed = pipeline.check_query(query), index.allowed(filters, self.clock.today())
         vector = self._vector if trace is None else self._embed
-        embed = lambda text: vector(profiles.dense(index.profile), text, index.profile.combine)
-        return pipeline.gather(pipeline.check_query(query), config, index, embed, allowed, trace or Trace())
+        plain = lambda text: vector(profiles.dense(index.profile), text, index.profile.combine)
+        trace = trace or Trace()
+        llm = partial(self._llm, config)
+        embed = pipeline.embedding(query, config, plain, self._imagining(index), llm, trace)
+        return pipeline.gather(query, config, index, embed, allowed, trace)
 
     def weighed(
         self, index: Index, query: str, found: pipeline.Candidates, config: SearchConfig, trace: Trace
@@ -125,10 +131,32 @@ class Searching:
             index,
             allowed,
             lambda: self.models.reranker(own or RERANKER),
-            lambda: self.models.llm("" if own else config.rerank_model),
+            partial(self._llm, config),
             trace,
         )
         return done.order(fused.ranking)
+
+    def asked(self, profile: Profile, config: SearchConfig) -> tuple[str, ...]:
+        """The models that such a search asks, by name; another one may find something else."""
+        reads = config.rerank != "off"
+        found = [profile.embedder] if {"dense", "graph"}.intersection(config.legs) else []
+        if reads and config.reranker in ("cross-encoder", "cascade"):
+            found.append(
+                config.rerank_model if config.reranker == "cross-encoder" and config.rerank_model else RERANKER
+            )
+        imagines = config.hyde and "dense" in config.legs
+        if (reads and config.reranker != "cross-encoder") or imagines or config.alpha_from == "llm":
+            with suppress(Unavailable):  # then the search says that it went without
+                found.append(self._llm(config).name)
+        return tuple(found)
+
+    def _llm(self, config: SearchConfig) -> Llm:
+        """The language model of a configuration; `rerank_model` names it unless that is a cross-encoder."""
+        return self.models.llm("" if config.reranker == "cross-encoder" else config.rerank_model)
+
+    def _imagining(self, index: Index) -> Embed:
+        """How HyDE embeds the passage that it imagined."""
+        return lambda text: self._passage(profiles.dense(index.profile), text)
 
     def _embed(self, name: str, text: str, combine: str) -> np.ndarray:
         """The vector of a question; one row per embedder where their ranks vote."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.access import Actor
+from core.curation.billing import dollars_of
 from core.errors import ConcordError, NotFound
 from core.evaluation import charts, comparisons, known_items
 from core.evaluation.paraphrase import by_llm
@@ -122,17 +123,20 @@ def standings(
     order = comparisons.leaderboard(runs, measure)
     called = [names.get(one.run.id, one.run.name) for one in order]
     columns = [column for column in columns if any(column in run.figures for run in runs)]
+    paid = any(run.cost for run in runs)
     rows = tuple(
         (
             name,
             *(f"{one.run.figures.get(column, 0.0):.4f}" for column in columns),
             f"{one.figure.low:.3f} to {one.figure.high:.3f}",
             f"{one.run.times['total']['p50']:.2f}",
+            *([dollars_of(1000 * one.run.cost)] if paid else []),
             one.against_best.sentence if one.against_best else "the best",
         )
         for name, one in zip(called, order, strict=True)
     )
-    heads = ("Configuration", *columns, f"95 % interval of {measure}", "p50 ms", "Against the best")
+    price = ["1,000 questions"] if paid else []
+    heads = ("Configuration", *columns, f"95 % interval of {measure}", "p50 ms", *price, "Against the best")
     categories = list(comparisons.grouped(order[0].run))
     groups = [comparisons.grouped(one.run) for one in order]
     table = [[group.get(name, (0.0, 0))[0] for name in categories] for group in groups]
@@ -154,6 +158,7 @@ def figures(runs: Sequence[Run]) -> dict[str, Any]:
                 "name": run.name,
                 "figures": dict(run.figures),
                 "times": {stage: dict(times) for stage, times in run.times.items()},
+                "cost": run.cost,
                 "categories": {name: round(value, 6) for name, (value, _) in comparisons.grouped(run).items()},
             }
             for run in runs

@@ -9,16 +9,15 @@ from itertools import combinations
 from core import strict
 from core.errors import ConcordError
 from core.evaluation import anchoring
-from core.evaluation.querysets import QuerySet
 from core.evaluation.report import Report, Text
 from core.evaluation.runs import Answered, Run, means
 from core.evaluation.scoring import Gold, score
-from core.ports import Llm, Progress
+from core.ports import Progress
 from core.profiles import check
 from core.retrieval import config as configs
 from core.retrieval.combining import votes
 from core.retrieval.fusion import rank
-from core.services.experiments.bench import DEPTH, Workbench, figures, standings
+from core.services.experiments.bench import Workbench, figures, standings
 from core.services.legs import Legs
 from core.services.runs import Plan
 from core.types import ChunkerSpec, Frozen, Profile
@@ -45,11 +44,10 @@ def run(bench: Workbench, progress: Progress) -> Report:
         both = (models[one], models[other])
         made += [_paired(bench, both, singles[one], how, fuse) for how, fuse in PAIRINGS.items()]
     made += bench.evaluate([Plan(profile, dense) for profile in sizes], progress)
-    llm = bench.llm()
-    if llm is None:
+    if bench.llm() is None:
         skipped.append("HyDE was left out: no language model is configured.")
-    elif models:
-        made.append(_hyde(bench, models[0], llm, progress))
+    else:
+        made += bench.evaluate([Plan(profile, replace(dense, hyde=True)) for profile in models[:1]], progress)
     note = "Pairs are fused by document: a document's score is that of its best chunk, since models cut chunks by their own tokens."
     parts = [Text("What it says", (note, *skipped)), *standings(made, COLUMNS)]
     return bench.report("pairs", TITLE, ABOUT, made, parts, {**figures(made), "skipped": skipped})
@@ -137,22 +135,3 @@ def _documents(bench: Workbench, profile: Profile) -> Callable[[str], Scores]:
         return found
 
     return scores
-
-
-# ---------------------------------------------------------------- HyDE
-
-
-def _hyde(bench: Workbench, profile: Profile, llm: Llm, progress: Progress) -> Run:
-    """The same questions, each replaced by a passage that a language model thinks would answer it."""
-    asked = []
-    for n, question in enumerate(bench.queryset.questions, 1):
-        said = llm.complete(_PROMPT.format(question=question.text), purpose="hyde", max_tokens=200).text
-        asked.append(replace(question, text=" ".join(said.split())[:2000] or question.text))
-        progress(n, len(bench.queryset.questions), "Imagining answers")
-    imagined = QuerySet(f"{bench.queryset.name} (HyDE)", tuple(asked), bench.queryset.judgments, "answers by a model")
-    config = replace(configs.parse("dense"), depth=DEPTH)
-    made = bench.runs.evaluate(imagined, [Plan(profile, config)], progress=progress)[0]
-    return replace(made, profile=f"{profile.name} with HyDE")
-
-
-_PROMPT = "Write one short passage, as it might stand in a company's handbook, that answers: {question}"

@@ -20,6 +20,7 @@ from pages.ui.workspace import run as with_questions
 
 MOST_GROUPS = 12  # of a heat map, the largest
 COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
+PRICE = "$ per 1,000"
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
@@ -43,9 +44,9 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     _sentence(order, names, measure)
     colours = style.colours([run.id for run in runs])
     called = [names[one.run.id] for one in order]
-    st.dataframe(
-        [_row(one, names, measure) for one in order], hide_index=True, key="board", column_config=_columns(measure)
-    )
+    paid = any(run.cost for run in runs)
+    rows = [_row(one, names, measure, paid) for one in order]
+    st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure))
     first, second = st.columns(2)
     with first:
         figure = drawn.leaderboard(
@@ -70,7 +71,7 @@ def _sentence(order: Sequence[Standing], names: Mapping[str, str], measure: str)
         )
 
 
-def _row(one: Standing, names: Mapping[str, str], measure: str) -> dict[str, object]:
+def _row(one: Standing, names: Mapping[str, str], measure: str, paid: bool) -> dict[str, object]:
     shown = [name for name in COLUMNS if name in one.run.figures and name != measure]
     beside = one.against_best
     return {
@@ -80,6 +81,7 @@ def _row(one: Standing, names: Mapping[str, str], measure: str) -> dict[str, obj
         **{name: one.run.figures[name] for name in shown},
         "p50 ms": one.run.times["total"]["p50"],
         "p95 ms": one.run.times["total"]["p95"],
+        **({PRICE: 1000 * one.run.cost} if paid else {}),
         "Against the best": "the best" if beside is None else beside.sentence,
         "Run": one.run.id[:8],
     }
@@ -91,6 +93,9 @@ def _columns(measure: str) -> dict[str, Any]:
         **three,
         "p50 ms": st.column_config.NumberColumn(format="%.1f"),
         "p95 ms": st.column_config.NumberColumn(format="%.1f"),
+        PRICE: st.column_config.NumberColumn(
+            format="$%.2f", help="What paid models took, as if nobody had asked before."
+        ),
         "Against the best": st.column_config.TextColumn(width="medium"),
     }
 

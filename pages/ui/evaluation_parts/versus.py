@@ -51,8 +51,7 @@ def _verdict(found: Compared) -> None:
     cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
     cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
     cells[3].metric("Questions", f"{overall.queries:,}", border=True)
-    if found.note:
-        st.caption(flash.plain(found.note))
+    st.caption(flash.plain(f"{found.spent} {found.note}".strip()))
 
 
 def _categories(found: Compared) -> None:
