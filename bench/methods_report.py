@@ -70,11 +70,12 @@ def verdict(found: Measured) -> str:
     gain = mixed.overall.difference.mean
     if gain <= 0:
         return said + "Reranking does not gain here."
-    if mixed.overall.verdict != "better":
-        said += "So reranking does not gain here beyond chance. "
     chosen = next(
         row for row in found.read if row.run.config.rerank == "conditional" and row.run.config.tau == found.tau
     )
+    if mixed.overall.verdict != "better":
+        said += "So reranking does not gain here beyond chance, and conditional reranking has nothing to keep; "
+        return said + f"tau {found.tau:g}, calibrated on train queries, skips {skipped(chosen):.0%} of the queries."
     kept, left = compare(fused.run, chosen.run).overall.difference.mean / gain, skipped(chosen)
     met = "as promised" if kept >= KEEP and left >= SKIP else f"not the {KEEP:.0%} and {SKIP:.0%} that were hoped for"
     return (

@@ -1,1 +1,3 @@
 """Concord's core: everything that is true without a browser."""
+
+__version__ = "0.1.0"

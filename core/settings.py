@@ -1,4 +1,4 @@
-"""Environment and file become one frozen Settings, read once at the edge."""
+"""The environment becomes one frozen Settings, read once at the edge."""
 
 from __future__ import annotations
 

@@ -296,6 +296,18 @@ def test_the_index_page_of_an_empty_workspace(visit: Open, empty: Path) -> None:
     assert "There is no index yet" in words(visit("index", home=empty))
 
 
+def test_the_index_page_says_what_paid_models_took(visit: Open, own_kb: App) -> None:
+    assert "cost nothing" in words(visit("index", home=own_kb.settings.home))
+    own_kb.ledger.database.execute(
+        "INSERT INTO calls (at, purpose, model, input_tokens, output_tokens, dollars, cached) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (SystemClock().stamp(), "rerank", "openai:small", 900, 5, 2.5, 0),
+    )
+    page = visit("index", home=own_kb.settings.home)
+    assert [one.value for one in page.metric if one.label.startswith(("Spent", "Left"))] == ["$2.50", "$7.50"]
+    rows = next(one.value for one in page.dataframe if "Purpose" in one.value and "When" not in one.value)
+    assert list(rows["Purpose"]) == ["rerank"]
+
+
 def test_a_rolled_back_index_says_so(visit: Open, own_kb: App) -> None:
     put(own_kb, {"it/new.md": "# New\n\nSomething new.\n"})
     own_kb.indexing.build(own_kb.preferences.profile())

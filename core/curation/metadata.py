@@ -29,7 +29,10 @@ def doc_type(file: File, around: Around) -> Iterator[Remark]:
     """The type is one that filters know."""
     found = file.document.meta.doc_type
     if not found:
-        yield Remark(_line(file, "doc_type"), "note", f"There is no `doc_type:`. Choose one of {', '.join(TYPES)}.")
+        slip = " The key `type:` is not read." if "type" in file.document.meta.extra else ""
+        yield Remark(
+            _line(file, "doc_type"), "note", f"There is no `doc_type:`.{slip} Choose one of {', '.join(TYPES)}."
+        )
     elif found not in TYPES:
         near = difflib.get_close_matches(found, TYPES, 1)
         hint = f"Did you mean {near[0]}?" if near else f"Known types: {', '.join(TYPES)}."

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core import __version__
 from core.entrypoints import (
     changing,
     commands,
@@ -50,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
         description="Concord: what a team knows, and proof that it can be found.",
         parents=[_shared(home=None, json=False, quiet=False, user="")],
     )
+    top.add_argument("--version", action="version", version=f"Concord {__version__}")
     adder = _Adder(
         top.add_subparsers(dest="command", required=True, metavar="COMMAND"),
         _shared(home=argparse.SUPPRESS, json=argparse.SUPPRESS, quiet=argparse.SUPPRESS, user=argparse.SUPPRESS),

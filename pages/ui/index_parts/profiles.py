@@ -46,7 +46,7 @@ def draw() -> None:
             acts.confirm(
                 f"Search with the profile {name} from now on?",
                 [
-                    f"The Search page, the API and the command line use {name} instead of {production.name}.",
+                    f"The Search page and the command line use {name} instead of {production.name}.",
                     "The change is kept with your name in the settings' history.",
                 ],
                 "Make default",

@@ -141,7 +141,7 @@ def _act(run: Run, name: str, found: Compared) -> None:
             [
                 f"Run {run.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
                 f"{found.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
-                "The Search page, the API and the command line use it at once; rolling back is one click.",
+                "The Search page and the command line use it at once; rolling back is one click.",
                 *([f"Reason: {reason.strip()}"] if reason.strip() else []),
             ],
             "Promote",
