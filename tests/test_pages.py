@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.adapters.clock import SystemClock
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from tests.conftest import ROOT, kb_settings, put
