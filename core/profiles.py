@@ -15,7 +15,7 @@ from core.retrieval.analysis import analyser
 from core.retrieval.combining import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
-INDEX_FORMAT = 3  # raise it when the same profile would give another index
+INDEX_FORMAT = 4  # raise it when the same profile would give another index
 
 DEFAULT = Profile("local")
 GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found

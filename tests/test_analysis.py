@@ -23,6 +23,7 @@ IDENTIFIERS = [
     ("FIN-POL-001", "Limits are in FIN-POL-001.", ["FIN-POL-001", "fin-pol-001", "FIN POL 001"]),
     ("v2.13.0", "Fixed in v2.13.0.", ["v2.13.0", "V2.13.0"]),
     ("café", "The café closes at noon.", ["café", "cafe", "CAFÉ", "Cafe\u0301"]),
+    ("decomposed", "The re\u0301sume\u0301 from Zu\u0308rich.", ["résumé", "Zürich", "zurich", "Zu\u0308rich"]),
     ("C++", "Written in C++.", ["C++", "c++"]),
     ("D365-F&O", "Post it in D365-F&O.", ["D365-F&O", "d365"]),
     ("TMS-Lane#7", "TMS-Lane#7 plans the route.", ["TMS-Lane#7", "tms lane 7"]),

@@ -94,6 +94,7 @@ def test_people_get_lines_and_an_explanation(run: Any) -> None:
         (("search", "x", "--config", "magic"), "There is no configuration 'magic'"),
         (("search", "x", "--profile", "titan"), "There is no profile 'titan'. Profiles: local"),
         (("search", " "), "The query is empty"),
+        (("init", "--from", "/does/not/exist"), "There is no folder"),
         (("search", "x", "-k", "5000"), "-k must be between"),
         (("documents", "show", "NOPE-1"), "There is no document 'NOPE-1'"),
         (("documents", "show", "FIN-POL-001", "--at", "HEAD~1"), "is not a commit or a branch"),
@@ -107,6 +108,7 @@ def test_people_get_lines_and_an_explanation(run: Any) -> None:
         (("models", "fetch", "gpt-9"), "There is no bundled model 'gpt-9'"),
         (("jobs", "cancel", "77"), "There is no job 77"),
         (("eval", "beir", "/does/not/exist"), "There is no"),
+        (("eval", "beir", "/does/not/exist", "--limit", "-1"), "from 0 up"),
     ],
 )
 def test_refusals_exit_1_with_a_sentence_on_standard_error(run: Any, arguments: tuple[str, ...], sentence: str) -> None:
@@ -114,6 +116,27 @@ def test_refusals_exit_1_with_a_sentence_on_standard_error(run: Any, arguments: 
     assert (code, out) == (1, "")
     assert sentence in err
     assert "Traceback" not in err
+
+
+def test_a_query_of_half_characters_is_searched_and_a_stopped_command_says_so(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, value, _ = run("search", "caf\udce9 cash")
+    assert (code, value["query"]) == (0, "caf? cash")
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("core.services.searching.Searching.search", stop)
+    code, out, err = run("search", "cash", as_json=False)
+    assert (code, out) == (130, "")
+    assert "Stopped." in err
+
+
+def test_types_are_filtered_whatever_their_case(run: Any) -> None:
+    hits = run("search", "approval limits", "--type", "Policy")[1]["hits"]
+    assert hits
+    assert hits == run("search", "approval limits", "--type", "policy")[1]["hits"]
 
 
 def test_wrong_usage_exits_2(capsys: pytest.CaptureFixture[str]) -> None:

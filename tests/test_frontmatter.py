@@ -52,6 +52,8 @@ def test_every_known_key_is_read_and_unknown_ones_are_kept() -> None:
     [
         ("# First\n", "First"),
         ("```\n# not this\n```\n\n# This\n", "This"),
+        ("# Coding in C#\n", "Coding in C#"),
+        ("# Closed ##  \n", "Closed"),
         ("no heading\n", "Month end close"),
         ("---\ntitle:\n---\n# Heading\n", "Heading"),
         ("---\nnot closed\n# Heading", "Heading"),
@@ -177,7 +179,18 @@ def test_odd_paths_are_refused(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["a.md", "finance/close/month-end.md", "Ünï (v2) & co, 漢字.md", "_index.md", "FIN-POL-001.md", "it's @ 1+1=2.md"],
+    [
+        "a.md",
+        "finance/close/month-end.md",
+        "Ünï (v2) & co, 漢字.md",
+        "_index.md",
+        "FIN-POL-001.md",
+        "it's @ 1+1=2.md",
+        "FAQ – 2024.md",
+        "what’s new.md",
+        "C#.md",
+        "नीति.md",
+    ],
 )
 def test_plain_paths_pass(path: str) -> None:
     assert safe_path(path) == path

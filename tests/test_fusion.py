@@ -189,6 +189,8 @@ def test_names_round_trip(name: str) -> None:
         ('{"depth": 1001}', "depth"),
         ('{"k": true}', "expected int"),
         ('{"weights": {"bm25": -1}}', "negative"),
+        ('{"weights": {"bm25": NaN}}', "finite"),
+        ('{"weights": {"graph": 1}}', "one of bm25, dense must weigh more than zero"),
         ("{nope", "not valid JSON"),
         ('{"tau": 2}', "tau"),
     ],

@@ -70,6 +70,25 @@ def test_what_changed_names_added_edited_renamed_and_deleted(store: GitStore) ->
     assert [step.path for step in store.history(second, "to/moved.md")] == ["to/moved.md", "move.md"]
 
 
+def test_the_history_of_a_document_begins_where_it_was_added(store: GitStore) -> None:
+    text = b"# Wires\n\n" + b"Two signatures are needed for every wire.\n" * 20
+    store.commit("main", {"a.md": text}, ANN, "one")
+    store.commit("main", {"b.md": text + b"And a stamp.\n"}, ANN, "a near copy")
+    head = store.commit("main", {"b.md": text + b"And two stamps.\n"}, ANN, "edit")
+    assert [step.message for step in store.history(head, "b.md")] == ["edit", "a near copy"]
+    store.commit("main", {"a.md": None}, ANN, "delete")
+    head = store.commit("main", {"a.md": b"# Something else\n"}, ANN, "again")
+    assert [step.message for step in store.history(head, "a.md")] == ["again"]
+
+
+def test_opening_a_store_does_not_wait_for_a_writer(store: GitStore) -> None:
+    with store._writing():
+        opened = threading.Thread(target=GitStore(store.path).create)
+        opened.start()
+        opened.join(5)
+        assert not opened.is_alive()
+
+
 def test_a_writer_who_saw_an_old_state_is_refused_and_nothing_is_written(store: GitStore) -> None:
     first = store.commit("main", {"a.md": b"1\n"}, ANN, "one")
     second = store.commit("main", {"a.md": b"2\n"}, ANN, "two", expected=first)

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters import compiled, duckdb_fts, image, kernels
+from core.adapters import compiled, duckdb_fts, graph_files, image, kernels, lance_vectors
 from core.bootstrap import App
-from core.errors import NotFound, Unavailable
+from core.errors import BadInput, NotFound, Unavailable
 from core.ports import Progress
 from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
 from core.services.meanwhile import meanwhile
 from core.types import Filters
-from tests.conftest import HashEmbedder, put, small_app
+from tests.conftest import ME, HashEmbedder, put, small_app, write
 
 WORDS = [
     "cash",
@@ -373,6 +373,85 @@ def test_verify_names_what_disagrees(app: App) -> None:
     problems = " ".join(app.verifying.problems())
     assert "the served vectors are not those in LanceDB" in problems
     assert "Catch up with: python -m core reindex" in problems
+
+
+def test_verify_sees_wrong_scores_and_damaged_files_and_accepts_an_empty_index(app: App) -> None:
+    put(app, corpus(5))
+    profile = app.preferences.profile()
+    app.indexing.build(profile)
+    folder = app.shelf.folder(profile) / app.shelf.current(profile).folder
+    assert app.shelf.check(profile) == ()
+    impacts = np.load(folder / "served" / "impacts.npy")
+    np.save(folder / "served" / "impacts.npy", impacts[::-1].copy())
+    assert app.shelf.check(profile) == ("the served impacts.npy is not the one that follows from DuckDB",)
+    np.save(folder / "served" / "impacts.npy", impacts)
+    with open(folder / "fts.duckdb", "r+b") as file:
+        file.write(b"\xff" * 20_000)
+    (problem,) = app.shelf.check(profile)
+    assert problem.startswith("DuckDB cannot be read: ")
+    put(app, dict.fromkeys(corpus(5)))
+    app.indexing.build(profile, full=True)
+    assert app.shelf.check(profile) == ()
+
+
+def test_a_damaged_graph_is_assembled_anew(app: App) -> None:
+    put(app, {"a.md": "# Wires\n\nThe Bank Secrecy Act (BSA) names Form 112.\n"})
+    profile = app.preferences.profile()
+    app.indexing.build(profile)
+    index = app.shelf.open(profile)
+    whole = index.graph().keys
+    place = app.shelf.folder(profile) / "assembled" / app.shelf.current(profile).folder / "entities.arrow"
+    place.write_bytes(b"")
+    assert graph_files.load(place.parents[2] / place.parent.name, index.graph().document_of).keys == whole
+    assert place.stat().st_size
+
+
+def test_many_small_builds_leave_few_files_and_every_vector(tmp_path: Path) -> None:
+    rows = {f"{n:016x}": np.full(4, n + 1, dtype=np.float32) for n in range(40)}
+    ids, parent, sizes = list(rows), None, []
+    for step in range(34):
+        folder = tmp_path / f"{step}"
+        folder.mkdir()
+        new, gone = ([ids[step]], [ids[step]]) if parent else (ids, [])
+        if parent:
+            rows[ids[step]] = rows[ids[step]] + 100
+        lance_vectors.write(folder, parent, gone, new, np.stack([rows[one] for one in new]))
+        sizes.append(len(list((folder / "vec.lance" / "data").iterdir())))
+        parent = folder
+    assert max(sizes) <= 25
+    assert sizes[-1] < 15
+    found, vectors = lance_vectors.read(parent)
+    assert found == ids
+    assert np.array_equal(vectors, np.stack([rows[one] for one in ids]))
+    assert lance_vectors.read(tmp_path / "20")[0] == ids
+
+
+def test_an_empty_knowledge_base_says_what_to_do(app: App) -> None:
+    for _ in range(2):
+        with pytest.raises(BadInput, match="nothing to index yet. Bring documents in with"):
+            app.indexing.build(app.preferences.profile())
+
+
+def test_a_path_that_is_another_documents_id_gives_way(app: App) -> None:
+    put(app, {"a.md": "---\nid: b\n---\n# A\n\ncash\n", "b.md": "# B\n\ninvoice\n", "c.md": "# C\n\naudit\n"})
+    app.indexing.build(app.preferences.profile())
+    assert {hit.path: hit.doc for hit in app.searching.search("cash invoice audit").hits} == {
+        "a.md": "b",
+        "b.md": "b-2",
+        "c.md": "c",
+    }
+    assert app.verifying.problems() == ()
+
+
+def test_an_import_refuses_one_of_two_names_that_differ_in_case_and_takes_the_rest(app: App, tmp_path: Path) -> None:
+    texts = ("Note.MD", "Note.md", "sub/README.md", "sub/Readme.md", "good.md")
+    folder = write(tmp_path / "in", {name: f"# {name}\n\ntext\n" for name in texts})
+    made = app.documents.import_folder(folder, ME)
+    assert made.added == ("Note.md", "good.md", "sub/README.md")
+    assert [path for path, _ in made.refused] == ["Note.md", "sub/Readme.md"]
+    other = write(tmp_path / "more", {"GOOD.md": "# Good\n\ntext\n", "new.md": "# New\n\ntext\n"})
+    again = app.documents.import_folder(other, ME)
+    assert (again.added, [path for path, _ in again.refused]) == (("new.md",), ["GOOD.md"])
 
 
 # ---------------------------------------------------------------- two things at once

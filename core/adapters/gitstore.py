@@ -39,7 +39,7 @@ _CONFIG = {
     "core.protectHFS": "true",
     "core.quotePath": "false",
 }
-_KINDS = {"A": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
+_KINDS = {"A": "added", "C": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
 _SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
 _NOBODY = "0" * 40
 
@@ -51,13 +51,16 @@ class GitStore:
         self.path = path.resolve()
 
     def create(self) -> None:
-        """Make the repository if it is not there; sweep what a killed writer left."""
+        """Make the repository if it is not there."""
         if not (self.path / "HEAD").exists():
             self.path.mkdir(parents=True, exist_ok=True)
             self._git("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
-        with self._writing():
-            for key, value in _CONFIG.items():
-                self._git("config", key, value)
+        have = self._git("config", "--list", "-z").decode().split("\0")
+        missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
+        if missing:  # readers do not wait for writers
+            with self._writing():
+                for key, value in missing.items():
+                    self._git("config", key, value)
 
     # ------------------------------------------------------------ reading
 
@@ -158,11 +161,13 @@ class GitStore:
         return self._log([f"--max-count={limit}"] if limit else [], [span])
 
     def history(self, commit: str, path: str) -> tuple[Commit, ...]:
-        """The steps that made a document what it is, newest first, through renames."""
+        """The steps that made a document what it is, newest first, through renames, back to where it was added."""
         steps, wanted = [], safe_path(path)
         for step, edits in self._log(["--follow"], [safe_revision(commit), "--", wanted]):
             for edit in edits:
                 steps.append(Commit(step.id, step.author, step.when, step.message, edit.path, edit.blob, step.parents))
+            if any(edit.kind == "added" for edit in edits):
+                break  # git goes on with what it was copied from, or what was deleted before
         return tuple(steps)
 
     def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
@@ -416,15 +421,16 @@ def _is_reviewed(path: str) -> bool:
 
 
 def _edits(fields: Iterator[bytes]) -> Iterator[Edit]:
-    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename."""
+    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or a copy."""
     for field in fields:
         if not field.strip().startswith(b":"):
             continue
         *_, new, letter = field.decode().split()
         kind = _KINDS[letter[0]]
         first = next(fields).decode("utf-8", "replace")
-        if kind == "renamed":
-            yield Edit(kind, next(fields).decode("utf-8", "replace"), old_path=first, blob=new)
+        if letter[0] in "RC":
+            path = next(fields).decode("utf-8", "replace")
+            yield Edit(kind, path, old_path=first if kind == "renamed" else "", blob=new)
         else:
             yield Edit(kind, first, blob="" if kind == "deleted" else new)
 

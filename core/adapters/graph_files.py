@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.adapters import image
-from core.adapters.files import flock, fsync_folder
+from core.adapters.files import flock, fsync_folder, fsync_tree
 from core.errors import Corrupt
 from core.retrieval.assembly import Found, Named, assemble
 from core.types import Extract, Graph
@@ -57,6 +57,7 @@ def served(folder: Path) -> Path:
             if not place.is_dir():
                 _sweep(shelf)
                 save(shelf / "new", assembled(folder / "served", _tables(folder)))
+                fsync_tree(shelf / "new")
                 (shelf / "new").rename(place)
                 fsync_folder(shelf)
     return place
@@ -178,8 +179,17 @@ def present(folder: Path) -> bool:
 
 
 def load(folder: Path, document_of: np.ndarray) -> Graph:
-    """The graph of a generation; arrays are mapped, names are read."""
+    """The graph of a generation; arrays are mapped, names are read. A damaged one is assembled anew."""
     place = served(folder)
+    try:
+        return _read(place, document_of)
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        with flock(folder.parent / "GRAPH.LOCK"):
+            shutil.rmtree(place, ignore_errors=True)
+        return _read(served(folder), document_of)
+
+
+def _read(place: Path, document_of: np.ndarray) -> Graph:
     lists = image.read_table(place / "entities.arrow").to_pydict()
     aliases = image.read_table(place / "aliases.arrow").to_pydict()
     names = {key: n for n, key in enumerate(lists["keys"])}

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import filecmp
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from core import strict
 from core.adapters import duckdb_fts, graph_files, image, lance_vectors
+from core.types import LexicalOptions
 
 
 def disagreements(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Every way in which the parts of a generation contradict each other."""
-    chunks = image.read_table(folder / "served" / "chunks.arrow")
-    ids = chunks["id"].to_pylist()
+    """Every way in which the parts of a generation contradict each other, or cannot be read at all."""
+    for what, look in LOOKS.items():
+        try:
+            yield from look(folder, manifest)
+        except Exception as error:  # whatever a reader makes of damaged bytes
+            yield f"{what} cannot be read: {' '.join(str(error).split())[:200]}"
+
+
+def _chunks(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    ids = _ids(folder)
     if len(ids) != manifest["chunks"] or len(set(ids)) != len(ids):
         yield f"the manifest names {manifest['chunks']} chunks, the image holds {len(ids)} ({len(set(ids))} distinct)"
-    yield from _lexical(folder, ids)
-    yield from _vectors(folder, ids)
-    yield from _spans(folder, chunks)
-    if graph_files.present(folder):
-        yield from graph_files.disagreements(folder)
 
 
-def _lexical(folder: Path, ids: list[str]) -> Iterator[str]:
+def _ids(folder: Path) -> list[str]:
+    found: list[str] = image.read_table(folder / "served" / "chunks.arrow")["id"].to_pylist()
+    return found
+
+
+def _lexical(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    ids = _ids(folder)
     with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
         for table, column in (("chunks", "id"), ("lexical", "id"), ("fts_main_lexical.docs", "name")):
             rows = [row[0] for row in connection.execute(f"SELECT {column} FROM {table} ORDER BY {column}").fetchall()]
@@ -38,13 +50,25 @@ def _lexical(folder: Path, ids: list[str]) -> Iterator[str]:
             yield f"{wrong[0]} terms have a wrong document frequency"
         stats = connection.execute(
             "SELECT num_docs = (SELECT count(*) FROM fts_main_lexical.docs) AND "
-            "abs(avgdl - (SELECT coalesce(avg(len), 0) FROM fts_main_lexical.docs)) < 1e-9 FROM fts_main_lexical.stats"
+            "abs(coalesce(avgdl, 0) - (SELECT coalesce(avg(len), 0) FROM fts_main_lexical.docs)) < 1e-9 FROM fts_main_lexical.stats"
         ).fetchone()
         if not stats or not stats[0]:
             yield "the number of chunks or their average length is wrong"
+        options = strict.parse(LexicalOptions, manifest["profile"]["lexical"], "the manifest")
+        yield from _image(folder / "served", connection, options)
 
 
-def _vectors(folder: Path, ids: list[str]) -> Iterator[str]:
+def _image(served: Path, connection: Any, options: LexicalOptions) -> Iterator[str]:
+    """What is served is what follows from DuckDB now."""
+    with tempfile.TemporaryDirectory() as place:
+        image.compile_lexical(connection, Path(place), options)
+        for made in sorted(Path(place).iterdir()):
+            if not filecmp.cmp(made, served / made.name, shallow=False):
+                yield f"the served {made.name} is not the one that follows from DuckDB"
+
+
+def _vectors(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    ids = _ids(folder)
     stored, rows = lance_vectors.read(folder / "vec")
     served = image.map_array(folder / "served" / "vectors.npy")
     if stored != ids:
@@ -53,7 +77,8 @@ def _vectors(folder: Path, ids: list[str]) -> Iterator[str]:
         yield "the served vectors are not those in LanceDB"
 
 
-def _spans(folder: Path, chunks: Any) -> Iterator[str]:
+def _spans(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    chunks = image.read_table(folder / "served" / "chunks.arrow")
     lengths = [len(text) for text in image.read_table(folder / "served" / "documents.arrow")["text"].to_pylist()]
     rows = chunks.select(["doc", "start", "end"]).to_pydict()
     bad = sum(
@@ -62,3 +87,11 @@ def _spans(folder: Path, chunks: Any) -> Iterator[str]:
     )
     if bad:
         yield f"{bad} chunks do not lie inside their document"
+
+
+def _graph(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    if graph_files.present(folder):
+        yield from graph_files.disagreements(folder)
+
+
+LOOKS = {"the image": _chunks, "DuckDB": _lexical, "LanceDB": _vectors, "the documents": _spans, "the graph": _graph}

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import warnings
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,14 @@ def write(folder: Path, parent: Path | None, gone: Sequence[str], ids: Sequence[
     if ids:
         table.add(rows)
     if len(list((folder / f"{TABLE}.lance" / "data").iterdir())) > _MAX_FRAGMENTS:
-        table.optimize(cleanup_older_than=None)
+        _compact(table)
+
+
+def _compact(table: Any) -> None:
+    """One file again, and none of the old ones: what a parent shares is linked there, so it loses nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that others might read this table: nobody knows it yet
+        table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
 
 
 def _rows(ids: Sequence[str], vectors: np.ndarray) -> pa.Table:

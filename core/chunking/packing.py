@@ -50,7 +50,8 @@ def windows(ruler: Ruler, start: int, end: int, limit: int, overlap: int = 0) ->
         yield start, stop
         if stop >= end:
             return
-        start = max(start + 1, ruler.back(stop, overlap)) if overlap else stop
+        back = ruler.back(stop, overlap) if overlap else stop
+        start = back if back > start else stop  # a long unbroken run has no earlier place to start from
 
 
 def pack(pieces: Iterable[Piece], ruler: Ruler, limit: int) -> Iterator[Piece]:

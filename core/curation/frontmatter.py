@@ -22,7 +22,7 @@ STATUSES = ("draft", "approved", "superseded", "retired")
 
 _OPEN = re.compile(r"---[ \t]*\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_H1 = re.compile(r"^(```|~~~)|^# +(.+?)[ #]*$", re.MULTILINE)
+_H1 = re.compile(r"^(```|~~~)|^# +(.+?)(?: +#+)? *$", re.MULTILINE)
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

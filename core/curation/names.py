@@ -10,7 +10,7 @@ from core.errors import BadInput
 
 MAX_PATH_BYTES = 180
 MAX_DEPTH = 8
-_SEGMENT = re.compile(r"\w[\w .,()&+'@=-]*", re.UNICODE)
+_SIGNS = frozenset(" .,()&+'’@=#!-–—_")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _REVISION = re.compile(r"[0-9a-f]{4,64}|main|settings|change/[a-z0-9][a-z0-9-]{0,60}")
@@ -41,13 +41,22 @@ def safe_path(path: str, suffixes: tuple[str, ...] = (".md",)) -> str:
 
 
 def _check_segment(part: str, path: str) -> None:
-    if not _SEGMENT.fullmatch(part) or part.endswith((".", " ")):
+    if not _is_plain(part) or part.endswith((".", " ")):
         raise BadInput(
             f"The path {_show(path)} has the part {_show(part)}, which is not a plain file or folder name. "
-            "Use letters, digits, spaces and . , ( ) & + ' @ = - _ and start with a letter or digit."
+            "Use letters, digits, spaces and . , ( ) & + ' @ = # ! - _ and start with a letter or digit."
         )
     if part.split(".")[0].casefold() in _RESERVED:
         raise BadInput(f"The path {_show(path)} uses the reserved name {_show(part)}. Rename it.")
+
+
+def _is_plain(part: str) -> bool:
+    """Letters and digits of any script, with their accents and vowel signs, and a few signs between them."""
+    return bool(part) and (part[0].isalnum() or part[0] == "_") and all(_is_letter(c) or c in _SIGNS for c in part)
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char) in ("Mn", "Mc")
 
 
 def collision_key(path: str) -> str:

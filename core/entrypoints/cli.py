@@ -42,6 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        terminal.end_progress()
+        print("Stopped. What was finished stays; nothing is half-written.", file=sys.stderr)
+        return 130
 
 
 def parser() -> argparse.ArgumentParser:

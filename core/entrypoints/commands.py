@@ -14,7 +14,7 @@ from core import profiles, strict
 from core.access import Actor, require
 from core.bootstrap import App, beside, build, fetch_models, list_models
 from core.entrypoints.terminal import Terminal, table
-from core.errors import BadInput, Unavailable
+from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation import beir
 from core.retrieval import config as configs
 from core.services import evaluating, indexing, searching
@@ -55,12 +55,18 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app.create()
     source = options.source or PROJECT / "kb"
     imported = None
+    if options.source and not source.is_dir():
+        raise NotFound(f"There is no folder {str(source)!r}.")
     if not app.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
         imported = app.documents.import_folder(source, STARTER, first, progress=terminal.progress)
         app.merging.repair()
     value = {"home": str(settings.home), "commit": app.store.head(), "documents": len(app.documents.all())}
     lines = [f"Workspace: {settings.home}", f"Documents: {value['documents']}"]
+    if options.source and imported is None:
+        lines.append(
+            f"It holds documents already, so {source.name} was not brought in. Do that with: python -m core import"
+        )
     return _imported(terminal, {**value, **(_import_json(imported) if imported else {})}, lines, imported)
 
 
@@ -170,15 +176,12 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
     main = build(settings)
     collection = beir.read(options.folder, options.split, options.limit)
     app = beside(main, f"beir-{collection.name}-{collection.digest}")
-    profile = (
-        main.preferences.profile(options.profile)
-        if (settings.home / "kb.git").is_dir()
-        else app.preferences.profile(options.profile)
-    )
+    preferences = (main if (settings.home / "kb.git").is_dir() else app).preferences
+    profile = preferences.profile(options.profile)
     if not app.store.head():
         app.documents.save(collection.files, [], evaluating.AUTHOR, f"Records of {collection.name}")
     built = app.indexing.build(profile, progress=terminal.progress)
-    config = configs.parse(options.config) if options.config else app.preferences.production().config
+    config = configs.parse(options.config) if options.config else preferences.production().config
     made = evaluating.run(app.searching, app.shelf.open(profile), collection, config, terminal.progress)
     value = {
         "dataset": collection.name,

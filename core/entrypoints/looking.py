@@ -32,7 +32,7 @@ def documents_history(settings: Settings, options: Namespace, terminal: Terminal
         for v in versions
     ]
     rows = [
-        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].splitlines()[0])
+        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].partition("\n")[0])
         for row in value
     ]
     terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))

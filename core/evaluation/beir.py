@@ -27,6 +27,8 @@ class Collection:
 
 def read(folder: Path, split: str = "test", limit: int = 0) -> Collection:
     """Read a BEIR folder; `limit` keeps the first so many judged queries."""
+    if limit < 0:
+        raise BadInput(f"The limit must be a number from 0 up, got {limit}.")
     corpus, qrels = folder / "corpus.jsonl", _qrels(folder, split)
     if not corpus.is_file():
         raise NotFound(

@@ -139,6 +139,7 @@ STOPWORDS = {
 }
 
 _SURFACE = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|[^\W_]+(?:(?:['’]|[-–_./*&@:+#§]+|\()[^\W_]+\)?)*[+#%]*")
+_DECOMPOSED = re.compile(_SURFACE.pattern.replace(r"[^\W_]", r"(?:[^\W_][\u0300-\u036f]*)"))
 _PARTS = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _SILENT = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])|(?<=\d),(?=\d{3})")
@@ -168,16 +169,22 @@ class Analyser:
 
     def __call__(self, text: str) -> list[str]:
         """The terms of a text, in order."""
-        return [term for surface in _SURFACE.findall(text) for term in self._terms(surface)]
+        return [term for surface in _surfaces(text).findall(text) for term in self._terms(surface)]
 
     def words(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Where each word of a text stands, and its terms."""
-        return ((*match.span(), self._terms(match.group())) for match in _SURFACE.finditer(text))
+        return ((*match.span(), self._terms(match.group())) for match in _surfaces(text).finditer(text))
 
 
 @cache
 def _analyser(stemmer: str, stopwords: str) -> Analyser:
     return Analyser(stemmer, stopwords)
+
+
+def _surfaces(text: str) -> re.Pattern[str]:
+    """What finds the words of a text: accents that are signs of their own belong to the letter before them."""
+    composed = text.isascii() or unicodedata.is_normalized("NFC", text)
+    return _SURFACE if composed else _DECOMPOSED
 
 
 def _stem(name: str) -> Callable[[str], str]:

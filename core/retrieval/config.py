@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from functools import lru_cache
@@ -145,11 +146,17 @@ def check(config: SearchConfig) -> SearchConfig:
     ):
         if not low <= getattr(config, key) <= high:
             raise BadInput(f"configuration.{key}: {getattr(config, key)} is not between {low} and {high}.")
-    if any(weight < 0 for weight in config.weights.values()) or (config.weights and not sum(config.weights.values())):
-        raise BadInput("configuration.weights: weights must not be negative, and one must be above zero.")
+    _check_weights(config)
     if config.alpha_from != "fixed":
         _check_alpha(config)
     return config
+
+
+def _check_weights(config: SearchConfig) -> None:
+    if not all(0 <= weight < math.inf for weight in config.weights.values()):
+        raise BadInput("configuration.weights: weights are finite numbers and not negative.")
+    if config.weights and not any(config.weights.get(leg) for leg in config.legs):
+        raise BadInput(f"configuration.weights: one of {', '.join(config.legs)} must weigh more than zero.")
 
 
 def _check_alpha(config: SearchConfig) -> None:

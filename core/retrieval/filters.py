@@ -18,7 +18,7 @@ def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
         return False
     return (
         _any(filters.statuses, facts.status)
-        and _any(filters.types, facts.doc_type)
+        and _any([kind.lower() for kind in filters.types], facts.doc_type)
         and _any(filters.owners, facts.owner)
         and _any(filters.docs, facts.doc)
         and (not filters.freshness or state(facts, today) in filters.freshness)

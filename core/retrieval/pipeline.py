@@ -117,7 +117,7 @@ def documents_near(index: Index, candidates: Candidates) -> tuple[int, ...]:
 
 def check_query(query: str) -> str:
     """The query without odd white space; an empty or endless one is refused."""
-    text = " ".join(query.split())
+    text = " ".join(query.encode("utf-8", "replace").decode().split())  # half of a surrogate pair is no character
     if not text:
         raise BadInput("The query is empty. Type what you are looking for.")
     if len(text) > MAX_QUERY:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
 from core.curation.markup import check_marks
-from core.curation.names import safe_path
+from core.curation.names import collision_key, safe_path
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Progress, Store, no_progress
 from core.types import Commit, Document, Edit, Person
@@ -57,15 +58,21 @@ def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
 
     >>> assign_ids({"a.md": "X-1", "b.md": "X-1", "c.md": ""})
     {'a.md': 'X-1', 'b.md': 'b', 'c.md': 'c'}
+    >>> assign_ids({"a.md": "b", "b.md": ""})
+    {'a.md': 'b', 'b.md': 'b-2'}
     """
     owners: dict[str, str] = {}
     for path in sorted(declared):
         if declared[path]:
             owners.setdefault(declared[path], path)
-    return {
-        path: declared[path] if owners.get(declared[path]) == path else path.removesuffix(".md")
-        for path in sorted(declared)
-    }
+    made = {path: name for name, path in owners.items()}
+    used = set(owners)
+    for path in sorted(set(declared).difference(made)):
+        stem = path.removesuffix(".md")
+        tries = itertools.chain([stem], (f"{stem}-{n}" for n in itertools.count(2)))
+        made[path] = next(name for name in tries if name not in used)
+        used.add(made[path])
+    return dict(sorted(made.items()))
 
 
 class Documents:
@@ -144,7 +151,8 @@ class Documents:
         """Bring a folder of Markdown in as one commit, keeping relative paths. Bad files are refused one by one."""
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
-        files, refused = _collect(folder, into, progress)
+        stored = [entry.path for entry in self.store.entries(self.store.head())]
+        files, refused = _collect(folder, into, stored, progress)
         return self.save(files, refused, author, message or f"Import {len(files)} documents from {folder.name}")
 
     def save(
@@ -167,19 +175,26 @@ class Documents:
         )
 
 
-def _collect(folder: Path, into: str, progress: Progress) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+def _collect(
+    folder: Path, into: str, stored: Iterable[str], progress: Progress
+) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
     """Every Markdown file below a folder, normalised, and every one that cannot be used, with the reason."""
+    taken = {collision_key(path): path for path in stored}
     paths = sorted(
         path for path in folder.rglob("*") if path.suffix.lower() == ".md" and not _hidden(path.relative_to(folder))
     )
     files: dict[str, bytes] = {}
     refused: list[tuple[str, str]] = []
     for n, path in enumerate(paths, 1):
-        name = "/".join(part for part in (into.strip("/"), *path.relative_to(folder).with_suffix(".md").parts) if part)
+        spelled = "/".join(part for part in (into.strip("/"), *path.relative_to(folder).parts) if part)
         try:
-            files[safe_path(name)] = read_file(path, name)
+            name = safe_path(spelled[:-3] + ".md")
+            other = taken.setdefault(collision_key(name), name)
+            if other != name or name in files:
+                raise BadInput(f"It differs from {other!r} only in case or Unicode form. Rename one of them.")
+            files[name] = read_file(path, name)
         except (ConcordError, OSError) as error:
-            refused.append((name, str(error)))
+            refused.append((spelled, str(error)))
         progress(n, len(paths), "Reading")
     return files, refused
 

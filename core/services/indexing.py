@@ -15,7 +15,7 @@ from core.chunking.tools import Tools
 from core.chunking.writing import Writer
 from core.curation.billing import Bill
 from core.curation.frontmatter import decode, read_document
-from core.errors import ConcordError
+from core.errors import BadInput, ConcordError
 from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, Texts, no_progress
 from core.retrieval.analysis import analyser
 from core.retrieval.combining import concatenation
@@ -110,6 +110,8 @@ class Indexing:
         watch, started = Stopwatch(), time.perf_counter()
         with self.shelf.building(profile) as parent:
             commit = self.store.head()
+            if not commit:
+                raise BadInput("There is nothing to index yet. Bring documents in with: python -m core import DIR")
             if parent and parent.manifest["commit"] == commit and not full:
                 return Built(self.shelf.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
