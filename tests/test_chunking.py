@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -204,9 +203,14 @@ def test_blocks_cover_every_visible_character_of_every_document() -> None:
         )
 
 
-@pytest.mark.parametrize("spec", [ChunkerSpec("fixed", {"max_tokens": 30, "overlap": 6}), SPECS[-1]])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ChunkerSpec("fixed", {"max_tokens": 30, "overlap": 8}),
+        ChunkerSpec("hierarchical", {"parent": 300, "child": 30, "overlap": 8}),
+    ],
+)
 def test_windows_do_not_creep_up_to_a_long_unbroken_run(spec: ChunkerSpec) -> None:
     text = "# Gateway key\n\nPaste this key.\n\n" + "QUJD" * 1500 + "\n"
-    tools = replace(TOOLS, tokens=lambda text: [(n, n + 4) for n in range(0, len(text), 4)])
-    chunks = chunker(spec, tools)(read_document("a.md", text))
-    assert len(chunks) < 2 * len(text) / 4 / (30 - 6)
+    chunks = chunker(spec, TOOLS)(read_document("a.md", text))
+    assert [chunk.text[:9] for chunk in chunks[:2]] == ["# Gateway", "QUJDQUJDQ"]
