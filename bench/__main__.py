@@ -24,6 +24,11 @@ from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
 HOME = ROOT / "bench" / "out"
+QUALITY = """Default profile, test queries, documents by their best chunk; each configuration by its own `python -m core eval beir`, which looks
+as deep as a hundred documents need, so that fusions that look at all scores of a leg differ a little from those at another depth below.
+Times are those of a process that has just started. Published: Anserini's flat index for BM25, the model's card for vectors.
+
+"""
 
 
 def main() -> None:
@@ -133,7 +138,7 @@ def _quality(sizes: list[int]) -> None:
     report.write(
         "quality",
         "Retrieval quality",
-        "Default profile, test queries, documents by their best chunk.\n\n" + markdown_table(heads, lines),
+        QUALITY + markdown_table(heads, lines),
     )
 
 
