@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -194,6 +195,25 @@ def test_ask_without_a_model_says_what_to_configure_and_shows_an_extract(visit: 
     assert not app.exception
     assert "No language model is configured" in words(app)
     assert "Error 809 means the port is closed." in words(app)
+
+
+def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pages.ui.components import playground as component
+
+    opened: list[int] = []
+    real = component.playground
+
+    def clicked(*given: Any) -> Any:
+        return SimpleNamespace(**{**real(*given), "adjust": {"column": opened[-1]} if opened else None})
+
+    monkeypatch.setattr("pages.ui.playground_parts.results.playground", clicked)
+    app = visit(Setup(QUERY, columns("Convex 0.3") + columns("Conditional rerank", alpha=0.8, tau=0.4)))
+    for at, alpha, name in ((0, 0.3, "Convex 0.3"), (1, 0.8, "Conditional rerank"), (0, 0.3, "Convex 0.3")):
+        opened.append(at)
+        app.run()
+        assert not app.exception, app.exception
+        assert next(one.value for one in app.number_input if one.label == "alpha") == alpha
+        assert next(one.value for one in app.text_input if one.label == "Name") == name
 
 
 def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:
