@@ -12,7 +12,7 @@ FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filt
 DOC = "doc"  # which document is open
 START, END = "start", "end"  # which passage of it is marked
 TAB = "tab"  # which side of it is shown
-OLD, NEW = "old", "new"  # which versions are compared
+OLD, NEW = "old", "new"  # which versions of a document are compared, with its id behind
 FOLDER = "folder"  # which folder of the library is open
 
 UPLOAD = "upload"  # what was brought in and not yet submitted, as plain values
