@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import strict
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from core.retrieval.presets import presets
@@ -195,6 +196,31 @@ def test_ask_without_a_model_says_what_to_configure_and_shows_an_extract(visit: 
     assert not app.exception
     assert "No language model is configured" in words(app)
     assert "Error 809 means the port is closed." in words(app)
+
+
+def test_applying_filters_leaves_a_query_alone_that_was_typed_and_not_yet_run(visit: Open) -> None:
+    app = visit(Setup(QUERY, columns("BM25")))
+    app.multiselect(key="playground_folders").set_value(["it"])
+    next(button for button in app.button if button.label == "Apply").click().run()
+    assert not app.exception, app.exception
+    assert not app.text_area(key="playground_q").proto.set_value, "the browser keeps what stands in the box"
+    data = drawn(app)
+    assert (data["query"], data["setup"]["filters"]["folders"]) == (QUERY, ["it"])
+
+
+def test_the_filters_of_another_link_replace_the_ones_before(visit: Open, home: Path) -> None:
+    app = visit(Setup(QUERY, columns("BM25"), Filters(folders=("it",), history=True)))
+    assert app.multiselect(key="playground_folders").value == ["it"]
+    assert app.toggle(key="playground_history").value
+    other = Setup(QUERY, columns("BM25"), Filters(types=("sop",)))
+    app.query_params["link"] = build(kb_settings(home)).notebook.keep(demo("admin"), other)
+    app.run()
+    assert not app.exception, app.exception
+    assert [one.value for one in app.multiselect] == [["sop"], [], []]
+    assert not app.toggle(key="playground_history").value
+    assert app.text_area(key="playground_q").proto.set_value, "a link shows everything as it was, the query too"
+    next(button for button in app.button if button.label == "Apply").click().run()
+    assert drawn(app)["setup"]["filters"] == strict.plain(other.filters)
 
 
 def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:

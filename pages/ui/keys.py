@@ -25,6 +25,7 @@ UPLOAD_MADE = "upload_made"  # the change that the last submit made
 PLAYGROUND = "playground"  # the setup that the playground shows, as plain values
 LINK = "link"  # a kept setup, in the URL
 ASK = "playground_q"  # the playground's query box
+NARROWED = {name: f"playground_{name}" for name in ("types", "folders", "tags", "history")}  # the playground's filters
 TOOL = "playground_tool"  # which tool is open below the columns
 BLIND = "playground_blind"  # whether judges see who found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
