@@ -20,7 +20,7 @@ from core.retrieval.presets import presets
 from core.services.comparing import Column
 from core.services.notebook import Setup
 from core.types import Filters
-from tests.conftest import ROOT, SmallModels, demo, kb_settings, put, small_app
+from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, kb_settings, put, small_app
 from tests.test_pipeline import FILES
 
 Open = Callable[..., AppTest]
@@ -196,6 +196,43 @@ def test_ask_without_a_model_says_what_to_configure_and_shows_an_extract(visit: 
     assert not app.exception
     assert "No language model is configured" in words(app)
     assert "Error 809 means the port is closed." in words(app)
+
+
+def test_an_answer_stays_through_knobs_and_reruns_and_its_citations_lead_to_the_passage(
+    visit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pages.ui.components import listing
+
+    llm = ScriptedLlm("The port is closed [1].")
+    monkeypatch.setattr(SmallModels, "llm", lambda self, name="": llm)
+    app = visit(Setup("error 809", columns("BM25", "Convex 0.3"), tool="Ask"))
+    assert "The port is closed" not in words(app)
+    app.button(key="ask_go").click().run()
+    best = drawn(app)["columns"][0]["hits"][0]
+    shown = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_listing"]
+    (line,) = json.loads(shown[0].proto.json)["items"]
+    assert {name: line[name] for name in ("doc", "start", "end")} == best["place"]
+    went: list[Any] = []
+    clicked = SimpleNamespace(open=best["place"])
+    monkeypatch.setattr(listing, "component", lambda _: lambda **given: clicked)
+    monkeypatch.setattr(listing.st, "switch_page", lambda page, query_params: went.append(query_params))
+    app.run()
+    assert "The port is closed [1]." in words(app)
+    assert went == [{name: str(value) for name, value in best["place"].items()}]
+    assert "found before" not in words(app)
+    kept = app.session_state["playground"]
+    kept["setup"]["columns"].reverse()
+    app.session_state["playground"] = kept
+    app.run()
+    assert "The port is closed [1]." in words(app), "it was paid for"
+    assert "found before" in words(app)
+    app.segmented_control(key="ask_column").set_value(1).run()
+    assert "The port is closed" not in words(app), "the other column was not asked"
+    assert len(llm.asked) == 1
+    app.segmented_control(key="ask_column").set_value(0)
+    app.text_area(key="playground_q").set_value("form 111")
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert "The port is closed" not in words(app), "nobody asked about the new query"
 
 
 def test_applying_filters_leaves_a_query_alone_that_was_typed_and_not_yet_run(visit: Open) -> None:

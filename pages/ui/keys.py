@@ -30,6 +30,7 @@ TOOL = "playground_tool"  # which tool is open below the columns
 BLIND = "playground_blind"  # whether judges see who found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
+REPLIES = "playground_replies"  # what the columns of a run answered, as plain values
 CHANGE = "change"  # which change is open
 QUEUE = "queue"  # which queue of changes is shown
 SIDE = "side"  # which side of a change is shown
