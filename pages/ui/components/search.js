@@ -28,10 +28,11 @@ async function ask(root, state, change) {
   if (change.q !== undefined && change.q.trim() !== state.asked.q.trim()) asked.filters = {};
   state.asked = asked;
   remember(asked);
+  state.flight?.abort();
+  if (!state.direct) state.send.ask(asked);  // an empty box too: the same question afterwards must be news to Python
   if (!asked.q.trim()) { state.found = null; draw(root, state); return; }
   state.line.classList.add("busy");
-  if (!state.direct) { state.send.ask(asked); return; }
-  state.flight?.abort();
+  if (!state.direct) return;
   const flight = (state.flight = new AbortController());
   try {
     const answer = await fetch(`/api/find?${address(asked)}`, { signal: flight.signal, headers: { Authorization: `Bearer ${state.direct}` } });
