@@ -11,7 +11,7 @@ from pages.ui.components import component
 
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
-    """Lines with a title, a note, badges and something on the right; a `doc` opens there, at its passage if it has one."""
+    """Lines with a title, a note, badges and something on the right; a `doc` opens on a click, at its `place` if it has one."""
     clicked = component("listing")(key=key, data={"items": list(items), "empty": empty}, on_open_change=lambda: None)
     if clicked.open:
         st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})

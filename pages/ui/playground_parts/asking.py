@@ -62,7 +62,8 @@ def _chunks(hits: Sequence[Hit]) -> list[str]:
 
 def _citation(hit: Hit) -> dict[str, Any]:
     place = {keys.DOC: hit.doc, keys.START: hit.start, keys.END: hit.end}
-    return {**place, "title": hit.title, "sub": " › ".join(hit.heading), "right": f"version {hit.version}"}
+    what = {"title": hit.title, "sub": " › ".join(hit.heading), "right": f"version {hit.version}"}
+    return {keys.DOC: hit.doc, "place": place, **what}
 
 
 def _show(reply: Mapping[str, Any], chunks: Sequence[str]) -> None:
