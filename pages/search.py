@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import flash, identity, keys
+from pages.ui import identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
 from pages.ui.direct import token
 from pages.ui.workspace import app
@@ -42,7 +42,6 @@ def search() -> None:
             int(said.get("hits", 0)),
             app().store.head(),
         )
-        flash.say("Thank you. The owners will see this question.")
 
 
 search()

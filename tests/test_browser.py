@@ -195,7 +195,41 @@ def test_plain_streamlit_run_searches_too(chromium: Any, kb_home: Path, tmp_path
         browser.screen(chromium, url) as screen,
     ):
         screen.open("/search")
-        screen.page.get_by_label("Search the knowledge base").fill("hazmat training every three years")
-        expect(screen.page.locator("article").first).to_contain_text("hazardous", ignore_case=True)
+        box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
+        for _ in range(2):
+            box.fill("hazmat training every three years")
+            expect(found.first).to_contain_text("hazardous", ignore_case=True)
+            box.fill("")
+            expect(found).to_have_count(0)
+            screen.settle()
+            expect(found).to_have_count(0)
+        box.fill("hazmat training every three years")
         screen.page.get_by_label("people").check()
-        expect(screen.page.locator("article").first).to_contain_text("people /")
+        expect(found.first).to_contain_text("people /")
+
+
+def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(kb_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        screen.open("/search?q=hazmat")
+        box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
+        expect(found.first).to_be_visible()
+        held: list[Any] = []
+        screen.page.route("**/api/find?*", lambda route: held.append(route))
+        with screen.page.expect_request("**/api/find?*"):
+            box.fill("wire transfer")
+        box.fill("")
+        expect(found).to_have_count(0)
+        for late in held:
+            late.continue_()
+        screen.page.wait_for_timeout(1000)
+        expect(found).to_have_count(0)
+        screen.page.unroute("**/api/find?*")
+        box.fill("hazmat")
+        expect(found.first).to_be_visible()
+        screen.page.get_by_role("button", name="Not what you were looking for?").click()
+        screen.page.get_by_role("button", name="Tell the owners").click()
+        screen.settle()
+        screen.page.wait_for_timeout(500)
+        expect(screen.page.get_by_text("Thank you. The owners will see this question.")).to_have_count(1)

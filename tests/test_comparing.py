@@ -390,17 +390,24 @@ def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(found:
 
 def test_an_answer_cites_passages_that_exist_or_is_not_shown(found: App) -> None:
     hits = found.searching.search("error 809").hits
-    said = Asking(SmallModels(ScriptedLlm("The port is closed [1]."))).ask("what is error 809", hits)  # type: ignore[arg-type]
+    said = Asking(SmallModels(ScriptedLlm("The port is closed [1]."))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
     assert (said.text, said.extract, said.cited) == ("The port is closed [1].", False, (hits[0],))
     for lie in ("The port is closed.", "See [99]."):
-        reply = Asking(SmallModels(ScriptedLlm(lie))).ask("what is error 809", hits)  # type: ignore[arg-type]
+        reply = Asking(SmallModels(ScriptedLlm(lie))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
         assert reply.extract
         assert "did not cite" in reply.advice
 
 
 def test_without_a_model_the_best_extract_is_shown_with_what_to_configure(found: App) -> None:
-    reply = found.asking.ask("error 809", found.searching.search("error 809").hits)
+    reply = found.asking.ask(ANN, "error 809", found.searching.search("error 809").hits)
     assert reply.text == "Error 809 means the port is closed."
     assert "No language model is configured" in reply.advice
     with pytest.raises(BadInput, match="found nothing"):
-        found.asking.ask("x", ())
+        found.asking.ask(ANN, "x", ())
+
+
+def test_only_those_who_may_compare_may_ask(found: App) -> None:
+    llm = ScriptedLlm("The port is closed [1].")
+    with pytest.raises(Refused, match="may compare configurations"):
+        Asking(SmallModels(llm)).ask(demo("reader"), "error 809", found.searching.search("error 809").hits)  # type: ignore[arg-type]
+    assert llm.asked == [], "nothing was spent"

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -190,6 +191,20 @@ def test_a_gap_is_kept_for_the_owners(own_kb: App) -> None:
     assert [(gap.query, gap.note, gap.who) for gap in own_kb.gaps.open()] == [
         ("how do I book the boat", "there was a boat once", "Robin Falk")
     ]
+
+
+def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
+    visit: Open, own_kb: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pages.ui.components import search_view
+
+    told = {"query": "how do I book the boat", "note": "", "hits": 0}
+    monkeypatch.setattr(
+        search_view, "search_view", lambda *given, **named: SimpleNamespace(open=None, report=dict(told))
+    )
+    app = visit("search", home=own_kb.settings.home, q=told["query"])
+    assert [gap.query for gap in own_kb.gaps.open()] == [told["query"]]
+    assert "flash" not in app.session_state, "the fragment would not show it, so a later page would"
 
 
 # ---------------------------------------------------------------- documents

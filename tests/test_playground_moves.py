@@ -86,6 +86,15 @@ def test_a_move_of_the_first_column_moves_all_against_it() -> None:
     assert all(hit["move"] for column in moved[1:] for hit in column["hits"])
 
 
+@pytest.mark.parametrize("column", [4, 99, -1, -4])
+def test_removing_a_column_that_is_gone_leaves_the_others(column: int) -> None:
+    for knob in ("remove", "alpha"):
+        left = ask({"column": column, "knob": knob, "value": 0.5})["setup"]["columns"]
+        assert [one["name"] for one in left] == list(NAMES)
+    twice = ask(turn(3, "remove", 0), turn(3, "remove", 0))["setup"]["columns"]
+    assert [one["name"] for one in twice] == list(NAMES[:3])
+
+
 def test_a_passage_is_made_once_per_run_and_only_the_column_that_moved_is_ranked(
     found: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,18 +7,20 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import strict
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from core.retrieval.presets import presets
 from core.services.comparing import Column
 from core.services.notebook import Setup
 from core.types import Filters
-from tests.conftest import ROOT, SmallModels, demo, kb_settings, put, small_app
+from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, kb_settings, put, small_app
 from tests.test_pipeline import FILES
 
 Open = Callable[..., AppTest]
@@ -194,6 +196,87 @@ def test_ask_without_a_model_says_what_to_configure_and_shows_an_extract(visit: 
     assert not app.exception
     assert "No language model is configured" in words(app)
     assert "Error 809 means the port is closed." in words(app)
+
+
+def test_an_answer_stays_through_knobs_and_reruns_and_its_citations_lead_to_the_passage(
+    visit: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pages.ui.components import listing
+
+    llm = ScriptedLlm("The port is closed [1].")
+    monkeypatch.setattr(SmallModels, "llm", lambda self, name="": llm)
+    app = visit(Setup("error 809", columns("BM25", "Convex 0.3"), tool="Ask"))
+    assert "The port is closed" not in words(app)
+    app.button(key="ask_go").click().run()
+    best = drawn(app)["columns"][0]["hits"][0]
+    shown = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_listing"]
+    (line,) = json.loads(shown[0].proto.json)["items"]
+    assert line["place"] == best["place"]
+    went: list[Any] = []
+    clicked = SimpleNamespace(open=best["place"])
+    monkeypatch.setattr(listing, "component", lambda _: lambda **given: clicked)
+    monkeypatch.setattr(listing.st, "switch_page", lambda page, query_params: went.append(query_params))
+    app.run()
+    assert "The port is closed [1]." in words(app)
+    assert went == [{name: str(value) for name, value in best["place"].items()}]
+    assert "found before" not in words(app)
+    kept = app.session_state["playground"]
+    kept["setup"]["columns"].reverse()
+    app.session_state["playground"] = kept
+    app.run()
+    assert "The port is closed [1]." in words(app), "it was paid for"
+    assert "found before" in words(app)
+    app.segmented_control(key="ask_column").set_value(1).run()
+    assert "The port is closed" not in words(app), "the other column was not asked"
+    assert len(llm.asked) == 1
+    app.segmented_control(key="ask_column").set_value(0)
+    app.text_area(key="playground_q").set_value("form 111")
+    next(button for button in app.button if button.label == "Run").click().run()
+    assert "The port is closed" not in words(app), "nobody asked about the new query"
+
+
+def test_applying_filters_leaves_a_query_alone_that_was_typed_and_not_yet_run(visit: Open) -> None:
+    app = visit(Setup(QUERY, columns("BM25")))
+    app.multiselect(key="playground_folders").set_value(["it"])
+    next(button for button in app.button if button.label == "Apply").click().run()
+    assert not app.exception, app.exception
+    assert not app.text_area(key="playground_q").proto.set_value, "the browser keeps what stands in the box"
+    data = drawn(app)
+    assert (data["query"], data["setup"]["filters"]["folders"]) == (QUERY, ["it"])
+
+
+def test_the_filters_of_another_link_replace_the_ones_before(visit: Open, home: Path) -> None:
+    app = visit(Setup(QUERY, columns("BM25"), Filters(folders=("it",), history=True)))
+    assert app.multiselect(key="playground_folders").value == ["it"]
+    assert app.toggle(key="playground_history").value
+    other = Setup(QUERY, columns("BM25"), Filters(types=("sop",)))
+    app.query_params["link"] = build(kb_settings(home)).notebook.keep(demo("admin"), other)
+    app.run()
+    assert not app.exception, app.exception
+    assert [one.value for one in app.multiselect] == [["sop"], [], []]
+    assert not app.toggle(key="playground_history").value
+    assert app.text_area(key="playground_q").proto.set_value, "a link shows everything as it was, the query too"
+    next(button for button in app.button if button.label == "Apply").click().run()
+    assert drawn(app)["setup"]["filters"] == strict.plain(other.filters)
+
+
+def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pages.ui.components import playground as component
+
+    opened: list[int] = []
+    real = component.playground
+
+    def clicked(*given: Any) -> Any:
+        return SimpleNamespace(**{**real(*given), "adjust": {"column": opened[-1]} if opened else None})
+
+    monkeypatch.setattr("pages.ui.playground_parts.results.playground", clicked)
+    app = visit(Setup(QUERY, columns("Convex 0.3") + columns("Conditional rerank", alpha=0.8, tau=0.4)))
+    for at, alpha, name in ((0, 0.3, "Convex 0.3"), (1, 0.8, "Conditional rerank"), (0, 0.3, "Convex 0.3")):
+        opened.append(at)
+        app.run()
+        assert not app.exception, app.exception
+        assert next(one.value for one in app.number_input if one.label == "alpha") == alpha
+        assert next(one.value for one in app.text_input if one.label == "Name") == name
 
 
 def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:

@@ -496,9 +496,9 @@ def test_what_is_typed_is_checked_while_it_is_typed(visit: Open, kb: App) -> Non
 @pytest.mark.parametrize("mend", [True, False])
 def test_moving_a_document_offers_to_mend_the_links_to_it(visit: Open, kb: App, mend: bool) -> None:
     app = visit("documents", "author", doc="FIN-1")
-    assert app.checkbox(key="move_mend").label == "Mend the links of 1 document that leads here"
-    app.checkbox(key="move_mend").set_value(mend).run()
-    app.text_input(key="move_to").set_value("finance/kept/records.md").run()
+    assert app.checkbox(key="move_mend_FIN-1").label == "Mend the links of 1 document that leads here"
+    app.checkbox(key="move_mend_FIN-1").set_value(mend).run()
+    app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
     app.button(key="move").click().run()
     change = kb.changes.all()[0]
     text = kb.store.read(change.head, "it/vpn.md").decode()
@@ -508,7 +508,7 @@ def test_moving_a_document_offers_to_mend_the_links_to_it(visit: Open, kb: App, 
 
 def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> None:
     app = visit("documents", "author", doc="FIN-1")
-    app.text_input(key="move_to").set_value("finance/kept/records.md").run()
+    app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
     app.button(key="move").click().run()
     assert kb.changes.all()[0].documents[0].old_path == PATH
     app = visit("documents", "author", doc="FIN-1")
@@ -518,6 +518,25 @@ def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> Non
     app = visit("documents", "author", doc="FIN-1", tab="History")
     app.button(key="restore").click().run()
     assert "5 years" in kb.store.read(kb.changes.all()[0].head, PATH).decode()
+
+
+def test_what_was_typed_for_one_document_stays_with_it(visit: Open, kb: App) -> None:
+    for years in ("6", "7", "8"):
+        put(kb, {PATH: TEXT.replace("5 years", f"{years} years")}, years)
+        put(kb, {"it/vpn.md": f"# Using the VPN\n\nSee [records](../finance/records.md) {years}.\n"}, years)
+    app = visit("documents", "author", doc="FIN-1", tab="History")
+    for label, typed in (("New path", "finance/kept.md"), ("Title of the change", "Mine"), ("Why (optional)", "Old")):
+        for box in (one for one in app.text_input if one.label == label):
+            box.set_value(typed)
+    for box, version in zip(app.selectbox, (1, 2), strict=True):
+        box.set_value(version)
+    app.run()
+    assert [one.value for one in app.selectbox] == [1, 2]
+    app.query_params["doc"] = "it/vpn"
+    app.run()
+    assert not app.exception, app.exception
+    assert [one.value for one in app.text_input] == ["it/vpn.md"] + [""] * 6
+    assert [one.value for one in app.selectbox] == [3, 4]
 
 
 def test_history_says_who_approved_and_who_wrote_each_line(visit: Open, kb: App) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
+from core.access import Actor, require
 from core.curation.render import plain
 from core.errors import BadInput, Unavailable
 from core.ports import Models
@@ -40,8 +41,9 @@ class Asking:
     def __init__(self, models: Models) -> None:
         self.models = models
 
-    def ask(self, question: str, hits: Sequence[Hit]) -> Reply:
+    def ask(self, actor: Actor, question: str, hits: Sequence[Hit]) -> Reply:
         """An answer whose every citation exists; without a model, or without citations, the best extract."""
+        require(actor, "compare configurations")
         if not hits:
             raise BadInput("This column found nothing, so there is nothing to answer from.")
         shown = hits[:PASSAGES]

@@ -34,10 +34,12 @@ def history_side(document: Document) -> None:
     if len(versions) < 2:
         st.caption("This is the first version; there is nothing to compare yet.")
         return
-    numbers = sorted(by_number)
+    numbers, last = sorted(by_number), len(by_number) - 1
     old, new = st.columns(2)
-    before = old.selectbox("From version", numbers, index=len(numbers) - 2, key=keys.OLD, bind="query-params")
-    after = new.selectbox("To version", numbers, index=len(numbers) - 1, key=keys.NEW, bind="query-params")
+    before = old.selectbox(
+        "From version", numbers, index=last - 1, key=f"{keys.OLD}_{document.id}", bind="query-params"
+    )
+    after = new.selectbox("To version", numbers, index=last, key=f"{keys.NEW}_{document.id}", bind="query-params")
     me = identity.me()
     if allowed(me, "propose a change") and before != numbers[-1]:
         tools.bring_back(document, by_number[before], me)

@@ -12,7 +12,7 @@ FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filt
 DOC = "doc"  # which document is open
 START, END = "start", "end"  # which passage of it is marked
 TAB = "tab"  # which side of it is shown
-OLD, NEW = "old", "new"  # which versions are compared
+OLD, NEW = "old", "new"  # which versions of a document are compared, with its id behind
 FOLDER = "folder"  # which folder of the library is open
 
 UPLOAD = "upload"  # what was brought in and not yet submitted, as plain values
@@ -25,6 +25,8 @@ UPLOAD_MADE = "upload_made"  # the change that the last submit made
 PLAYGROUND = "playground"  # the setup that the playground shows, as plain values
 LINK = "link"  # a kept setup, in the URL
 ASK = "playground_q"  # the playground's query box
+NARROWED = {name: f"playground_{name}" for name in ("types", "folders", "tags", "history")}  # the playground's filters
+REPLIES = "playground_replies"  # what the columns of a run answered, as plain values
 TOOL = "playground_tool"  # which tool is open below the columns
 BLIND = "playground_blind"  # whether judges see who found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows

@@ -4,7 +4,7 @@ const EXAMPLES = ["how long do we keep SAR records", "FN-22", "CU*BASE", "labels
 // where the app runs without its own routes, the same question goes through Python instead.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ asked: data.asked, found: data.found, direct: data.direct, open: { why: new Set(), more: new Set(), filters: false }, flight: null, timer: 0, box: null, serial: -1 }));
+  const state = memory(root, () => ({ asked: data.asked, found: data.found, direct: data.direct, open: { why: new Set(), more: new Set(), told: new Set(), filters: false }, flight: null, timer: 0, box: null, serial: -1 }));
   state.send = { ask: (asked) => setStateValue("asked", asked), trigger: setTriggerValue };
   if (data.serial !== state.serial) { state.serial = data.serial; state.asked = data.asked; state.found = data.found; state.direct = data.direct; }
   if (!state.box) build(root, state, data);
@@ -28,10 +28,11 @@ async function ask(root, state, change) {
   if (change.q !== undefined && change.q.trim() !== state.asked.q.trim()) asked.filters = {};
   state.asked = asked;
   remember(asked);
+  state.flight?.abort();
+  if (!state.direct) state.send.ask(asked);  // an empty box too: the same question afterwards must be news to Python
   if (!asked.q.trim()) { state.found = null; draw(root, state); return; }
   state.line.classList.add("busy");
-  if (!state.direct) { state.send.ask(asked); return; }
-  state.flight?.abort();
+  if (!state.direct) return;
   const flight = (state.flight = new AbortController());
   try {
     const answer = await fetch(`/api/find?${address(asked)}`, { signal: flight.signal, headers: { Authorization: `Bearer ${state.direct}` } });
@@ -116,13 +117,14 @@ function draw(root, state) {
   };
 
   const reported = el("div", {});
+  const thank = () => reported.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question."));
   const report = () => {
     const note = el("input", { type: "text", placeholder: "What did you expect to find? (optional)", "aria-label": "What did you expect to find?" });
-    const send = () => { setTriggerValue("report", { note: note.value, query: data.query, hits: data.groups.length }); reported.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question.")); };
+    const send = () => { setTriggerValue("report", { note: note.value, query: data.query, hits: data.groups.length }); open.told.add(data.query); thank(); };
     note.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); });
     reported.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", send, { kind: "outline" })));
   };
-  reported.append(button("Not what you were looking for?", report));
+  open.told.has(data.query) ? thank() : reported.append(button("Not what you were looking for?", report));
 
   const total = data.stages.reduce((sum, stage) => sum + stage.ms, 0) || 1;
   const timing = el("details", {}, el("summary", {}, `How this search ran: ${data.how}`),

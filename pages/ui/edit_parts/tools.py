@@ -38,11 +38,13 @@ def draw(document: Document, me: Actor) -> None:
 
 
 def _move(document: Document, me: Actor) -> None:
-    to = st.text_input("New path", document.path, key="move_to")
+    to = st.text_input("New path", document.path, key=f"move_to_{document.id}")
     linking = len(links_to(document.path))
     label = f"Mend the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
-    mend = linking > 0 and st.checkbox(label, True, key="move_mend", help="In the same change, for the same reviewers.")
-    chosen = target.choose("move", f"Move {document.title}"[:200], app().store.head(), me)
+    mend = linking > 0 and st.checkbox(
+        label, True, key=f"move_mend_{document.id}", help="In the same change, for the same reviewers."
+    )
+    chosen = target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().store.head(), me)
     if st.button("Save in a change", type="primary", key="move"):
         target.finish(chosen, lambda: moved(app().documents, document.path, to.strip(), mend=mend))
 
@@ -54,7 +56,7 @@ def _status(document: Document, me: Actor, word: str, status: str) -> None:
         else "It stays readable, marked as retired, and is found only when history is asked for."
     )
     st.markdown(f"{will} First the change is reviewed.")
-    chosen = target.choose("status", f"{word} {document.title}"[:200], app().store.head(), me)
+    chosen = target.choose(f"status_{document.id}", f"{word} {document.title}"[:200], app().store.head(), me)
     if st.button("Save in a change", type="primary", key="status"):
         target.finish(chosen, lambda: with_status(app().documents, document.path, status))
 
@@ -63,9 +65,8 @@ def bring_back(document: Document, version: Version, me: Actor) -> None:
     """An old version as a new change."""
     with st.popover(f"Restore version {version.number}", icon=":material/settings_backup_restore:", key="restore_box"):
         st.markdown("The old text becomes a new change, to be reviewed like any other.")
-        chosen = target.choose(
-            "restore", f"Restore version {version.number} of {document.title}"[:200], app().store.head(), me
-        )
+        title = f"Restore version {version.number} of {document.title}"[:200]
+        chosen = target.choose(f"restore_{document.id}_{version.number}", title, app().store.head(), me)
         if st.button("Save in a change", type="primary", key="restore"):
             target.finish(chosen, lambda: _old(document, version))
 

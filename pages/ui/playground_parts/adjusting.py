@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +21,13 @@ LABELS = {"rrf_k": "RRF k", "k": "Hits (k)", "missing": "Missing scores", "tau":
 _CHOICES = {"fusion": "FUSIONS", "normalisation": "NORMALISATIONS", "reranker": "METHODS", "rerank_prompt": "PROMPTS"}
 
 
+def show(at: int) -> None:
+    """Open the dialog on one column, with its values and nobody else's."""
+    _dialog(at, f"adjust_{at}_{uuid.uuid4().hex}")
+
+
 @st.dialog("Configuration", width="medium")
-def dialog(at: int) -> None:
+def _dialog(at: int, mark: str) -> None:
     """Change anything; Apply ranks again from memory, Save keeps it for the team."""
     now = state.setup()
     if at >= len(now.columns):
@@ -32,9 +38,9 @@ def dialog(at: int) -> None:
     values: dict[str, Any] = {}
     for n, field in enumerate(one for one in dataclasses.fields(SearchConfig) if one.name != "weights"):
         with (left, right)[n % 2]:
-            values[field.name] = _widget(field.name, getattr(column.config, field.name))
-    weights = _weights(column.config, values["legs"])
-    name = st.text_input("Name", value=column.name, key="adjust_name", max_chars=60)
+            values[field.name] = _widget(field.name, getattr(column.config, field.name), mark)
+    weights = _weights(column.config, values["legs"], mark)
+    name = st.text_input("Name", value=column.name, key=f"{mark}_name", max_chars=60)
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Save for the team", key="adjust_save"):
             _apply(at, name, values, weights, save=True)
@@ -42,8 +48,8 @@ def dialog(at: int) -> None:
             _apply(at, name, values, weights, save=False)
 
 
-def _widget(name: str, value: Any) -> Any:
-    label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"adjust_{name}"
+def _widget(name: str, value: Any, mark: str) -> Any:
+    label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"{mark}_{name}"
     if isinstance(value, tuple):
         return st.multiselect(label, configs.LEGS, default=list(value), key=key)
     if isinstance(value, bool):
@@ -58,14 +64,14 @@ def _widget(name: str, value: Any) -> Any:
     return st.text_input(label, value, key=key)
 
 
-def _weights(config: SearchConfig, legs: list[str]) -> dict[str, float]:
+def _weights(config: SearchConfig, legs: list[str], mark: str) -> dict[str, float]:
     """A weight per leg; all at zero leaves the weighing to alpha."""
     if len(legs) < 2:
         return {}
     st.caption("Weights per leg, instead of alpha. Leave all at 0 to weigh by alpha.")
     cells = st.columns(len(legs))
     given = {
-        leg: float(cell.number_input(leg, 0.0, 100.0, float(config.weights.get(leg, 0.0)), key=f"adjust_weight_{leg}"))
+        leg: float(cell.number_input(leg, 0.0, 100.0, float(config.weights.get(leg, 0.0)), key=f"{mark}_weight_{leg}"))
         for leg, cell in zip(legs, cells, strict=True)
     }
     return given if any(given.values()) else {}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core import strict
 from core.services.notebook import Setup
 from core.types import Filters
 from pages.ui import acts, identity, keys, style
@@ -64,17 +65,16 @@ def _filters(filters: Filters) -> None:
             st.multiselect(
                 name.capitalize(),
                 values,
-                default=[value for value in getattr(filters, name) if value in values],
-                key=f"playground_{name}",
+                key=keys.NARROWED[name],
                 format_func=style.type_name if name == "types" else str,
             )
-        st.toggle("Include retired, superseded and upcoming documents", filters.history, key="playground_history")
+        st.toggle("Include retired, superseded and upcoming documents", key=keys.NARROWED["history"])
         st.form_submit_button("Apply", on_click=_apply)
 
 
 def _apply() -> None:
-    chosen = {name: tuple(st.session_state[f"playground_{name}"]) for name in ("types", "folders", "tags")}
-    filters = Filters(**chosen, history=bool(st.session_state["playground_history"]))
+    chosen = {name: st.session_state[key] for name, key in keys.NARROWED.items()}
+    filters = strict.parse(Filters, chosen, "filters")
     state.put(replace(state.setup(), filters=filters), fresh=True)
 
 

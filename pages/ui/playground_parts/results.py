@@ -39,7 +39,7 @@ def draw() -> None:
         {**data, "direct": token(me)}, KEY, {"turn": _turn, "judge": _judge, "look": _look, "keep": _keep}
     )
     if clicked.adjust:
-        adjusting.dialog(int(clicked.adjust.get("column", 0)))
+        adjusting.show(int(clicked.adjust.get("column", 0)))
     if clicked.open:
         st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})
     flash.show()

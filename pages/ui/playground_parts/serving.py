@@ -127,9 +127,11 @@ def turned(now: Setup, what: Mapping[str, Any]) -> Setup:
     columns, at, knob = list(now.columns), int(what.get("column", 0)), str(what.get("knob"))
     if knob == "add" and len(columns) < MOST:
         columns.append(_next(columns))
+    elif not 0 <= at < len(columns):
+        return now  # a second click on a column that is gone
     elif knob == "remove" and len(columns) > 1:
         columns.pop(at)
-    elif 0 <= at < len(columns):
+    else:
         columns[at] = _column(columns[at], knob, what.get("value"))
     return check(replace(now, columns=tuple(columns)))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -26,13 +28,14 @@ def setup() -> Setup:
         open_link(link)
     elif kept is None:
         put(Setup(query=st.query_params.get(keys.QUERY, ""), columns=_first()), fresh=True)
-    now = check(strict.parse(Setup, st.session_state[keys.PLAYGROUND]["setup"], "setup"))
+    now = _parsed(st.session_state[keys.PLAYGROUND])
     _widgets(now)
     return now
 
 
 def open_link(link: str) -> None:
-    """Show what somebody kept."""
+    """Show what somebody kept, and nothing of what was there before."""
+    st.session_state.pop(keys.PLAYGROUND, None)
     try:
         put(app().notebook.opened(identity.me(), link), fresh=True, link=link)
     except ConcordError as error:
@@ -49,20 +52,29 @@ def put(new: Setup, *, fresh: bool = False, link: str = "") -> None:
     st.session_state[keys.PLAYGROUND] = {"setup": strict.plain(new), "run": run, "link": link}
     if fresh:
         st.session_state[keys.LOOKED] = []
-        _widgets(new, anew=True)
+        _widgets(new, _values(_parsed(kept)) if kept else {})
 
 
-def _widgets(now: Setup, *, anew: bool = False) -> None:
-    """Widgets show the setup, also when somebody comes back from another page."""
-    values = {
+def _widgets(now: Setup, before: Mapping[str, Any] | None = None) -> None:
+    """Widgets show the setup, also when somebody comes back from another page; what did not change stays as typed."""
+    for key, value in _values(now).items():
+        changed = before is not None and (key not in before or before[key] != value)
+        if changed or key not in st.session_state:
+            st.session_state[key] = value
+
+
+def _values(now: Setup) -> dict[str, Any]:
+    return {
         keys.ASK: now.query,
         keys.BLIND: now.blind,
         keys.TOOL: now.tool or None,
         keys.EXPECTED: now.document or None,
+        **{key: strict.plain(getattr(now.filters, name)) for name, key in keys.NARROWED.items()},
     }
-    for key, value in values.items():
-        if anew or key not in st.session_state:
-            st.session_state[key] = value
+
+
+def _parsed(kept: Mapping[str, Any]) -> Setup:
+    return check(strict.parse(Setup, kept["setup"], "setup"))
 
 
 def keep(now: Setup) -> None:
