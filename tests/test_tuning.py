@@ -16,6 +16,7 @@ from core.evaluation.measures import ranked
 from core.retrieval import config as configs
 from core.retrieval.fusion import rank
 from core.retrieval.pipeline import Candidates, fuse
+from core.retrieval.presets import spell
 from core.services.legs import narrow
 from core.services.runs import Plan
 from tests.conftest import small_app
@@ -153,6 +154,23 @@ def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_
     assert run.warnings == ()
     with pytest.raises(BadInput, match="needs convex fusion"):
         kb.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
+
+
+def test_training_that_fails_keeps_nothing(kb: App) -> None:
+    with pytest.raises(BadInput, match="There is no ranking measure"):
+        kb.training.train(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1")
+    assert kb.alphas.names() == ()
+
+
+def test_a_model_that_was_promoted_is_never_written_again(kb: App) -> None:
+    config = replace(configs.parse("tm2c2-0.5"), depth=9)
+    first = kb.training.train(ADMIN, "small", config=config)
+    kb.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
+    kb.production.rollback(ADMIN)
+    with pytest.raises(BadInput, match="'small-ridge' is or was in production"):
+        kb.training.train(ADMIN, "small", name="small-ridge", config=config)
+    assert kb.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
+    assert kb.alphas.model("small-ridge") == first.trained.model
 
 
 # ---------------------------------------------------------------- promotion
