@@ -10,7 +10,7 @@ import pytest
 
 from core import profiles
 from core.bootstrap import App
-from core.errors import BadInput, Cancelled, NotFound, Refused
+from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
 from core.evaluation import comparisons
 from core.evaluation.measures import ranked
 from core.retrieval import config as configs
@@ -19,7 +19,7 @@ from core.services.experiments.bench import sampled
 from core.services.experiments.compliance import CONFIGURATIONS, configurations
 from core.services.experiments.pairs import by_concatenation, by_rrf
 from core.services.runs import Plan
-from tests.conftest import ScriptedLlm, put, small_app
+from tests.conftest import ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
@@ -122,6 +122,30 @@ def test_a_cancelled_run_goes_on_where_it_stopped(kb: App, monkeypatch: pytest.M
     monkeypatch.setattr(type(kb.searching), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest))
     kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
     assert len(reranked) == len(questions().questions) - 25
+
+
+def test_a_run_whose_reranker_failed_is_shown_and_made_again(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> WordReranker:
+        raise Unavailable("The reranker is down.")
+
+    monkeypatch.setattr(kb.models, "reranker", broken)
+    ill = kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    assert "The reranker is down." in ill.warnings[0]
+    assert kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0].id == ill.id, "as ill as before"
+    monkeypatch.undo()
+    well = kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    assert well.warnings == ()
+    assert {run.id for run in kb.runs.all("small")} == {ill.id, well.id}
+    assert kb.runs.get(ill.id).warnings == ill.warnings
+
+
+def test_sets_with_the_same_questions_have_runs_of_their_own(kb: App) -> None:
+    kb.querysets.keep(ADMIN, replace(questions(), name="twin"))
+    one, other = (kb.runs.evaluate(name, plans(kb, "bm25"))[0] for name in ("small", "twin"))
+    assert (one.queryset, other.queryset) == ("small", "twin")
+    assert [run.id for run in kb.runs.all("twin")] == [other.id]
+    kb.querysets.drop(ADMIN, "small")
+    assert kb.production.evidence(other.id).after == other
 
 
 def test_a_run_can_be_traced(shared: App) -> None:

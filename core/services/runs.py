@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core import profiles, strict
@@ -101,7 +101,7 @@ class Runs:
 
     def _run(self, bench: _Bench, plan: Plan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searching, bench.index, plan.config)
-        number = strict.digest([search, bench.queryset.digest, bench.unit])
+        number = strict.digest([search, bench.queryset.name, bench.queryset.digest, bench.unit])
         if known := self._find(number):
             return known
         started = time.perf_counter()
@@ -115,6 +115,7 @@ class Runs:
                 f"The first: {bench.gains.unmapped[0].why if bench.gains.unmapped else 'no question is judged'}"
             )
         run = self._assemble(number, bench, plan, results, ranked, round(time.perf_counter() - started, 3))
+        run = replace(run, id=_degraded(run)) if run.warnings else run
         self._keep(run, search)
         return run
 
@@ -273,6 +274,11 @@ class _Bench:
         gains = self.gains.gains[question]
         best = min(gains, key=lambda unit: (-gains[unit], unit))
         return best if self.unit == "document" else self.index.document_of(best)
+
+
+def _degraded(run: Run) -> str:
+    """The number of a run where something failed: it is kept and shown, and never taken for what was asked for."""
+    return strict.digest([run.id, run.warnings, [one.passages for one in run.results.values()]])
 
 
 def _ranked(raw: Mapping[str, Any]) -> Ranked:
