@@ -87,6 +87,16 @@ def test_a_move_of_the_slider_says_what_a_run_says(shared: App, measure: str, un
     assert index.size
 
 
+@pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])
+def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared: App, name: str) -> None:
+    config = replace(configs.parse(name), depth=9)
+    run = shared.runs.evaluate("small", [Plan(shared.preferences.profile(), config)])[0]
+    sure = sorted(one.confidence for one in run.results.values())
+    for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
+        moved = shared.tuning.move(shared.tuning.lay("small", depth=9), replace(config, tau=tau))
+        assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
+
+
 def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
     laid = shared.tuning.lay("small", depth=9)

@@ -147,7 +147,7 @@ class Tuning:
             by_category,
             int(first.sum()),
             len(scores),
-            float((fused.max(axis=1) < config.tau).mean()),
+            float((sweep.confidence(fused, config) < config.tau).mean()),
         )
 
     def weigh(self, laid: Laid, before: SearchConfig, after: SearchConfig, measure: str = MEASURE) -> Comparison:
