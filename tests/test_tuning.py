@@ -146,12 +146,12 @@ def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
 
 
 def test_tau_is_calibrated_on_what_reranking_changes(shared: App) -> None:
-    found = shared.tuning.tau("small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5)
+    found = shared.tuning.tau(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5)
     assert len(found.curve) == 101
     assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
     assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
     with pytest.raises(BadInput, match="beta"):
-        shared.tuning.tau("small", beta=1.5)
+        shared.tuning.tau(ADMIN, "small", beta=1.5)
 
 
 def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_with(kb: App) -> None:

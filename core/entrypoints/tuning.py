@@ -55,8 +55,15 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
     config = configs.parse(options.config or CONVEX)
     if not options.config:
         config = configs.from_mapping({**strict.plain(config), "depth": app.preferences.production().config.depth})
-    laid = app.tuning.lay(options.queryset, options.profile, config.legs, config.depth, options.unit, terminal.progress)
-    found = app.tuning.alpha(laid, config, options.measure)
+    found = app.tuning.curve(
+        acting(app, options),
+        options.queryset,
+        config,
+        options.profile,
+        options.measure,
+        options.unit,
+        terminal.progress,
+    )
     best = found.overall.points[found.overall.alphas.index(found.overall.best)]
     value = {
         "queryset": options.queryset,
@@ -123,6 +130,7 @@ def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     config = configs.parse(options.config) if options.config else None
     found = app.tuning.tau(
+        acting(app, options),
         options.queryset,
         options.profile,
         config,

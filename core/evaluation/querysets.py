@@ -82,6 +82,13 @@ def check(queryset: QuerySet) -> QuerySet:
     return replace(queryset, questions=tuple(questions.values()), judgments=tuple(dict.fromkeys(queryset.judgments)))
 
 
+def known_unit(unit: str) -> str:
+    """What a ranking is a ranking of, if there is such a thing."""
+    if unit not in UNITS:
+        raise BadInput(f"There is no unit {unit!r}. Units: {', '.join(UNITS)}.")
+    return unit
+
+
 def of_question(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
     """Judgments by question."""
     grouped: dict[str, list[Judgment]] = {}

@@ -135,6 +135,11 @@ class ProductionSettings:
         """Run production again on every watched query set, and mark a loss that is not chance."""
         return tuple(self._drift(name, measure, progress) for name in self.watched())
 
+    def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
+        """The same for somebody who waits."""
+        require(actor, "run an evaluation")
+        return self.drift(measure, progress)
+
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now = self.preferences.production()
         mine = (profiles.identity(now.profile), strict.digest(now.config))

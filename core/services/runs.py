@@ -11,7 +11,7 @@ from core import profiles, strict
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.evaluation import anchoring
-from core.evaluation.querysets import UNITS, Judgment, QuerySet, Question, of_question, settled
+from core.evaluation.querysets import Judgment, QuerySet, Question, known_unit, of_question, settled
 from core.evaluation.runs import Answered, Run, label, means, pack, times_of, unpack
 from core.evaluation.scoring import READ, Gold, score
 from core.ports import Clock, Database, Index, Progress, no_progress
@@ -64,8 +64,20 @@ class Runs:
         for profile, config in pairs:
             self.plan(profile, config)
         return self.jobs.start(
-            "evaluate", {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": unit}
+            "evaluate", {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": known_unit(unit)}
         )
+
+    def measure(
+        self,
+        actor: Actor,
+        queryset: str,
+        pairs: Sequence[tuple[str, str]],
+        unit: str = "document",
+        progress: Progress = no_progress,
+    ) -> tuple[Run, ...]:
+        """Run (profile, configuration) pairs for somebody who waits."""
+        require(actor, "run an evaluation")
+        return self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""
@@ -80,9 +92,11 @@ class Runs:
         unit: str = "document",
         progress: Progress = no_progress,
     ) -> tuple[Run, ...]:
-        """One run per plan. Legs are searched once per profile and depth; finished runs and questions are reused."""
-        if unit not in UNITS:
-            raise BadInput(f"There is no unit {unit!r}. Units: {', '.join(UNITS)}.")
+        """One run per plan, for services and jobs; people come through `measure` and `start`.
+
+        Legs are searched once per profile and depth; finished runs and questions are reused.
+        """
+        known_unit(unit)
         found = self.querysets.get(queryset) if isinstance(queryset, str) else queryset
         if not found.judgments:
             raise BadInput(f"Nobody judged anything in {found.name!r} yet, so there is nothing to measure.")
