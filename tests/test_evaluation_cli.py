@@ -79,7 +79,12 @@ def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, made: d
     )  # fmt: skip
     assert code == 0
     assert len(value["runs"]) == 15
-    assert (tmp_path / "r.md").read_text().startswith("# The compliance benchmark")
+    written = (tmp_path / "r.md").read_text()
+    assert written.startswith(
+        "# The compliance benchmark\n\nFifteen ways to search the same index, on known-item questions in 5"
+    )
+    assert "- depth: 30 candidates per leg" in written
+    assert "flatter BM25" in written
     assert (tmp_path / "r.html").stat().st_size > 1_000_000, "plotly is inside"
 
 

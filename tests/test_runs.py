@@ -13,6 +13,7 @@ from core.bootstrap import App
 from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
 from core.evaluation import comparisons
 from core.evaluation.measures import ranked
+from core.evaluation.report import markdown
 from core.retrieval import config as configs
 from core.services.experiments import EXPERIMENTS, chunking
 from core.services.experiments.bench import sampled
@@ -255,7 +256,15 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     assert "http://" not in head
     assert "https://" not in head
     assert made.report.values["runs"]
+    assert made.report.facts["depth"] == f"{100 if name == 'pairs' else 30} candidates per leg"
     json.dumps(made.report.values)
+
+
+def test_the_compliance_report_says_which_questions_it_is_about(shared: App) -> None:
+    made = shared.experiments.run(ADMIN, "compliance", "small", limit=10).report
+    assert made.title == "The compliance benchmark on small (10 questions)"
+    assert made.about.endswith("on the questions of small (10 questions) in 2 categories.")
+    assert "Known items reward" not in markdown(made)
 
 
 def test_what_needs_a_language_model_is_left_out_with_a_sentence(kb: App) -> None:

@@ -111,6 +111,7 @@ class Workbench:
             "questions per category": ", ".join(f"{c} {len(q)}" for c, q in by_category(self.queryset).items()),
             "commit": runs[0].commit if runs else self.runs.searching.index().generation.commit,
             "profiles": ", ".join(dict.fromkeys(run.profile for run in runs)),
+            "depth": f"{', '.join(dict.fromkeys(str(run.config.depth) for run in runs))} candidates per leg",
             "models": ", ".join(dict.fromkeys(model for run in runs for model in run.models)) or "none",
             "runs": ", ".join(run.id for run in runs),
             "made": self.runs.clock.stamp(),
