@@ -141,6 +141,12 @@ def test_the_split_is_70_15_15_within_groups_and_ignores_the_order() -> None:
     assert split(made, seed=7) != parts
 
 
+def test_groups_that_are_too_small_to_divide_are_divided_together() -> None:
+    alone = [replace(one, group=f"g{n}") for n, one in enumerate(examples(40))]
+    assert [len(part) for part in split(alone)] == [28, 6, 6]
+    assert len(train("ridge", alone, "test").test) == 6
+
+
 def test_the_grids_are_those_of_the_thesis() -> None:
     assert len(learners.LAMBDAS) == 5
     assert len(learners.TREES) * len(learners.ROUNDS) == 54

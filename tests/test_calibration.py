@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,19 @@ def test_an_honest_confidence_gives_a_tau_that_holds_on_held_out_queries() -> No
     assert found.held_out.precision >= 0.65
     assert 0.5 < found.kept < 1.0
     assert (found.curve[0].skipped, found.curve[0].share) == (1600, 0.0)
-    assert found.sentence.endswith("as promised.")
+    assert found.verdict == "not contradicted", "the smallest safe tau is as precise as it must be, and no more"
+
+
+def test_few_held_out_queries_that_fail_confirm_nothing() -> None:
+    observed = [Observed(f"q{n:02d}", 0.9, True, 1.0, 1.0) for n in range(25)]
+    kept_out = calibrate(observed, least=15).held_out
+    assert (kept_out.answered, kept_out.skipped) == (5, 5)
+    order = sorted(observed, key=lambda one: one.query)
+    random.Random(42).shuffle(order)
+    missed = {one.query for one in order[:4]}
+    found = calibrate([replace(one, answered=one.query not in missed) for one in observed], least=15)
+    assert (found.verdict, found.holds) == ("not contradicted", True)
+    assert found.sentence.endswith("1 of 5 skipped queries answered, which neither confirms nor contradicts 50%.")
 
 
 def test_a_stricter_beta_never_skips_more() -> None:
@@ -82,6 +95,7 @@ def test_too_few_or_too_bad_queries_give_no_tau_and_a_sentence() -> None:
 def test_where_reranking_gains_nothing_no_share_of_the_gain_is_claimed() -> None:
     flat = [Observed(str(n), 0.9, True, 1.0, 1.0) for n in range(200)]
     assert calibrate(flat).kept is None
+    assert calibrate(flat).sentence.endswith("40 of 40 skipped queries answered, which confirms 50%.")
 
 
 def test_calibrating_twice_gives_the_same_answer_whatever_the_order() -> None:

@@ -79,7 +79,12 @@ def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, made: d
     )  # fmt: skip
     assert code == 0
     assert len(value["runs"]) == 15
-    assert (tmp_path / "r.md").read_text().startswith("# The compliance benchmark")
+    written = (tmp_path / "r.md").read_text()
+    assert written.startswith(
+        "# The compliance benchmark\n\nFifteen ways to search the same index, on known-item questions in 5"
+    )
+    assert "- depth: 30 candidates per leg" in written
+    assert "flatter BM25" in written
     assert (tmp_path / "r.html").stat().st_size > 1_000_000, "plotly is inside"
 
 
@@ -124,3 +129,28 @@ def test_refusals_are_sentences(run: Run, arguments: tuple[str, ...], sentence: 
     assert (code, out) == (1, "")
     assert sentence in err
     assert "Traceback" not in err
+
+
+REFUSED = (
+    (("tune", "tau", "few", "--measure", "nDCG@5"), "A run has no measure 'nDCG@5'. It has: nDCG@10"),
+    (("tune", "alpha", "few", "--unit", "page"), "There is no unit 'page'"),
+    (("tune", "alpha", "few", "--out", "."), "Cannot use '.': is a directory"),
+    (("eval", "export", "few", ".", "--format", "csv"), "Cannot use '.': is a directory"),
+    (("eval", "run", "few", "--unit", "page", "--background"), "There is no unit 'page'"),
+    (("eval", "generate", "--per-category", "-1"), "At least one question of each category"),
+    (("eval", "generate", "--kind", "qa", "--per-category", "0"), "At least one question of each category"),
+    (("--as", "reader", "eval", "run", "few"), "may run an evaluation"),
+    (("--as", "reader", "eval", "drift"), "may run an evaluation"),
+    (("--as", "reader", "tune", "alpha", "few"), "may run an evaluation"),
+    (("--as", "reader", "tune", "tau", "few"), "may run an evaluation"),
+    (("--as", "reader", "eval", "generate", "--kind", "qa"), "may keep a query set"),
+    (("--as", "ghost", "eval", "runs"), "There is no account 'ghost'"),
+    (("--as", "ghost", "search", "vpn"), "There is no account 'ghost'"),
+)
+
+
+def test_what_cannot_be_done_with_a_set_is_said_in_a_sentence(run: Run, made: dict[str, Any]) -> None:
+    for arguments, sentence in REFUSED:
+        code, out, err = run(*arguments, as_json=False)
+        assert (code, out) == (1, ""), arguments
+        assert sentence in err, arguments

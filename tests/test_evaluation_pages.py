@@ -364,6 +364,16 @@ def test_without_evidence_the_button_waits_for_a_reason(visit: Open, kb: App) ->
     assert not app.button(key="promote").disabled
 
 
+def test_what_must_rerank_first_is_measured_in_the_background(visit: Open, kb: App) -> None:
+    kb.production.promote(ADMIN, config="convex-0.5+rerank", reason="to start from something slow")
+    measured(kb, "bm25")
+    app = visit("tuning", kb, tuning_tab="Production")
+    assert "Production must rerank these questions first" in words(app)
+    ran(app.button(key="measure_due").click())
+    work(kb)
+    assert "Against production" in words(visit("tuning", kb, tuning_tab="Production"))
+
+
 def test_a_loss_of_production_is_marked(visit: Open, kb: App) -> None:
     measured(kb, "")
     kb.measuring.drift(AUTHOR)

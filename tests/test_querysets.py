@@ -155,6 +155,10 @@ def test_frontmatter_answers_become_questions(kb: App) -> None:
     assert [(one.text, judged.path) for one, judged in zip(made.questions, made.judgments, strict=True)] == [
         ("How long do we have to claim?", "ops/claims.md")
     ]
+    put(kb, {"ops/claims.md": CLAIMS.replace("  - How long", "  - Who files the claim?\n  - How long")})
+    more = kb.querysets.from_frontmatter(ADMIN)
+    assert made.questions[0] in more.questions, "a question that moved down keeps its id"
+    assert len(more.questions) == len(more.judgments) == 2
 
 
 @pytest.mark.parametrize("name", ["nothing.jsonl", "folder"])
@@ -164,6 +168,22 @@ def test_what_is_not_there_is_said_so(tmp_path: Path, name: str) -> None:
 
 
 # ---------------------------------------------------------------- kept
+
+
+def test_an_id_goes_on_meaning_the_same_question(kb: App, tmp_path: Path) -> None:
+    kept = kb.querysets.keep(ADMIN, sample())
+    first, *rest = kept.questions
+    other = replace(first, text="Something else entirely?")
+    with pytest.raises(BadInput, match=f"asks something else under the id {first.id!r}"):
+        kb.querysets.keep(ADMIN, replace(sample(), questions=(other, *rest)))
+    with pytest.raises(BadInput, match=f"asks two things under the id {first.id!r}"):
+        kb.querysets.keep(ADMIN, replace(sample(), name="fresh", questions=(first, other, *rest)))
+    path = tmp_path / "sample.csv"
+    path.write_text(f"id,question,path\n{first.id},{other.text},ops/claims.md\nq9,Who signs?,ops/claims.md\n")
+    read, problems = kb.querysets.read(ADMIN, path, name="sample")
+    assert [(one.line, one.why) for one in problems] == [(0, f"the id {first.id!r} already names another question")]
+    assert {one.text for one in read.questions} == {*(one.text for one in kept.questions), "Who signs?"}
+    assert len(read.judgments) == len(kept.judgments) + 1
 
 
 def test_keeping_twice_changes_nothing_and_judging_again_replaces_the_grade(kb: App) -> None:

@@ -10,16 +10,17 @@ import pytest
 
 from core import profiles
 from core.bootstrap import App
-from core.errors import BadInput, Cancelled, NotFound, Refused
+from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
 from core.evaluation import comparisons
 from core.evaluation.measures import ranked
+from core.evaluation.report import markdown
 from core.retrieval import config as configs
 from core.services.experiments import EXPERIMENTS, chunking
 from core.services.experiments.bench import sampled
 from core.services.experiments.compliance import CONFIGURATIONS, configurations
 from core.services.experiments.pairs import by_concatenation, by_rrf
 from core.services.runs import Plan
-from tests.conftest import ScriptedLlm, put, small_app
+from tests.conftest import ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
@@ -122,6 +123,30 @@ def test_a_cancelled_run_goes_on_where_it_stopped(kb: App, monkeypatch: pytest.M
     monkeypatch.setattr(type(kb.searching), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest))
     kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
     assert len(reranked) == len(questions().questions) - 25
+
+
+def test_a_run_whose_reranker_failed_is_shown_and_made_again(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> WordReranker:
+        raise Unavailable("The reranker is down.")
+
+    monkeypatch.setattr(kb.models, "reranker", broken)
+    ill = kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    assert "The reranker is down." in ill.warnings[0]
+    assert kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0].id == ill.id, "as ill as before"
+    monkeypatch.undo()
+    well = kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    assert well.warnings == ()
+    assert {run.id for run in kb.runs.all("small")} == {ill.id, well.id}
+    assert kb.runs.get(ill.id).warnings == ill.warnings
+
+
+def test_sets_with_the_same_questions_have_runs_of_their_own(kb: App) -> None:
+    kb.querysets.keep(ADMIN, replace(questions(), name="twin"))
+    one, other = (kb.runs.evaluate(name, plans(kb, "bm25"))[0] for name in ("small", "twin"))
+    assert (one.queryset, other.queryset) == ("small", "twin")
+    assert [run.id for run in kb.runs.all("twin")] == [other.id]
+    kb.querysets.drop(ADMIN, "small")
+    assert kb.production.evidence(other.id).after == other
 
 
 def test_a_run_can_be_traced(shared: App) -> None:
@@ -231,7 +256,15 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     assert "http://" not in head
     assert "https://" not in head
     assert made.report.values["runs"]
+    assert made.report.facts["depth"] == f"{100 if name == 'pairs' else 30} candidates per leg"
     json.dumps(made.report.values)
+
+
+def test_the_compliance_report_says_which_questions_it_is_about(shared: App) -> None:
+    made = shared.experiments.run(ADMIN, "compliance", "small", limit=10).report
+    assert made.title == "The compliance benchmark on small (10 questions)"
+    assert made.about.endswith("on the questions of small (10 questions) in 2 categories.")
+    assert "Known items reward" not in markdown(made)
 
 
 def test_what_needs_a_language_model_is_left_out_with_a_sentence(kb: App) -> None:

@@ -12,7 +12,7 @@ from core.retrieval.calibration import Observed, curve
 from core.retrieval.config import parse
 from core.services.comparing import Column
 from core.services.standing import Standing, confidence, learned_alphas, stand
-from tests.evaluated import evaluated
+from tests.evaluated import ADMIN, evaluated
 
 CONDITIONAL = Column("local", parse('{"base": "convex-0.5", "rerank": "conditional", "tau": 0.9}'))
 QUERY = "key3first apple river"
@@ -46,7 +46,7 @@ def test_without_runs_there_is_a_score_and_no_curve(judged: App) -> None:
 
 
 def test_the_curve_is_that_of_a_calibration_and_costs_nothing(judged: App) -> None:
-    made = judged.tuning.tau("small", config=CONDITIONAL.config, least=5)
+    made = judged.tuning.tau(ADMIN, "small", config=CONDITIONAL.config, least=5)
     before = len(judged.runs.all())
     found = stand(judged.runs, CONDITIONAL, 0.5)
     assert found.questions == 48 == found.curve[0].skipped

@@ -71,6 +71,13 @@ def test_equal_runs_say_that_there_is_nothing_to_see() -> None:
     assert found.sentence.endswith("If there is a difference, it is smaller than 0.01.")
 
 
+def test_what_the_interval_leaves_open_is_not_called_smaller_than_it_is() -> None:
+    found = compare([0.0] * 100, [0.006 + 0.034, 0.006 - 0.034] * 50)
+    assert (found.verdict, found.needed) == ("not enough evidence", 0)
+    assert found.difference.high > 0.012
+    assert found.sentence.endswith(f"it is probably not larger than {found.difference.high:.3f}.")
+
+
 def test_unpaired_and_empty_scores_are_refused() -> None:
     with pytest.raises(BadInput, match="3 before, 2 after"):
         compare([1, 2, 3], [1, 2])

@@ -10,16 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, Conflict, NotFound, Refused
 from core.evaluation import curves, sweep
+from core.evaluation.comparisons import Compared
 from core.evaluation.measures import ranked
+from core.evaluation.querysets import Question
 from core.retrieval import config as configs
 from core.retrieval.fusion import rank
 from core.retrieval.pipeline import Candidates, fuse
+from core.retrieval.presets import spell
 from core.services.legs import narrow
 from core.services.runs import Plan
-from tests.conftest import small_app
-from tests.evaluated import ADMIN, AUTHOR, evaluated
+from tests.conftest import put, small_app
+from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.61", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
 
@@ -84,6 +87,16 @@ def test_a_move_of_the_slider_says_what_a_run_says(shared: App, measure: str, un
     assert index.size
 
 
+@pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])
+def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared: App, name: str) -> None:
+    config = replace(configs.parse(name), depth=9)
+    run = shared.runs.evaluate("small", [Plan(shared.preferences.profile(), config)])[0]
+    sure = sorted(one.confidence for one in run.results.values())
+    for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
+        moved = shared.tuning.move(shared.tuning.lay("small", depth=9), replace(config, tau=tau))
+        assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
+
+
 def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
     laid = shared.tuning.lay("small", depth=9)
@@ -133,12 +146,12 @@ def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
 
 
 def test_tau_is_calibrated_on_what_reranking_changes(shared: App) -> None:
-    found = shared.tuning.tau("small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5)
+    found = shared.tuning.tau(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5)
     assert len(found.curve) == 101
     assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
     assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
     with pytest.raises(BadInput, match="beta"):
-        shared.tuning.tau("small", beta=1.5)
+        shared.tuning.tau(ADMIN, "small", beta=1.5)
 
 
 def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_with(kb: App) -> None:
@@ -153,6 +166,23 @@ def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_
     assert run.warnings == ()
     with pytest.raises(BadInput, match="needs convex fusion"):
         kb.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
+
+
+def test_training_that_fails_keeps_nothing(kb: App) -> None:
+    with pytest.raises(BadInput, match="There is no ranking measure"):
+        kb.training.train(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1")
+    assert kb.alphas.names() == ()
+
+
+def test_a_model_that_was_promoted_is_never_written_again(kb: App) -> None:
+    config = replace(configs.parse("tm2c2-0.5"), depth=9)
+    first = kb.training.train(ADMIN, "small", config=config)
+    kb.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
+    kb.production.rollback(ADMIN)
+    with pytest.raises(BadInput, match="'small-ridge' is or was in production"):
+        kb.training.train(ADMIN, "small", name="small-ridge", config=config)
+    assert kb.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
+    assert kb.alphas.model("small-ridge") == first.trained.model
 
 
 # ---------------------------------------------------------------- promotion
@@ -176,6 +206,48 @@ def test_a_promotion_carries_its_evidence_and_is_searched_with(kb: App) -> None:
     assert (newest.author, newest.evidence["run"]) == ("Ann", run)
     assert f"Run: {run}" in newest.message
     assert kb.store.head("main") == kb.searching.index().generation.commit, "documents are not touched"
+
+
+def test_evidence_is_of_the_questions_and_the_generation_of_now(kb: App) -> None:
+    old = worse_then_better(kb)
+    put(kb, {"a/doc0.md": None, "b/doc1.md": None})
+    kb.indexing.build(kb.preferences.profile())
+    asked = questions()
+    kb.querysets.keep(ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one"))))
+    found = kb.production.evidence(old)
+    assert found.note == ""
+    assert (found.before.commit, found.before.queryset_digest) == (found.after.commit, found.after.queryset_digest)
+    assert found.after.commit == kb.store.head()
+    assert found.after.id == kb.production.promote(ADMIN, old).evidence["run"] != old
+
+
+def test_evidence_from_two_commits_is_no_evidence_and_says_so(kb: App) -> None:
+    kb.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    family = kb.preferences.profile("family")
+    kb.indexing.build(family)
+    run = kb.runs.evaluate("small", [Plan(family, configs.parse("bm25"))])[0].id
+    put(kb, {"a/doc0.md": None})
+    kb.indexing.build(kb.preferences.profile())
+    assert kb.production.evidence(run).overall.verdict == "better"
+    with pytest.raises(BadInput, match=r"The runs saw different commits\. A promotion without evidence needs a reason"):
+        kb.production.promote(ADMIN, run)
+    made = kb.production.promote(ADMIN, run, reason="it is only one document")
+    assert made.evidence["note"] == "The runs saw different commits."
+    assert "The runs saw different commits." in made.message
+
+
+def test_two_admins_cannot_overwrite_each_other(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, weigh = worse_then_better(kb), kb.production.evidence
+
+    def meanwhile(*given: str) -> Compared:
+        monkeypatch.undo()
+        kb.production.promote(ADMIN, config="rrf-60", reason="faster than you")
+        return weigh(*given)
+
+    monkeypatch.setattr(kb.production, "evidence", meanwhile)
+    with pytest.raises(Conflict, match="Somebody changed the settings meanwhile"):
+        kb.production.promote(ADMIN, run)
+    assert kb.preferences.production().config.fusion == "rrf"
 
 
 def test_without_evidence_a_promotion_needs_a_reason(kb: App) -> None:
@@ -211,3 +283,15 @@ def test_rolling_back_restores_what_was_there_before(kb: App) -> None:
     assert kb.production.rollback(ADMIN).production == start, "a second step goes further back"
     with pytest.raises(NotFound, match="nothing earlier"):
         kb.production.rollback(ADMIN)
+
+
+def test_a_rollback_never_restores_what_was_rolled_back(kb: App) -> None:
+    alpha = lambda: kb.preferences.production().config.alpha
+    for value in ("0.1", "0.2"):
+        kb.production.promote(ADMIN, config=f"convex-{value}", reason="step by step")
+    kb.production.rollback(ADMIN)
+    kb.production.promote(ADMIN, config="convex-0.3", reason="another try")
+    kb.production.rollback(ADMIN)
+    assert alpha() == 0.1
+    kb.production.rollback(ADMIN)
+    assert alpha() == 0.5, "0.2 was rejected; before 0.1 there was the start"

@@ -26,7 +26,7 @@ class AlphaShelf:
         return tuple(sorted(path.stem for path in self.root.glob("*.json") if _NAME.fullmatch(path.stem)))
 
     def save(self, model: AlphaModel) -> Path:
-        """Keep a model under its name; one of the same name is replaced."""
+        """Keep a model under its name; one of the same name is replaced (`Training` asks whether it may be)."""
         path = self._path(model.name)
         predictor(model)  # what cannot predict is not kept
         self.root.mkdir(parents=True, exist_ok=True)

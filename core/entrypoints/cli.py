@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     terminal = Terminal(as_json=options.json, quiet=options.quiet)
     try:
         settings = load(home=options.home.resolve() if options.home else None)
+        commands.introduce(settings, options)
         code: int = options.run(settings, options, terminal)
         return code
     except ConcordError as error:
@@ -46,6 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminal.end_progress()
         print("Stopped. What was finished stays; nothing is half-written.", file=sys.stderr)
         return 130
+    except OSError as error:
+        terminal.end_progress()
+        print(_unusable(error), file=sys.stderr)
+        return 1
+
+
+def _unusable(error: OSError) -> str:
+    """A file that cannot be read or written, as a sentence.
+
+    >>> _unusable(IsADirectoryError(21, "Is a directory", "reports"))
+    "Cannot use 'reports': is a directory. Name another file."
+    """
+    if not error.filename or not error.strerror:
+        return str(error)
+    return f"Cannot use {str(error.filename)!r}: {error.strerror[:1].lower()}{error.strerror[1:]}. Name another file."
 
 
 def parser() -> argparse.ArgumentParser:

@@ -34,6 +34,12 @@ def open_app(settings: Settings) -> App:
     return app
 
 
+def introduce(settings: Settings, options: Namespace) -> None:
+    """Refuse a --as that names nobody who may act, also for commands that everybody may use."""
+    if options.user and (settings.home / "kb.git").is_dir():
+        open_app(settings).accounts.actor(options.user)
+
+
 def acting(app: App, options: Namespace) -> Actor:
     """The account named by --as. Without it an admin: whoever can run commands in the workspace owns its files."""
     if options.user:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from core.curation.billing import dollars_of
 from core.entrypoints.commands import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
-from core.evaluation import comparisons, pooling, qa, report
+from core.evaluation import comparisons, pooling, report
 from core.evaluation.exporting import RUN_FORMATS
 from core.evaluation.runs import Run
 from core.evaluation.writing import WRITERS
@@ -114,21 +115,16 @@ def _one_set(app: Any, name: str, terminal: Terminal) -> int:
 def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Questions from the knowledge base."""
     app = open_app(settings)
-    bench, refused = app.experiments.workbench, {}
+    bench = app.experiments.workbench
+    refused: Mapping[str, int] = {}
     if options.kind == "known-items":
         made = bench.generate(
             acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
         )
     elif options.kind == "qa":
-        found = qa.generate(
-            bench.findable(),
-            app.models.llm(),
-            options.seed,
-            options.per_category,
-            options.name or "questions-and-answers",
-            terminal.progress,
+        made, refused = bench.interview(
+            acting(app, options), options.seed, options.per_category, options.name, terminal.progress
         )
-        made, refused = app.querysets.keep(acting(app, options), found.queryset), found.refused
     elif options.kind == "frontmatter":
         made = app.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
     else:
@@ -204,9 +200,7 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         job = app.runs.start(acting(app, options), options.queryset, pairs, options.unit)
         terminal.show({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
         return 0
-    made = app.runs.evaluate(
-        options.queryset, [app.runs.plan(*pair) for pair in pairs], options.unit, terminal.progress
-    )
+    made = app.runs.measure(acting(app, options), options.queryset, pairs, options.unit, terminal.progress)
     order = comparisons.leaderboard(made, options.measure)
     if not order:
         raise BadInput(f"No run has the measure {options.measure!r}. They have: {', '.join(made[0].figures)}.")
@@ -310,7 +304,7 @@ def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) 
 def eval_drift(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 1 when production lost quality since it was last measured."""
     app = open_app(settings)
-    found = app.production.drift(options.measure, terminal.progress)
+    found = app.production.check(acting(app, options), options.measure, terminal.progress)
     if not found:
         raise Unavailable(
             "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"

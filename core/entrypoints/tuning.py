@@ -16,6 +16,7 @@ from core.retrieval import calibration
 from core.retrieval import config as configs
 from core.services.production import Promoted
 from core.settings import Settings
+from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
 
@@ -55,8 +56,15 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
     config = configs.parse(options.config or CONVEX)
     if not options.config:
         config = configs.from_mapping({**strict.plain(config), "depth": app.preferences.production().config.depth})
-    laid = app.tuning.lay(options.queryset, options.profile, config.legs, config.depth, options.unit, terminal.progress)
-    found = app.tuning.alpha(laid, config, options.measure)
+    found = app.tuning.curve(
+        acting(app, options),
+        options.queryset,
+        config,
+        options.profile,
+        options.measure,
+        options.unit,
+        terminal.progress,
+    )
     best = found.overall.points[found.overall.alphas.index(found.overall.best)]
     value = {
         "queryset": options.queryset,
@@ -83,7 +91,7 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
         *([f"! {found.note}"] if found.note else []),
     ]
     if options.out:
-        lines.append(_write(options.out, _alpha_report(value, found)))
+        lines.append(_write(options.out, _alpha_report(value, found, config)))
     terminal.show(value, lines)
     return 0
 
@@ -95,14 +103,14 @@ def _points(curve: Any) -> list[dict[str, float]]:
     ]
 
 
-def _alpha_report(value: Any, found: Any) -> Report:
+def _alpha_report(value: Any, found: Any, config: SearchConfig) -> Report:
     overall = found.overall
     means = {name: [point.mean for point in one.points] for name, one in found.by_category.items()}
     return Report(
         "alpha",
         f"{overall.measure} over alpha",
         "0 is BM25 alone, 1 is vectors alone.",
-        {"query set": value["queryset"], "questions": str(overall.questions)},
+        {"query set": value["queryset"], "questions": str(overall.questions), "depth": _depth(config)},
         (
             Chart(
                 "All questions", charts.curve(overall.alphas, overall.points, "alpha", overall.measure, overall.best)
@@ -110,6 +118,10 @@ def _alpha_report(value: Any, found: Any) -> Report:
             Chart("By category", charts.lines(overall.alphas, means, "alpha", overall.measure)),
         ),
     )
+
+
+def _depth(config: SearchConfig) -> str:
+    return f"{config.depth} candidates per leg"
 
 
 def _write(path: Path, made: Report) -> str:
@@ -121,8 +133,9 @@ def _write(path: Path, made: Report) -> str:
 def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Calibrate tau."""
     app = open_app(settings)
-    config = configs.parse(options.config) if options.config else None
+    config = app.runs.plan(config=options.config).config
     found = app.tuning.tau(
+        acting(app, options),
         options.queryset,
         options.profile,
         config,
@@ -138,12 +151,12 @@ def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     heads = ("tau", "skipped", "precision", "lower bound", options.measure, "reranked")
     lines = [found.sentence, *table(rows, heads)]
     if options.out:
-        lines.append(_write(options.out, _tau_report(options, found, rows, heads)))
+        lines.append(_write(options.out, _tau_report(options, found, rows, heads, config)))
     terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(found)}, lines)
     return 0
 
 
-def _tau_report(options: Namespace, found: Any, rows: Any, heads: Any) -> Report:
+def _tau_report(options: Namespace, found: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
     taus = [one.tau for one in found.curve]
     shares = {
         "precision of skipped questions": [one.precision for one in found.curve],
@@ -155,7 +168,7 @@ def _tau_report(options: Namespace, found: Any, rows: Any, heads: Any) -> Report
         "tau",
         "Calibrated tau",
         found.sentence,
-        {"query set": options.queryset, "beta": str(found.beta), "least": str(found.least)},
+        {"query set": options.queryset, "beta": str(found.beta), "least": str(found.least), "depth": _depth(config)},
         (
             Chart("Over tau", charts.lines(taus, shares, "tau", "share or measure")),
             Table("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ SEED = 42
 PARTS = (0.70, 0.15, 0.15)  # train, validation, test
 ENOUGH = 200  # judged queries; below this the evidence is thin
 LEAST = 20
+SMALLEST = 6  # queries of a group that reaches every part
 TARGETS = {"lss": optimum, "ranking": ranking_optimum}
 
 
@@ -90,13 +92,16 @@ def example(
 def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example], list[Example], list[Example]]:
     """Train, validation and test, 70/15/15 within every group; the same for the same queries in any order.
 
+    Groups that are too small to reach every part are divided together.
+
     >>> parts = split([Example(str(n), "ab"[n % 2], Seen("", {}, {}), 0.5, 1.0) for n in range(40)])
     >>> [len(part) for part in parts], [sum(one.group == "a" for one in part) for part in parts]
     ([28, 6, 6], [14, 3, 3])
     """
+    sizes = Counter(one.group for one in examples)
     groups: dict[str, list[Example]] = {}
     for one in sorted(examples, key=lambda one: one.query):
-        groups.setdefault(one.group, []).append(one)
+        groups.setdefault(one.group if sizes[one.group] >= SMALLEST else "", []).append(one)
     parts: tuple[list[Example], list[Example], list[Example]] = ([], [], [])
     rng = random.Random(seed)
     for _, members in sorted(groups.items()):

@@ -66,7 +66,10 @@ def check(queryset: QuerySet) -> QuerySet:
         ...
     core.errors.BadInput: A judgment names the question '2', which is not in the set 'a'.
     """
-    questions = {question.id: question for question in queryset.questions}
+    questions: dict[str, Question] = {}
+    for question in queryset.questions:
+        if questions.setdefault(question.id, question).text.split() != question.text.split():
+            raise BadInput(f"The set {queryset.name!r} asks two things under the id {question.id!r}.")
     if len(questions) > MAX_QUESTIONS:
         raise BadInput(f"The set {queryset.name!r} has {len(questions):,} questions; the limit is {MAX_QUESTIONS:,}.")
     for question in questions.values():
@@ -80,6 +83,23 @@ def check(queryset: QuerySet) -> QuerySet:
                 f"A judgment names the question {judgment.question!r}, which is not in the set {queryset.name!r}."
             )
     return replace(queryset, questions=tuple(questions.values()), judgments=tuple(dict.fromkeys(queryset.judgments)))
+
+
+def without(queryset: QuerySet, ids: Iterable[str]) -> QuerySet:
+    """The set without some questions and what was judged about them."""
+    gone = set(ids)
+    return replace(
+        queryset,
+        questions=tuple(one for one in queryset.questions if one.id not in gone),
+        judgments=tuple(one for one in queryset.judgments if one.question not in gone),
+    )
+
+
+def known_unit(unit: str) -> str:
+    """What a ranking is a ranking of, if there is such a thing."""
+    if unit not in UNITS:
+        raise BadInput(f"There is no unit {unit!r}. Units: {', '.join(UNITS)}.")
+    return unit
 
 
 def of_question(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from core import strict
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.types import Document
@@ -198,8 +199,8 @@ def from_frontmatter(documents: Iterable[Document], name: str = "frontmatter") -
     """What authors say their documents answer, as a query set."""
     questions, judgments = [], []
     for document in sorted(documents, key=lambda one: one.path):
-        for n, text in enumerate(document.meta.answers, 1):
-            questions.append(Question(f"{document.id}-{n}", " ".join(text.split()), document.meta.doc_type))
+        for text in (" ".join(one.split()) for one in document.meta.answers):
+            questions.append(Question(f"{document.id}-{strict.digest(text, 8)}", text, document.meta.doc_type))
             judgments.append(Judgment(questions[-1].id, document.path, source="frontmatter", judge=document.meta.owner))
     return QuerySet(name, tuple(questions), tuple(judgments), "`answers:` of every document, as its author wrote it")
 

@@ -10,6 +10,7 @@ from core.evaluation.measures import MEASURES, ranked
 RANKED = ("nDCG@10", "Recall@5", "Recall@10", "Recall@100", "MRR@10", "MAP@10", "P@1", "P@5", "Judged@10")
 SPANS = tuple(name for name, measure in MEASURES.items() if measure.kind == "span")
 OVERLAPS = tuple(name for name, measure in MEASURES.items() if measure.kind == "overlap")
+EVERY = (*RANKED, "AT1S", *SPANS, *OVERLAPS)
 READ = 5  # passages that an agent would read: span and overlap measures look at these
 
 

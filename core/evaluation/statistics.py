@@ -129,9 +129,15 @@ def _sentence(interval: Interval, verdict: str, counts: str, more: int, matters:
         return f"{verdict.capitalize()} by {sizes} ({low:.3f} to {high:.3f}): {counts}."
     said = f"Not enough evidence: the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {counts}."
     if not more:
-        return f"{said} If there is a difference, it is smaller than {matters:g}."
+        return f"{said} If there is a difference, it is {_at_most(interval, matters)}."
     about = max(abs(interval.mean), matters)
     return f"{said} About {more:,} more judged queries would show a difference of {about:.3f}."
+
+
+def _at_most(interval: Interval, matters: float) -> str:
+    """What the interval leaves open: its farther end, unless nobody would act on that."""
+    far = max(abs(interval.low), abs(interval.high))
+    return f"smaller than {matters:g}" if far < matters else f"probably not larger than {far:.3f}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput
 from core.retrieval.config import weights as leg_weights
-from core.retrieval.fusion import FUSIONS, Legs, on_one_scale
+from core.retrieval.fusion import FUSIONS, Legs, ceiling, on_one_scale
 from core.retrieval.pipeline import Candidates
 from core.types import SearchConfig
 
@@ -113,6 +113,16 @@ def fuse(legs: Legs, config: SearchConfig) -> np.ndarray:
     weights = leg_weights(config)
     fused = FUSIONS[config.fusion](legs, [weights[leg] for leg in legs.names], config.rrf_k)
     return np.where((legs.places > 0).any(axis=0), fused, -np.inf)
+
+
+def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
+    """The best score of every question on the scale that tau is on, as `pipeline.fuse` gives it."""
+    import numpy as np
+
+    weights = list(leg_weights(config).values())
+    best = np.nan_to_num(fused.max(axis=1), neginf=0.0).tolist()  # nothing was found: not sure at all
+    tops = [ceiling(config.fusion, weights, config.rrf_k, one) for one in best]
+    return np.array([one / top if top > 0 else 0.0 for one, top in zip(best, tops, strict=True)])
 
 
 # ---------------------------------------------------------------- ranks and measures

@@ -13,6 +13,7 @@ BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
 LEAST = 30  # skipped queries below this say nothing
 HELD_OUT = 0.2
 STEPS = 101
+CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "contradicted"  # by what was held out
 
 
 def wilson_lower(hits: int, n: int, z: float = 1.96) -> float:
@@ -70,7 +71,8 @@ class Calibration:
     """Tau with its evidence. `tau` is None when no threshold is good enough: then every query is reranked.
 
     `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
-    reranking gains nothing there; `holds` says whether their precision still allows beta.
+    reranking gains nothing there; `verdict` says whether their precision confirms beta, does not contradict it or
+    contradicts it, `holds` whether it still allows beta.
     """
 
     tau: float | None
@@ -82,6 +84,7 @@ class Calibration:
     kept: float | None
     holds: bool
     sentence: str
+    verdict: str = ""
 
 
 def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
@@ -143,8 +146,21 @@ def calibrate(
     at = there[points.index(chosen)]
     base, gain = _mean(one.fused for one in kept_out), _mean(one.reranked - one.fused for one in kept_out)
     kept = (at.measure - base) / gain if gain > 1e-12 else None
-    holds = bool(kept_out) and at.upper >= beta
-    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, _sentence(chosen, at, beta, holds))
+    said = verdict(at, beta)
+    holds = bool(kept_out) and said != CONTRADICTED
+    sentence = _sentence(chosen, at, beta, said)
+    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, said)
+
+
+def verdict(at: Point, beta: float) -> str:
+    """What queries that were held out say about a promised precision.
+
+    >>> [verdict(curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5) for hits in (5, 1, 0)]
+    ['confirmed', 'not contradicted', 'contradicted']
+    """
+    if at.lower >= beta:
+        return CONFIRMED
+    return NOT_CONTRADICTED if at.upper >= beta else CONTRADICTED
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -164,9 +180,14 @@ def _no_tau(points: Sequence[Point], beta: float, least: int) -> str:
     )
 
 
-def _sentence(chosen: Point, at: Point, beta: float, holds: bool) -> str:
-    said = (
+def _sentence(chosen: Point, at: Point, beta: float, said: str) -> str:
+    meaning = {
+        CONFIRMED: f"which confirms {beta:.0%}.",
+        NOT_CONTRADICTED: f"which neither confirms nor contradicts {beta:.0%}.",
+        CONTRADICTED: f"which contradicts {beta:.0%}: do not use this tau.",
+    }
+    return (
         f"At tau {chosen.tau:.2f}, {chosen.skipped} queries are skipped; their precision is {chosen.precision:.0%}, "
-        f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries answered"
+        f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries answered, "
+        f"{meaning[said]}"
     )
-    return f"{said}{', as promised.' if holds else f', which contradicts {beta:.0%}: do not use this tau.'}"

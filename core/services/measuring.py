@@ -11,16 +11,14 @@ from typing import Any
 from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, Refused
-from core.evaluation import qa
 from core.evaluation.learning import Trained
 from core.ports import Progress
 from core.retrieval import config as configs
-from core.services.experiments.bench import KNOWN, Workbench
+from core.services.experiments.bench import KNOWN, Workbench, some
 from core.services.jobs import Job, Jobs, Work
 from core.services.training import Learnt, Training
 from core.services.tuning import Tuning
 
-QA = "questions-and-answers"
 MEASURING = ("generate", "evaluate", "experiment", "calibrate", "learn", "drift")  # jobs that authors may stop
 
 
@@ -41,7 +39,8 @@ class Measuring:
         require(actor, "keep a query set")
         if kind not in GENERATORS:
             raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
-        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": per_category, "who": _who(actor)}
+        many = some(per_category)
+        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": many, "who": _who(actor)}
         return self.jobs.start("generate", arguments)
 
     def calibrate(self, actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> Job:
@@ -49,7 +48,7 @@ class Measuring:
         require(actor, "run an evaluation")
         configs.parse(config)
         named = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
-        return self.jobs.start("calibrate", named)
+        return self.jobs.start("calibrate", {**named, "who": _who(actor)})
 
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
         """Learn alpha from a query set."""
@@ -82,6 +81,7 @@ class Measuring:
 
     def _calibrate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         found = self.tuning.tau(
+            Actor(*arguments["who"]),
             arguments["queryset"],
             config=configs.parse(arguments["config"]),
             measure=arguments["measure"],
@@ -143,10 +143,8 @@ def _known_items(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progr
 
 
 def _qa(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    llm, name = bench.models.llm(), asked["name"] or QA
-    found = qa.generate(bench.findable(), llm, asked["seed"], asked["per_category"], name, progress)
-    made = bench.runs.querysets.keep(actor, found.queryset)
-    return {"queryset": made.name, "questions": len(made.questions), "refused": dict(found.refused)}
+    made, refused = bench.interview(actor, asked["seed"], asked["per_category"], asked["name"], progress)
+    return {"queryset": made.name, "questions": len(made.questions), "refused": refused}
 
 
 GENERATORS = {"known-items": _known_items, "qa": _qa}

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from core import profiles, strict
-from core.errors import BadInput, Corrupt, NotFound
+from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.ports import Store
 from core.retrieval import config as configs
 from core.types import Person, Profile, SearchConfig
@@ -103,6 +103,10 @@ class Preferences:
             raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
         return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
 
+    def head(self) -> str:
+        """The newest commit of the settings, for somebody who reads now and writes later."""
+        return self.store.head(_BRANCH)
+
     def make_default(self, name: str, author: Person) -> Production:
         """Search with another profile from now on."""
         profile, now = self.profile(name), self.production()
@@ -115,11 +119,16 @@ class Preferences:
         return self.production()
 
     def promote(
-        self, profile: str, config: SearchConfig, evidence: Mapping[str, Any], author: Person, message: str
+        self, profile: str, config: SearchConfig, evidence: Mapping[str, Any], author: Person, message: str, seen: str
     ) -> Production:
-        """Search with another profile and configuration from now on; the commit carries the evidence."""
+        """Search with another profile and configuration from now on; the commit carries the evidence.
+
+        `seen` is the head that the evidence was weighed against; nothing is written if somebody moved it since.
+        """
         value = {"profile": self.profile(profile).name, "config": strict.plain(configs.check(config))}
-        self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message)
+        if self.head() != seen:
+            raise Conflict("Somebody changed the settings meanwhile. Nothing was promoted; look again and retry.")
+        self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message, seen)
         return self.production()
 
     def promotions(self) -> tuple[Promotion, ...]:
@@ -154,7 +163,9 @@ class Preferences:
             raise Corrupt(f"The settings file {path} must hold keys and values.")
         return raw
 
-    def _write(self, path: str, value: Mapping[str, Any], author: Person, message: str) -> None:
-        head = self.store.head(_BRANCH)
+    def _write(
+        self, path: str, value: Mapping[str, Any], author: Person, message: str, seen: str | None = None
+    ) -> None:
+        head = self.head() if seen is None else seen
         text = yaml.safe_dump(strict.plain(value), sort_keys=False, allow_unicode=True)
         self.store.commit(_BRANCH, {path: text.encode()}, author, message, expected=head)

@@ -46,11 +46,21 @@ class ProductionSettings:
         self.preferences, self.runs, self.auditing = preferences, runs, auditing
 
     def evidence(self, run: str, measure: str = MEASURE, progress: Progress = no_progress) -> Compared:
-        """A run against what is in production now, on the same questions and at the same commit."""
+        """What a run tried against what is in production, both on the questions and the generation of now.
+
+        A run of an earlier commit, or of the query set as it was, is made again: it is cheap, and kept.
+        """
         candidate = self.runs.get(run)
         now = self.preferences.production()
-        current = self.runs.evaluate(candidate.queryset, [Plan(now.profile, now.config)], candidate.unit, progress)[0]
-        return compare(current, candidate, measure)
+        plans = [Plan(now.profile, now.config), self._plan_of(candidate)]
+        current, again = self.runs.evaluate(candidate.queryset, plans, candidate.unit, progress)
+        return compare(current, again, measure)
+
+    def _plan_of(self, run: Run) -> Plan:
+        found = self.preferences.profile(run.profile)
+        if profiles.identity(found) != run.profile_digest:
+            raise BadInput(f"The profile {found.name!r} is not the one of the run any more. Run it again.")
+        return Plan(found, run.config)
 
     def promote(
         self,
@@ -65,38 +75,37 @@ class ProductionSettings:
         """Put a run's configuration into production; without evidence that it is better, a reason is needed."""
         require(actor, "change what is in production")
         reason = " ".join(reason.split())[:500]
+        seen = self.preferences.head()
         compared = self.evidence(run, measure) if run else None
         if not run and not config and not profile:
             raise BadInput("Name a run, or a configuration with a reason.")
-        if (compared is None or compared.overall.verdict != "better") and not reason:
-            said = compared.overall.sentence if compared else "There is no run that shows that it is better."
+        if (compared is None or not proven(compared)) and not reason:
+            said = _said(compared) if compared else "There is no run that shows that it is better."
             raise BadInput(f"{said} A promotion without evidence needs a reason: add --reason TEXT.")
         plan = self._plan(compared, profile, config)
         evidence = _evidence(compared, reason)
         message = _message(plan, compared, reason)
-        made = self.preferences.promote(plan.profile.name, plan.config, evidence, actor.person, message)
+        made = self.preferences.promote(plan.profile.name, plan.config, evidence, actor.person, message, seen)
         self._note(actor, "promote", made, message)
         return Promoted(made, evidence, message)
 
     def _plan(self, compared: Compared | None, profile: str, config: str) -> Plan:
         if compared is None:
             return self.runs.plan(profile, config)
-        found = self.preferences.profile(compared.after.profile)
-        if profiles.identity(found) != compared.after.profile_digest:
-            raise BadInput(f"The profile {found.name!r} is not the one of the run any more. Run it again.")
-        return Plan(found, replace(compared.after.config, k=self.preferences.production().config.k))
+        found = self._plan_of(compared.after)
+        return replace(found, config=replace(found.config, k=self.preferences.production().config.k))
 
     def rollback(self, actor: Actor, reason: str = "") -> Promoted:
         """Search again as before the last promotion."""
         require(actor, "change what is in production")
-        past = self.preferences.promotions()
+        seen, past = self.preferences.head(), self.preferences.promotions()
         if not past:
             raise NotFound("Nothing was promoted yet, so there is nothing to roll back.")
         before = _before(past)
         target = before.production if before else _untouched()
         evidence = {"rolled_back": past[0].commit, "to": before.commit if before else "", "reason": reason}
         message = f"Roll back to {label(target.config)} on {target.profile.name}\n\n{reason}".strip()
-        made = self.preferences.promote(target.profile.name, target.config, evidence, actor.person, message)
+        made = self.preferences.promote(target.profile.name, target.config, evidence, actor.person, message, seen)
         self._note(actor, "roll back production", made, reason)
         return Promoted(made, evidence, message)
 
@@ -126,6 +135,11 @@ class ProductionSettings:
         """Run production again on every watched query set, and mark a loss that is not chance."""
         return tuple(self._drift(name, measure, progress) for name in self.watched())
 
+    def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
+        """The same for somebody who waits."""
+        require(actor, "run an evaluation")
+        return self.drift(measure, progress)
+
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now = self.preferences.production()
         mine = (profiles.identity(now.profile), strict.digest(now.config))
@@ -145,19 +159,29 @@ class ProductionSettings:
 
 
 def _before(past: Sequence[Promotion]) -> Promotion | None:
-    """What was there before the newest promotion; after a rollback, what was there before the one it went back to."""
-    newest, commits = past[0], [one.commit for one in past]
-    if "rolled_back" not in newest.evidence:
-        return past[1] if len(past) > 1 else None
-    if newest.evidence["to"] not in commits:
+    """What was there before what is there now; a rollback takes back all that came after its target."""
+    line: tuple[Promotion, ...] = ()
+    lines = {"": line}
+    for one in reversed(past):
+        line = lines.get(one.evidence["to"], ()) if "rolled_back" in one.evidence else (*line, one)
+        lines[one.commit] = line
+    if not line:
         raise NotFound("Production is as it was before anything was promoted; there is nothing earlier.")
-    at = commits.index(newest.evidence["to"])
-    return past[at + 1] if at + 1 < len(past) else None
+    return line[-2] if len(line) > 1 else None
 
 
 def _untouched() -> Production:
     """What is in production before anybody promotes anything."""
     return Production(profiles.check(profiles.DEFAULT), PRODUCTION)
+
+
+def proven(compared: Compared) -> bool:
+    """Whether a comparison is evidence of being better: on one query set, at one commit, and not by chance."""
+    return compared.overall.verdict == "better" and not compared.note
+
+
+def _said(compared: Compared) -> str:
+    return " ".join(filter(None, (compared.overall.sentence, compared.note)))
 
 
 def _evidence(compared: Compared | None, reason: str) -> dict[str, Any]:
@@ -179,6 +203,7 @@ def _evidence(compared: Compared | None, reason: str) -> dict[str, Any]:
         "ties": found.ties,
         "losses": found.losses,
         "verdict": found.verdict,
+        **({"note": compared.note} if compared.note else {}),
         **said,
     }
 
@@ -186,6 +211,6 @@ def _evidence(compared: Compared | None, reason: str) -> dict[str, Any]:
 def _message(plan: Plan, compared: Compared | None, reason: str) -> str:
     lines = [f"Promote {label(plan.config)} on {plan.profile.name}"]
     if compared is not None:
-        lines += ["", f"{compared.measure} on {compared.after.queryset}: {compared.overall.sentence}"]
+        lines += ["", f"{compared.measure} on {compared.after.queryset}: {_said(compared)}"]
         lines += [f"Run: {compared.after.id}", f"Against: {compared.before.id}"]
     return "\n".join([*lines, *(["", f"Reason: {reason}"] if reason else [])])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,7 +83,10 @@ class QuerySets:
         return rows[0]
 
     def keep(self, actor: Actor, queryset: QuerySet) -> QuerySet:
-        """Keep a set under its name. A set of that name gets the new questions and judgments; none is lost."""
+        """Keep a set under its name. A set of that name gets the new questions and judgments; none is lost.
+
+        An id goes on meaning the same question: judgments of the old text say nothing about another one.
+        """
         require(actor, "keep a query set")
         queryset = querysets.check(replace(queryset, name=safe_profile(queryset.name)))
         now = self.clock.stamp()
@@ -94,10 +97,15 @@ class QuerySets:
                 (queryset.name, queryset.about, GUIDELINES, actor.name, now),
             )
             number = run("SELECT id FROM querysets WHERE name = ?", (queryset.name,))[0]["id"]
+            if taken := _taken(run(_TEXTS, (queryset.name,)), queryset.questions):
+                raise BadInput(
+                    f"The set {queryset.name!r} asks something else under the id {taken[0]!r}. "
+                    "Give the question another id, or keep it in another set."
+                )
             for place, question in enumerate(queryset.questions):
                 run(
                     "INSERT INTO queryset_questions (queryset, id, place, text, category) VALUES (?, ?, ?, ?, ?)"
-                    " ON CONFLICT (queryset, id) DO UPDATE SET text = excluded.text, category = excluded.category",
+                    " ON CONFLICT (queryset, id) DO UPDATE SET category = excluded.category",
                     (number, question.id, place, question.text, question.category),
                 )
             for judgment in queryset.judgments:
@@ -168,6 +176,9 @@ class QuerySets:
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Keep a set from a file or folder; returns it and the lines that were left out."""
         found, problems = reading.read(path, form, name or _name(path.stem), split)
+        taken = _taken(self.database.query(_TEXTS, (safe_profile(found.name),)), found.questions)
+        problems += tuple(Problem(path.name, 0, f"the id {one!r} already names another question") for one in taken)
+        found = querysets.without(found, taken)
         if not found.questions:
             raise BadInput(f"No line of {path.name} could be used. The first: {problems[0].line}: {problems[0].why}.")
         return self.keep(actor, replace(found, judgments=tuple(self._by_path(found.judgments)))), problems
@@ -212,11 +223,18 @@ class QuerySets:
         return self.keep(actor, reading.from_frontmatter(self.documents.all(), name))
 
 
+_TEXTS = "SELECT q.id, q.text FROM queryset_questions q JOIN querysets s ON s.id = q.queryset WHERE s.name = ?"
 _INSERT = (
     "INSERT INTO queryset_judgments (queryset, question, path, heading, quote, grade, source, judge, created)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (queryset, question, path, heading, quote, source, judge) DO UPDATE SET grade = excluded.grade"
 )
+
+
+def _taken(kept: Iterable[Mapping[str, Any]], questions: Iterable[Question]) -> tuple[str, ...]:
+    """Ids under which another text is kept; spaces make no other text."""
+    known = {row["id"]: row["text"].split() for row in kept}
+    return tuple(one.id for one in questions if known.get(one.id, one.text.split()) != one.text.split())
 
 
 def _row(one: Judgment) -> tuple[Any, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core import profiles, strict
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.evaluation import anchoring
-from core.evaluation.querysets import UNITS, Judgment, QuerySet, Question, of_question, settled
+from core.evaluation.querysets import Judgment, QuerySet, Question, known_unit, of_question, settled
 from core.evaluation.runs import Answered, Run, label, means, pack, times_of, unpack
 from core.evaluation.scoring import READ, Gold, score
 from core.ports import Clock, Database, Index, Progress, no_progress
@@ -64,8 +64,20 @@ class Runs:
         for profile, config in pairs:
             self.plan(profile, config)
         return self.jobs.start(
-            "evaluate", {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": unit}
+            "evaluate", {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": known_unit(unit)}
         )
+
+    def measure(
+        self,
+        actor: Actor,
+        queryset: str,
+        pairs: Sequence[tuple[str, str]],
+        unit: str = "document",
+        progress: Progress = no_progress,
+    ) -> tuple[Run, ...]:
+        """Run (profile, configuration) pairs for somebody who waits."""
+        require(actor, "run an evaluation")
+        return self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""
@@ -80,9 +92,11 @@ class Runs:
         unit: str = "document",
         progress: Progress = no_progress,
     ) -> tuple[Run, ...]:
-        """One run per plan. Legs are searched once per profile and depth; finished runs and questions are reused."""
-        if unit not in UNITS:
-            raise BadInput(f"There is no unit {unit!r}. Units: {', '.join(UNITS)}.")
+        """One run per plan, for services and jobs; people come through `measure` and `start`.
+
+        Legs are searched once per profile and depth; finished runs and questions are reused.
+        """
+        known_unit(unit)
         found = self.querysets.get(queryset) if isinstance(queryset, str) else queryset
         if not found.judgments:
             raise BadInput(f"Nobody judged anything in {found.name!r} yet, so there is nothing to measure.")
@@ -101,7 +115,7 @@ class Runs:
 
     def _run(self, bench: _Bench, plan: Plan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searching, bench.index, plan.config)
-        number = strict.digest([search, bench.queryset.digest, bench.unit])
+        number = strict.digest([search, bench.queryset.name, bench.queryset.digest, bench.unit])
         if known := self._find(number):
             return known
         started = time.perf_counter()
@@ -115,6 +129,7 @@ class Runs:
                 f"The first: {bench.gains.unmapped[0].why if bench.gains.unmapped else 'no question is judged'}"
             )
         run = self._assemble(number, bench, plan, results, ranked, round(time.perf_counter() - started, 3))
+        run = replace(run, id=_degraded(run)) if run.warnings else run
         self._keep(run, search)
         return run
 
@@ -273,6 +288,11 @@ class _Bench:
         gains = self.gains.gains[question]
         best = min(gains, key=lambda unit: (-gains[unit], unit))
         return best if self.unit == "document" else self.index.document_of(best)
+
+
+def _degraded(run: Run) -> str:
+    """The number of a run where something failed: it is kept and shown, and never taken for what was asked for."""
+    return strict.digest([run.id, run.warnings, [one.passages for one in run.results.values()]])
 
 
 def _ranked(raw: Mapping[str, Any]) -> Ranked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
 
@@ -81,19 +82,29 @@ class Training:
             raise BadInput(
                 "Learned alpha needs convex fusion of dense and one other leg, for example --config tm2c2-0.5."
             )
+        name = self._named(name, f"{queryset}-{kind}")
         index = self.runs.searching.shelf.open(plan.profile)
         examples = _Examples(self.runs, index, base, queryset)
         made = train(
             kind,
             examples.all(kind == "mlp", target, progress),
             purpose(base, index.generation.digest),
-            name=name or f"{queryset}-{kind}",
+            name=name,
             progress=progress,
         )
-        path = self.store.save(made.model)
         quality, best, against = examples.quality(made, measure)
-        served = replace(base, alpha_from="learned", alpha_model=made.model.name)
+        self._named(name, "")  # somebody may have promoted it meanwhile
+        path = self.store.save(made.model)
+        served = replace(base, alpha_from="learned", alpha_model=name)
         return Learnt(made, measure, quality, best, against, served, str(path))
+
+    def _named(self, name: str, otherwise: str) -> str:
+        """A name that may be written: a model that is or was in production stays as it was when it was promoted."""
+        served = {one.production.config.alpha_model for one in self.runs.preferences.promotions()}
+        if name and name in served:
+            raise BadInput(f"The model {name!r} is or was in production, so it stays as it is. Choose another --name.")
+        free = (one for one in chain([otherwise], (f"{otherwise}-{n}" for n in count(2))) if one not in served)
+        return name or next(free)
 
 
 class _Examples:

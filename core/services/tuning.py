@@ -6,11 +6,13 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from core.access import Actor, require
 from core.errors import BadInput
 from core.evaluation import anchoring, curves, sweep
 from core.evaluation.curves import Curve
-from core.evaluation.querysets import QuerySet, Question
+from core.evaluation.querysets import QuerySet, Question, known_unit
 from core.evaluation.runs import Run
+from core.evaluation.scoring import EVERY
 from core.evaluation.statistics import Comparison, Interval, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval import calibration, fusion
@@ -88,6 +90,7 @@ class Tuning:
         """A query set as arrays, ready to be swept; remembered until the set or the index changes."""
         plan = self.runs.plan(profile)
         found = self.runs.querysets.get(queryset)
+        known_unit(unit)
         index = self.runs.searching.shelf.open(plan.profile)
         depth = depth or plan.config.depth
         key = (found.digest, generation_key(self.runs.searching, index), legs, depth, unit)
@@ -122,6 +125,20 @@ class Tuning:
 
     # ------------------------------------------------------------ alpha
 
+    def curve(
+        self,
+        actor: Actor,
+        queryset: str,
+        config: SearchConfig,
+        profile: str = "",
+        measure: str = MEASURE,
+        unit: str = "document",
+        progress: Progress = no_progress,
+    ) -> AlphaCurve:
+        """Lay a query set out and draw its curve, for somebody who waits."""
+        require(actor, "run an evaluation")
+        return self.alpha(self.lay(queryset, profile, config.legs, config.depth, unit, progress), config, measure)
+
     def alpha(self, laid: Laid, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
         scores = curves.table(laid.table, config, measure)
@@ -147,7 +164,7 @@ class Tuning:
             by_category,
             int(first.sum()),
             len(scores),
-            float((fused.max(axis=1) < config.tau).mean()),
+            float((sweep.confidence(fused, config) < config.tau).mean()),
         )
 
     def weigh(self, laid: Laid, before: SearchConfig, after: SearchConfig, measure: str = MEASURE) -> Comparison:
@@ -171,6 +188,7 @@ class Tuning:
 
     def tau(
         self,
+        actor: Actor,
         queryset: str,
         profile: str = "",
         config: SearchConfig | None = None,
@@ -180,6 +198,9 @@ class Tuning:
         progress: Progress = no_progress,
     ) -> Calibration:
         """Calibrate tau: the smallest that skips only questions which are answered well enough without reranking."""
+        require(actor, "run an evaluation")
+        if measure not in EVERY:
+            raise BadInput(f"A run has no measure {measure!r}. It has: {', '.join(EVERY)}.")
         if not 0 < beta < 1 or least < 1:
             raise BadInput("beta must lie between 0 and 1, and at least one skipped question is needed.")
         plan = self.runs.plan(profile)
@@ -190,7 +211,7 @@ class Tuning:
 
 
 def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed]:
-    """The questions of two runs as a calibration sees them."""
+    """The questions that two runs have the measure of, as a calibration sees them."""
     return [
         Observed(
             question,
@@ -200,7 +221,7 @@ def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed
             reranked.results[question].values[measure],
         )
         for question, one in fused.results.items()
-        if question in reranked.results
+        if question in reranked.results and measure in one.values and measure in reranked.results[question].values
     ]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.access import Actor
+from core.access import Actor, require
 from core.curation.billing import dollars_of
-from core.errors import ConcordError, NotFound
-from core.evaluation import charts, comparisons, known_items
+from core.errors import BadInput, ConcordError, NotFound
+from core.evaluation import charts, comparisons, known_items, qa
 from core.evaluation.paraphrase import by_llm
 from core.evaluation.querysets import QuerySet, by_category, of_question
 from core.evaluation.report import Chart, Part, Report, Table
@@ -23,6 +23,7 @@ from core.types import NOTHING, Document, Filters, Profile
 
 DEPTH = 30  # candidates per leg, as in production
 KNOWN = "known-items"
+QA = "questions-and-answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,27 @@ class Workbench:
         progress: Progress = no_progress,
     ) -> QuerySet:
         """Known items of what people can find; paraphrased by a language model where there is one."""
+        require(actor, "keep a query set")
+        some(per_category)
         llm = self.llm()
         paraphrase = by_llm(llm, known_items.RULES, known_items.LLM) if llm else None
         made = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress)
         return self.runs.querysets.keep(actor, made)
+
+    def interview(
+        self,
+        actor: Actor,
+        seed: int = 42,
+        per_kind: int = known_items.PER_CATEGORY,
+        name: str = "",
+        progress: Progress = no_progress,
+    ) -> tuple[QuerySet, Mapping[str, int]]:
+        """Questions and answers that a language model makes of what people can find, and what was refused why."""
+        require(actor, "keep a query set")
+        some(per_kind)
+        llm = self.models.llm()
+        found = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress)
+        return self.runs.querysets.keep(actor, found.queryset), dict(found.refused)
 
     def findable(self) -> list[Document]:
         """Documents that search admits today."""
@@ -93,11 +111,19 @@ class Workbench:
             "questions per category": ", ".join(f"{c} {len(q)}" for c, q in by_category(self.queryset).items()),
             "commit": runs[0].commit if runs else self.runs.searching.index().generation.commit,
             "profiles": ", ".join(dict.fromkeys(run.profile for run in runs)),
+            "depth": f"{', '.join(dict.fromkeys(str(run.config.depth) for run in runs))} candidates per leg",
             "models": ", ".join(dict.fromkeys(model for run in runs for model in run.models)) or "none",
             "runs": ", ".join(run.id for run in runs),
             "made": self.runs.clock.stamp(),
         }
         return Report(name, title, about, facts, tuple(parts), {"experiment": name, "facts": facts, **values})
+
+
+def some(per_category: int) -> int:
+    """How many questions of each category, if that makes any."""
+    if per_category < 1:
+        raise BadInput(f"At least one question of each category is needed, not {per_category}.")
+    return per_category
 
 
 def sampled(queryset: QuerySet, limit: int) -> QuerySet:

@@ -12,7 +12,9 @@ from core.errors import ConcordError, Refused
 from core.evaluation.comparisons import MEASURE, Compared
 from core.evaluation.runs import Run, label
 from core.evaluation.series import latest
+from core.retrieval.presets import spell
 from core.services.preferences import Promotion
+from core.services.production import proven
 from pages.ui import acts, empty, flash, identity, style
 from pages.ui.evaluation_parts.state import names
 from pages.ui.tuning_parts.state import Frame
@@ -71,11 +73,11 @@ def _promote(frame: Frame) -> None:
     chosen = str(st.selectbox("Run", ids, format_func=lambda one: f"{called[one]} ({one[:8]})", key="promote_run", width=460))  # fmt: skip
     run = runs[ids.index(chosen)]
     now = app().preferences.production()
-    if now.config.rerank != "off" and not _measured(frame, run):
-        st.caption("Production reranks and was not measured on these questions yet; that takes a while.")
-        st.button("Measure production", key="measure_production", icon=":material/straighten:", on_click=acts.do, args=(partial(measure, queryset=frame.queryset),))  # fmt: skip
-        return
     try:
+        if due := _due(frame, run):
+            st.caption(f"{' and '.join(due)} must rerank these questions first; that takes a while.")
+            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=acts.do, args=(partial(measure, queryset=frame.queryset, pairs=list(due.values())),))  # fmt: skip
+            return
         found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/warning:")
@@ -96,25 +98,34 @@ def _candidates(frame: Frame) -> list[Run]:
     return sorted(found, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
 
 
-def _measured(frame: Frame, like: Run) -> bool:
-    """Whether production has a run that a candidate can be compared with at once."""
+def _due(frame: Frame, run: Run) -> dict[str, tuple[str, str]]:
+    """What reranks, production or the candidate, and was not measured on these questions as they are found now."""
     now = app().preferences.production()
-    ours = (profiles.identity(now.profile), strict.digest(now.config), frame.digest, like.commit)
-    return any(
-        (run.profile_digest, run.config_digest, run.queryset_digest, run.commit) == ours
-        for run in app().runs.all(frame.queryset)
-    )
+    known = {
+        (one.profile_digest, one.config_digest, one.queryset_digest, one.commit)
+        for one in app().runs.all(frame.queryset)
+    }
+    due = {}
+    for name, profile, config in (("Production", now.profile.name, now.config), ("This run", run.profile, run.config)):
+        found = app().preferences.profile(profile)
+        serving = app().shelf.current(found)
+        seen = (profiles.identity(found), strict.digest(config), frame.digest, serving.commit if serving else "")
+        if config.rerank != "off" and seen not in known:
+            due[name] = (profile, spell(config))
+    return due
 
 
-def measure(actor: Actor, queryset: str) -> str:
-    """Run production on a query set."""
-    return f"Measuring production as job {app().runs.start(actor, queryset, [('', '')]).id}."
+def measure(actor: Actor, queryset: str, pairs: list[tuple[str, str]]) -> str:
+    """Run what must be compared on a query set."""
+    return f"Measuring as job {app().runs.start(actor, queryset, pairs).id}."
 
 
 def _evidence(found: Compared) -> None:
     overall = found.overall
     say, icon = TONES.get(overall.verdict, (st.info, "balance"))
     say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
+    if found.note:
+        st.warning(flash.plain(found.note), icon=":material/warning:")
     cells = st.columns(3)
     cells[0].metric(f"Difference of {found.measure}", f"{overall.difference.mean:+.3f}", border=True)
     cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
@@ -123,23 +134,23 @@ def _evidence(found: Compared) -> None:
 
 def _act(run: Run, name: str, found: Compared) -> None:
     me = identity.me()
-    proven = found.overall.verdict == "better"
+    sure = proven(found)
     if not allowed(me, ACTION):
         st.caption(f":material/lock: {flash.plain(refusal(me))}")
     reason = st.text_input(
         "Reason",
         key="promote_reason",
-        placeholder="optional: the evidence speaks" if proven else "needed, since the evidence is not enough",
+        placeholder="optional: the evidence speaks" if sure else "needed, since the evidence is not enough",
         max_chars=500,
         disabled=not allowed(me, ACTION),
     )
-    ready = allowed(me, ACTION) and (proven or bool(reason.strip()))
+    ready = allowed(me, ACTION) and (sure or bool(reason.strip()))
     if st.button("Promote", type="primary", key="promote", icon=":material/publish:", disabled=not ready):
         overall = found.overall
         acts.confirm(
             f"Search with {name} from now on?",
             [
-                f"Run {run.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
+                f"Run {found.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
                 f"{found.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
                 "The Search page and the command line use it at once; rolling back is one click.",
                 *([f"Reason: {reason.strip()}"] if reason.strip() else []),

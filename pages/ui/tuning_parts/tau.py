@@ -21,6 +21,7 @@ from pages.ui.workspace import app
 
 PER_PASSAGE = 0.15  # seconds of the local cross-encoder for one passage on two cores
 MEASURES = ("nDCG@10", "Recall@5", "MRR@10")
+TONES = {calibration.CONFIRMED: (st.success, "verified"), calibration.CONTRADICTED: (st.warning, "warning")}
 
 
 def draw(frame: Frame) -> None:
@@ -82,7 +83,7 @@ def start(actor: Actor, queryset: str, config: str, measure: str, beta: float, l
 
 
 def _result(found: dict[str, Any], config: str, measure: str) -> None:
-    say, icon = (st.success, "verified") if found["tau"] is not None and found["holds"] else (st.info, "rule")
+    say, icon = TONES.get(found.get("verdict", ""), (st.info, "rule"))
     say(flash.plain(f"{label(configs.parse(config))}: {found['sentence']}"), icon=f":material/{icon}:")
     if found["tau"] is not None:
         st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(found["tau"],))  # fmt: skip
