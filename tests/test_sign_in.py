@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import NEEDS, ROLES
 from core.bootstrap import App, build
 from core.settings import load
+from pages.ui import direct
 from tests import browser
 from tests.conftest import ROOT, demo
 
@@ -95,6 +97,24 @@ def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
     desk.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert [one.value for one in app.title] == ["Sign in"]
+
+
+def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "routes_exist", True)
+    zoe, start = desk.accounts.actor("zoe"), time.time()
+    held = direct.token(zoe)
+    assert held
+    assert direct.holder(held, lambda: start) == zoe
+    desk.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert direct.holder(held, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    assert direct.holder(held, lambda: start + 2) is None
+    assert direct.holder(direct.token(desk.accounts.actor("root")) or "", lambda: start + 13 * 3600) is None
+
+
+@pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
+def test_a_token_that_is_none_names_nobody(desk: App, text: str) -> None:
+    assert direct.holder(text) is None
 
 
 def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
