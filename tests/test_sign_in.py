@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,22 @@ def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypa
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
 def test_a_token_that_is_none_names_nobody(desk: App, text: str) -> None:
     assert direct.holder(text) is None
+
+
+def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            marks = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+            if isinstance(node, ast.FunctionDef) and any(re.match(r"st\.(fragment|dialog)\b", one) for one in marks):
+                yield f"{path.relative_to(ROOT)}: {node.name}", node
+
+
+def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> None:
+    found = dict(fragments())
+    assert len(found) >= 10
+    for name, node in found.items():
+        first = node.body[1] if ast.get_docstring(node) else node.body[0]
+        assert re.search(r"identity\.(require|me)\(", ast.unparse(first)), name
 
 
 def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:

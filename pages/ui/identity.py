@@ -1,4 +1,4 @@
-"""Who is here. The first line of every page is `me = require(action)`; callbacks ask again."""
+"""Who is here. Every page, fragment and dialog begins with `require(action)`, since each runs alone; callbacks ask again."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ _CHOICES = {"fusion": "FUSIONS", "normalisation": "NORMALISATIONS", "reranker": 
 @st.dialog("Configuration", width="medium")
 def dialog(at: int) -> None:
     """Change anything; Apply ranks again from memory, Save keeps it for the team."""
+    identity.require("compare configurations")
     now = state.setup()
     if at >= len(now.columns):
         return
