@@ -6,7 +6,8 @@ import ast
 import re
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import NEEDS, ROLES
 from core.bootstrap import App, build
+from core.errors import Refused
 from core.settings import load
 from pages.ui import direct
 from tests import browser
@@ -133,6 +135,22 @@ def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> N
     for name, node in found.items():
         first = node.body[1] if ast.get_docstring(node) else node.body[0]
         assert re.search(r"identity\.(require|me)\(", ast.unparse(first)), name
+
+
+def test_the_audit_is_exported_for_whoever_is_signed_in(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from streamlit.runtime.media_file_manager import MediaFileManager
+
+    made: list[Callable[[], str]] = []
+    monkeypatch.setattr(MediaFileManager, "add_deferred", lambda self, data, *_, **__: made.append(data) or "file")
+    sign_in(opened("audit"), "root", PASSWORD)
+    with ThreadPoolExecutor() as threads:  # a download runs where there is no session
+        lines = threads.submit(made[-1]).result().splitlines()
+        assert lines[0].startswith("id,at,who")
+        assert any("Rita Root,admin,app,sign in" in line for line in lines)
+        desk.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
+        desk.accounts.set_active(demo("admin"), "root", False)
+        with pytest.raises(Refused, match="switched off"):
+            threads.submit(made[-1]).result()
 
 
 def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
