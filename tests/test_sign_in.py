@@ -195,6 +195,19 @@ def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: P
         assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
 
 
+def test_words_of_an_error_are_shown_as_they_are(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "routes_exist", False)  # the launcher switches it on
+
+    def page() -> None:
+        from core.errors import BadInput
+        from pages.ui import launcher
+
+        launcher.on_script_error(BadInput("No document *a* at [here](https://example.org)."))
+
+    shown = AppTest.from_function(page, default_timeout=60).run().error[0].value
+    assert shown == r"No document \*a\* at \[here\](https\://example.org)."
+
+
 def test_the_page_on_roles_lists_every_action() -> None:
     text = (ROOT / "docs" / "sign-in.md").read_text()
     rows = dict(re.findall(r"^\| ([a-z ]+?) \| ((?:yes)? ?\|.*)$", text, re.MULTILINE))
