@@ -129,6 +129,43 @@ def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
                 yield f"{path.relative_to(ROOT)}: {node.name}", node
 
 
+def test_nothing_of_one_persons_work_is_left_for_the_next(desk: App) -> None:
+    zoe = desk.accounts.actor("zoe")
+    desk.drafts.keep(zoe, "new", "a draft")
+    app = sign_in(opened(), "zoe", PASSWORD)
+    for key in ("upload_title", "playground", "tune_alpha"):
+        app.session_state[key] = "Zoe's"
+    app.query_params["doc"] = "zoe.md"
+    app.button(key="sign_out").click().run()
+    assert not [key for key in ("account", "upload_title", "playground", "tune_alpha") if key in app.session_state]
+    assert not app.query_params
+    sign_in(app, "root", PASSWORD)
+    assert not app.exception
+    assert desk.drafts.find(zoe, "new"), "a draft is kept for its writer"
+
+
+def test_whoever_signs_in_after_an_account_was_switched_off_finds_an_empty_desk(desk: App) -> None:
+    app = sign_in(opened(), "zoe", PASSWORD)
+    app.session_state["upload_title"] = "Zoe's"
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    sign_in(app.run(), "root", PASSWORD)
+    assert app.session_state["account"] == "root"
+    assert "upload_title" not in app.session_state
+
+
+def test_another_persona_finds_nothing_of_the_last_ones_work(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
+    app = opened()
+    for key, value in {"upload_title": "Ada's", "upload_turn": 3, "upload_way": "paste"}.items():
+        app.session_state[key] = value
+    app.selectbox(key="persona").select_index(1).run()
+    assert not app.exception
+    assert "upload_title" not in app.session_state
+    assert app.session_state["upload_turn"] == 4, "boxes start afresh"
+    assert app.session_state["upload_way"] == "paste", "the page stays where it is"
+    assert app.session_state["persona"] == "zoe"
+
+
 def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> None:
     found = dict(fragments())
     assert len(found) >= 10

@@ -44,3 +44,8 @@ QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL
 MEASURE = "measure"  # what runs are ranked by
 PROBLEMS = "import_problems"  # lines of an imported query set that were left out, as plain values
 TEMPLATE = "edit_template"  # what a new document starts from
+
+WORK = (
+    *(FLASH, PENDING, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
+    *(PLAYGROUND, ASK, EXPECTED, LOOKED, OFFERED, TEMPLATE, PROBLEMS),
+)  # what a persona leaves behind; the rest only says where in the app somebody looks
