@@ -90,6 +90,8 @@ def test_after_five_wrong_passwords_the_account_rests(desk: App) -> None:
     assert "Too many wrong passwords. Wait five minutes, then try again." in said(app)
     sign_in(app, "root", PASSWORD)
     assert not app.text_input or app.text_input[0].key != "sign_in_name", "others are not kept out"
+    noted = [one.detail for one in desk.auditing.entries(demo("admin"), who="zoe", action="refuse sign-in")]
+    assert noted == ["too many wrong passwords", *["wrong name or password"] * 5], "each try has its line"
 
 
 def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
@@ -217,9 +219,15 @@ def test_a_provider_lets_in_whom_an_account_names(
     inside = expected.startswith("Zoe")
     assert bool([one for one in desk.auditing.entries(demo("admin")) if one.action == "sign in"]) == inside
     assert any(one.key == "sign_out" for one in app.button) == inside
+    app.run()
+    refused = [one for one in desk.auditing.entries(demo("admin")) if one.action == "refuse sign-in"]
+    assert len(refused) == (user["is_logged_in"] and not inside), "once, however often the page is drawn"
     desk.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert "Zoe Zahn" not in said(app)
+    if inside:
+        last = desk.auditing.entries(demo("admin"), action="refuse sign-in")[0]
+        assert (last.who, last.detail) == ("zoe@example.org", "no account that is on")
 
 
 def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: Path) -> None:

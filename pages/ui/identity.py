@@ -99,16 +99,24 @@ def _provider() -> Actor:
         st.title("Sign in")
         st.button("Sign in with your organisation", on_click=st.login, type="primary", icon=":material/login:")
         st.stop()
-    verified = st.user.get("email_verified") is not False
-    found = app().accounts.by_email(str(st.user.get("email") or "")) if verified else None
+    email, verified = str(st.user.get("email") or ""), st.user.get("email_verified") is not False
+    found = app().accounts.by_email(email) if verified else None
     if found is None:
-        st.error(f"There is no account for {flash.plain(str(st.user.get('email') or 'you'))}. Ask an admin to add it.")
+        _refuse(email.lower()[:80] or "no address", "no account that is on" if verified else "address not verified")
+        st.error(f"There is no account for {flash.plain(email or 'you')}. Ask an admin to add it.")
         st.button("Sign out", on_click=st.logout)
         st.stop()
     if st.session_state.get(keys.ACCOUNT) != found.id:
         _begin(found)
         app().auditing.note(found, "sign in", found.name)
     return found
+
+
+def _refuse(email: str, why: str) -> None:
+    """Note it once, however often the page is drawn."""
+    if st.session_state.get(keys.REFUSED) != email:
+        st.session_state[keys.REFUSED] = email
+        app().accounts.refuse(email, why)
 
 
 def _begin(actor: Actor) -> None:

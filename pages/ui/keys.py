@@ -2,6 +2,7 @@
 
 PERSONA = "persona"  # who the demo plays
 ACCOUNT = "account"  # who signed in with a local account
+REFUSED = "refused"  # whom a provider named and no account knows
 FLASH = "flash"  # messages that survive a rerun
 PENDING = "pending"  # the act that waits for a confirmation
 
