@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -179,6 +180,13 @@ class Accounts:
         if len(password) > 1000:
             raise BadInput("The password is longer than 1,000 characters.")
         return self.passwords.hash(password)
+
+
+def shown_names(database: Database) -> dict[str, str]:
+    """Account id to a name that means one person: where several share a name, the id stands behind it."""
+    rows = database.query("SELECT id, name FROM accounts")
+    times = Counter(row["name"] for row in rows)
+    return {row["id"]: row["name"] if times[row["name"]] == 1 else f"{row['name']} ({row['id']})" for row in rows}
 
 
 _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W2v0l1nqJ0Z1mQ0xq2m6W2v0l1nqI"
