@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import NEEDS, ROLES
 from core.bootstrap import App, build
 from core.errors import Refused
+from core.services.accounts import DEMO, MIN_PASSWORD
 from core.settings import load
 from pages.ui import direct
 from tests import browser
@@ -251,6 +252,16 @@ def test_words_of_an_error_are_shown_as_they_are(desk: App, monkeypatch: pytest.
 
     shown = AppTest.from_function(page, default_timeout=60).run().error[0].value
     assert shown == r"No document \*a\* at \[here\](https\://example.org)."
+
+
+def test_the_page_on_sign_in_says_what_the_code_does(desk: App) -> None:
+    text = (ROOT / "docs" / "sign-in.md").read_text()
+    pinned = re.search(r"^streamlit(==\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert pinned
+    assert f"streamlit[auth]{pinned[1]}" in text
+    assert f"at least {MIN_PASSWORD} characters" in text
+    assert f"for one in {' '.join(one.id for one in DEMO)}; do" in text
+    assert {one.id for one in desk.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
 
 
 def test_the_page_on_roles_lists_every_action() -> None:
