@@ -1,4 +1,4 @@
-"""Who may do what: one table, asked by services, so that pages, command line and API obey the same rule."""
+"""Who may do what: one table, asked by services, so that pages and command line obey the same rule."""
 
 from __future__ import annotations
 

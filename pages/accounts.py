@@ -58,26 +58,35 @@ def _add(actor: Actor, said: dict[str, str]) -> str:
 
 def line(account: Account) -> None:
     """One account, with what can be changed about it."""
+    name, role, active = flash.plain(account.name), f"role_{account.id}", f"active_{account.id}"
+    st.session_state[role], st.session_state[active] = account.role, account.active  # what was refused is not shown
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", key=f"account_{account.id.replace('.', '-')}"
     ):
         with st.container(width="stretch", gap="xxsmall"):
-            you = " (you)" if account.id == me.id else ""
-            st.markdown(f"**{flash.plain(account.name)}**{you}")
-            st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}")
+            you, off = " (you)" if account.id == me.id else "", "" if account.active else " · switched off"
+            st.markdown(f"**{name}**{you}")
+            st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}{off}")
         st.selectbox(
-            "Role",
+            f"Role of {name}",
             ROLES,
-            index=ROLES.index(account.role),
-            key=f"role_{account.id}",
+            key=role,
             on_change=role_changed,
             args=(account.id,),
             label_visibility="collapsed",
             width=140,
         )
-        st.toggle("On", account.active, key=f"active_{account.id}", on_change=switched, args=(account.id,))
+        st.toggle(
+            f"The account of {name} is on",
+            key=active,
+            on_change=switched,
+            args=(account.id,),
+            label_visibility="collapsed",
+        )
         with st.popover("Password", type="tertiary", icon=":material/key:"):
-            st.text_input("New password", type="password", key=f"password_{account.id}", autocomplete="new-password")
+            st.text_input(
+                f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
+            )
             st.button("Set password", key=f"set_{account.id}", on_click=password_set, args=(account.id,))  # fmt: skip
 
 

@@ -43,6 +43,7 @@ def row(document: Document, kind: str, when: str) -> dict[str, object]:
 @st.dialog("Still right?")
 def ask(path: str) -> None:
     """Until when the words can be trusted."""
+    identity.require("read documents")
     document = app().documents.show(path)
     st.markdown(
         f"You read **{flash.plain(document.title)}**, and its words are still right. This is recorded under your name."

@@ -24,6 +24,7 @@ def from_address() -> dict[str, Any]:
 @st.fragment
 def search() -> None:
     """The box and what it finds. Typing goes straight to the server's own route; without one it comes through here."""
+    me = identity.require("search")
     waiting = (st.session_state.get("search_view") or {}).get("asked")
     asked = waiting or from_address()
     chosen = asked.get("filters") or {}
@@ -36,7 +37,7 @@ def search() -> None:
     if clicked.report:
         said = clicked.report
         app().gaps.report(
-            identity.me(),
+            me,
             str(said.get("query", "")),
             str(said.get("note", "")),
             int(said.get("hits", 0)),

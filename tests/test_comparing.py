@@ -362,8 +362,8 @@ def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(own: App) -> No
     hits = own.searching.search("error 809").hits
     own.judging.judge(ANN, "error  809", hits[0], 1)
     own.judging.judge(ANN, "error 809", hits[0], 3, blind=True)
-    assert [(j.grade, j.blind, j.judge) for j in own.judging.of("error 809")] == [(3, True, ANN.name)]
-    assert own.judging.grades("error 809", ANN.name, hits) == {hits[0].chunk: 3}
+    assert [(j.grade, j.blind, j.judge) for j in own.judging.of("error 809")] == [(3, True, ANN.id)]
+    assert own.judging.grades("error 809", ANN.id, hits) == {hits[0].chunk: 3}
     assert own.judging.grades("error 809", "Somebody else", hits) == {}
     with pytest.raises(BadInput, match="A grade is one of"):
         own.judging.judge(ANN, "error 809", hits[0], 4)

@@ -158,7 +158,11 @@ def test_what_people_judged_in_the_playground_becomes_a_query_set(visit: Open, k
     ran(app.button(key="make_playground").click())
     made = kb.querysets.get("playground")
     assert [question.text for question in made.questions] == ["key3first apple"]
-    assert sorted((one.judge, one.grade) for one in made.judgments) == [("Ann", 0.0), ("Ann", 2.0), ("Art", 3.0)]
+    assert sorted((one.judge, one.grade) for one in made.judgments) == [
+        (ADMIN.id, 0.0),
+        (ADMIN.id, 2.0),
+        (AUTHOR.id, 3.0),
+    ]
     assert kb.querysets.unmapped("playground", kb.searching.index()) == ()
     assert kb.querysets.agreement("playground")[0].places == 1
     with pytest.raises(BadInput, match="Nobody judged anything in the playground"):

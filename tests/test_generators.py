@@ -172,5 +172,5 @@ def test_agreement_of_the_model_with_people_is_shown(judged: tuple[App, Scripted
     app.querysets.judge_by_model(ADMIN, "items", pool, llm)
     app.querysets.judge(ADMIN, "items", [one.judged(1.0 if n == 0 else 0.0) for n, one in enumerate(pool)])
     found = {one.judges: one for one in app.querysets.agreement("items")}
-    assert found["Ann", "scripted (llm)"].kappa == 1.0
+    assert found["ann", "scripted (llm)"].kappa == 1.0
     assert isinstance(pool[0].judged(1.0), Judgment)

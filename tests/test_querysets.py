@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.access import Actor
+from core.adapters.database import MIGRATIONS
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
 from core.evaluation import anchoring, reading, writing
@@ -192,10 +193,38 @@ def test_keeping_twice_changes_nothing_and_judging_again_replaces_the_grade(kb: 
     again = kb.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=1.0)])
     more = kb.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=2.0)])
     assert len(again.judgments) == len(more.judgments) == 4
-    assert [one.grade for one in more.judgments if one.judge == "Ann" and one.question == "q2"] == [2.0]
+    assert [one.grade for one in more.judgments if one.judge == "ann" and one.question == "q2"] == [2.0]
     kb.querysets.drop(ADMIN, "sample")
     with pytest.raises(NotFound, match="There is no query set 'sample'. Query sets: none yet"):
         kb.querysets.get("sample")
+
+
+def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
+    people = [kb.accounts.add(ADMIN, f"john{n}", "John Smith", f"john{n}@example.org", "author").actor for n in (1, 2)]
+    kb.querysets.keep(ADMIN, sample())
+    place = Judgment("q2", "ops/claims.md", ("Evidence",))
+    for grade, person in enumerate(people):
+        kb.querysets.judge(person, "sample", [replace(place, grade=float(grade))])
+    given = [(one.judge, one.grade) for one in kb.querysets.get("sample").judgments if one.judge.startswith("john")]
+    assert given == [("john1", 0.0), ("john2", 1.0)]
+    assert ("John Smith (john1)", "John Smith (john2)") in [one.judges for one in kb.querysets.agreement("sample")]
+    hits = kb.searching.search("photos").hits
+    for grade, person in enumerate(people):
+        kb.judging.judge(person, "photos", hits[0], grade)
+    assert [kb.judging.grades("photos", one.id, hits) for one in people] == [{hits[0].chunk: 0}, {hits[0].chunk: 1}]
+    assert [one.name for one in kb.judging.of("photos")] == ["John Smith (john1)", "John Smith (john2)"]
+
+
+def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> None:
+    kb.accounts.add(ADMIN, "ann", "Ann", "ann@example.org", "admin")
+    hit = kb.searching.search("photos").hits[0]
+    kb.judging.judge(replace(ADMIN, id="Ann"), "photos", hit, 1)
+    kb.judging.judge(replace(ADMIN, id="Gone"), "photos", hit, 2)
+    kb.querysets.keep(ADMIN, sample())
+    for statement in next(one for one in MIGRATIONS if "UPDATE OR IGNORE judged" in one).split(";"):
+        kb.jobs.database.execute(statement)
+    assert [(one.judge, one.name) for one in kb.judging.of("photos")] == [("ann", "Ann"), ("Gone", "Gone")]
+    assert [one.judge for one in kb.querysets.get("sample").judgments] == ["ann", "Ben", ""]
 
 
 def test_readers_may_judge_and_not_keep(kb: App) -> None:

@@ -611,11 +611,23 @@ def test_accounts_are_added_changed_and_switched_off(visit: Open, kb: App) -> No
     assert kb.accounts.get("new.one").role == "reader"
 
 
+def test_every_control_of_an_account_names_it(visit: Open, kb: App) -> None:
+    app = visit("accounts")
+    for account in kb.accounts.all():
+        for control in (app.selectbox(key=f"role_{account.id}"), app.toggle(key=f"active_{account.id}")):
+            assert account.name in control.label
+        assert account.name in app.text_input(key=f"password_{account.id}").label
+
+
 def test_the_last_admin_stays_one_and_a_taken_role_counts_at_once(visit: Open, kb: App) -> None:
     app = visit("accounts")
     app.selectbox(key="role_admin").set_value("reader").run()
     assert "This is the last admin" in words(app)
     assert kb.accounts.get("admin").role == "admin"
+    assert app.selectbox(key="role_admin").value == "admin"
+    app.toggle(key="active_admin").set_value(False).run()
+    assert kb.accounts.get("admin").active
+    assert app.toggle(key="active_admin").value is True
     kb.accounts.set_role(who(kb, "admin"), "author2", "admin")
     kb.accounts.set_role(who(kb, "author2"), "admin", "reader")
     app.toggle(key="active_reader").set_value(False).run()

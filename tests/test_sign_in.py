@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import time
 import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,10 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import NEEDS, ROLES
 from core.bootstrap import App, build
+from core.errors import Refused
+from core.services.accounts import DEMO, MIN_PASSWORD
 from core.settings import load
+from pages.ui import direct
 from tests import browser
 from tests.conftest import ROOT, demo
 
@@ -84,6 +91,8 @@ def test_after_five_wrong_passwords_the_account_rests(desk: App) -> None:
     assert "Too many wrong passwords. Wait five minutes, then try again." in said(app)
     sign_in(app, "root", PASSWORD)
     assert not app.text_input or app.text_input[0].key != "sign_in_name", "others are not kept out"
+    noted = [one.detail for one in desk.auditing.entries(demo("admin"), who="zoe", action="refuse sign-in")]
+    assert noted == ["too many wrong passwords", *["wrong name or password"] * 5], "each try has its line"
 
 
 def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
@@ -95,6 +104,93 @@ def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
     desk.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert [one.value for one in app.title] == ["Sign in"]
+
+
+def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "routes_exist", True)
+    zoe, start = desk.accounts.actor("zoe"), time.time()
+    held = direct.token(zoe)
+    assert held
+    assert direct.holder(held, lambda: start) == zoe
+    desk.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert direct.holder(held, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    assert direct.holder(held, lambda: start + 2) is None
+    assert direct.holder(direct.token(desk.accounts.actor("root")) or "", lambda: start + 13 * 3600) is None
+
+
+@pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
+def test_a_token_that_is_none_names_nobody(desk: App, text: str) -> None:
+    assert direct.holder(text) is None
+
+
+def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            marks = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+            if isinstance(node, ast.FunctionDef) and any(re.match(r"st\.(fragment|dialog)\b", one) for one in marks):
+                yield f"{path.relative_to(ROOT)}: {node.name}", node
+
+
+def test_nothing_of_one_persons_work_is_left_for_the_next(desk: App) -> None:
+    zoe = desk.accounts.actor("zoe")
+    desk.drafts.keep(zoe, "new", "a draft")
+    app = sign_in(opened(), "zoe", PASSWORD)
+    for key in ("upload_title", "playground", "tune_alpha"):
+        app.session_state[key] = "Zoe's"
+    app.query_params["doc"] = "zoe.md"
+    app.button(key="sign_out").click().run()
+    assert not [key for key in ("account", "upload_title", "playground", "tune_alpha") if key in app.session_state]
+    assert not app.query_params
+    sign_in(app, "root", PASSWORD)
+    assert not app.exception
+    assert desk.drafts.find(zoe, "new"), "a draft is kept for its writer"
+
+
+def test_whoever_signs_in_after_an_account_was_switched_off_finds_an_empty_desk(desk: App) -> None:
+    app = sign_in(opened(), "zoe", PASSWORD)
+    app.session_state["upload_title"] = "Zoe's"
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    sign_in(app.run(), "root", PASSWORD)
+    assert app.session_state["account"] == "root"
+    assert "upload_title" not in app.session_state
+
+
+def test_another_persona_finds_nothing_of_the_last_ones_work(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
+    app = opened()
+    for key, value in {"upload_title": "Ada's", "upload_turn": 3, "upload_way": "paste"}.items():
+        app.session_state[key] = value
+    app.selectbox(key="persona").select_index(1).run()
+    assert not app.exception
+    assert "upload_title" not in app.session_state
+    assert app.session_state["upload_turn"] == 4, "boxes start afresh"
+    assert app.session_state["upload_way"] == "paste", "the page stays where it is"
+    assert app.session_state["persona"] == "zoe"
+
+
+def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> None:
+    found = dict(fragments())
+    assert len(found) >= 10
+    for name, node in found.items():
+        first = node.body[1] if ast.get_docstring(node) else node.body[0]
+        assert re.search(r"identity\.(require|me)\(", ast.unparse(first)), name
+
+
+def test_the_audit_is_exported_for_whoever_is_signed_in(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from streamlit.runtime.media_file_manager import MediaFileManager
+
+    made: list[Callable[[], str]] = []
+    monkeypatch.setattr(MediaFileManager, "add_deferred", lambda self, data, *_, **__: made.append(data) or "file")
+    sign_in(opened("audit"), "root", PASSWORD)
+    with ThreadPoolExecutor() as threads:  # a download runs where there is no session
+        lines = threads.submit(made[-1]).result().splitlines()
+        assert lines[0].startswith("id,at,who")
+        assert any("Rita Root,admin,app,sign in" in line for line in lines)
+        desk.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
+        desk.accounts.set_active(demo("admin"), "root", False)
+        with pytest.raises(Refused, match="switched off"):
+            threads.submit(made[-1]).result()
 
 
 def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,9 +220,15 @@ def test_a_provider_lets_in_whom_an_account_names(
     inside = expected.startswith("Zoe")
     assert bool([one for one in desk.auditing.entries(demo("admin")) if one.action == "sign in"]) == inside
     assert any(one.key == "sign_out" for one in app.button) == inside
+    app.run()
+    refused = [one for one in desk.auditing.entries(demo("admin")) if one.action == "refuse sign-in"]
+    assert len(refused) == (user["is_logged_in"] and not inside), "once, however often the page is drawn"
     desk.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert "Zoe Zahn" not in said(app)
+    if inside:
+        last = desk.auditing.entries(demo("admin"), action="refuse sign-in")[0]
+        assert (last.who, last.detail) == ("zoe@example.org", "no account that is on")
 
 
 def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: Path) -> None:
@@ -137,6 +239,29 @@ def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: P
         pass
     with browser.server(home, log, CONCORD_SIGN_IN="local", **open_to_all) as url:
         assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
+
+
+def test_words_of_an_error_are_shown_as_they_are(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "routes_exist", False)  # the launcher switches it on
+
+    def page() -> None:
+        from core.errors import BadInput
+        from pages.ui import launcher
+
+        launcher.on_script_error(BadInput("No document *a* at [here](https://example.org)."))
+
+    shown = AppTest.from_function(page, default_timeout=60).run().error[0].value
+    assert shown == r"No document \*a\* at \[here\](https\://example.org)."
+
+
+def test_the_page_on_sign_in_says_what_the_code_does(desk: App) -> None:
+    text = (ROOT / "docs" / "sign-in.md").read_text()
+    pinned = re.search(r"^streamlit(==\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+    assert pinned
+    assert f"streamlit[auth]{pinned[1]}" in text
+    assert f"at least {MIN_PASSWORD} characters" in text
+    assert f"for one in {' '.join(one.id for one in DEMO)}; do" in text
+    assert {one.id for one in desk.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
 
 
 def test_the_page_on_roles_lists_every_action() -> None:

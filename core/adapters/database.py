@@ -101,6 +101,12 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX runs_queryset ON runs (queryset, created);
     CREATE TABLE rankings (search TEXT NOT NULL, query TEXT NOT NULL, result BLOB NOT NULL, PRIMARY KEY (search, query));
     """,
+    """
+    UPDATE OR IGNORE judged SET judge = (SELECT id FROM accounts WHERE name = judge)
+    WHERE (SELECT count(*) FROM accounts WHERE name = judge) = 1;
+    UPDATE OR IGNORE queryset_judgments SET judge = (SELECT id FROM accounts WHERE name = judge)
+    WHERE source = 'person' AND (SELECT count(*) FROM accounts WHERE name = judge) = 1;
+    """,
 )
 
 

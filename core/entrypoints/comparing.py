@@ -131,7 +131,7 @@ def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) ->
     app = open_app(settings)
     if not options.chunk:
         said = app.judging.of(options.query)
-        rows = [(one.grade, one.judge, "blind" if one.blind else "", one.path, one.heading) for one in said]
+        rows = [(one.grade, one.name, "blind" if one.blind else "", one.path, one.heading) for one in said]
         terminal.show(list(said), table(rows, ("grade", "judge", "", "path", "heading")))
         return 0
     if options.grade is None:

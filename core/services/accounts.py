@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -144,20 +145,24 @@ class Accounts:
         since = self.now() - WINDOW
         tries = self.database.query("SELECT count(*) AS n FROM attempts WHERE account = ? AND at > ?", (name, since))
         if tries[0]["n"] >= MAX_TRIES:
+            self.refuse(name, "too many wrong passwords")
             raise Refused("Too many wrong passwords. Wait five minutes, then try again.")
         rows = self.database.query("SELECT * FROM accounts WHERE id = ? OR lower(email) = ?", (name, name))
         hashed = rows[0]["hash"] if rows else ""
         right = self.passwords.matches(hashed or _NOBODY, password)  # a hash is always tried: timing tells nothing
         if not (right and rows and hashed and rows[0]["active"]):
             self.database.insert("INSERT INTO attempts (account, at) VALUES (?, ?)", (name, self.now()))
-            nobody = Actor(name, name, "", "nobody")
-            self.auditing.note(nobody, "refuse sign-in", name)
+            self.refuse(name, "wrong name or password")
             raise Refused("The name or the password is wrong.")
         actor = _account(rows[0]).actor
         with self.database.transaction() as run:
             run("DELETE FROM attempts WHERE account = ?", (name,))
             self.auditing.record(run, actor, "sign in", actor.name)
         return actor
+
+    def refuse(self, name: str, why: str) -> None:
+        """Note that somebody was not let in."""
+        self.auditing.note(Actor(name, name, "", "nobody"), "refuse sign-in", name, detail=why)
 
     def _insert(self, run: Callable[..., object], actor: Actor, hashed: str) -> None:
         run(
@@ -175,6 +180,13 @@ class Accounts:
         if len(password) > 1000:
             raise BadInput("The password is longer than 1,000 characters.")
         return self.passwords.hash(password)
+
+
+def shown_names(database: Database) -> dict[str, str]:
+    """Account id to a name that means one person: where several share a name, the id stands behind it."""
+    rows = database.query("SELECT id, name FROM accounts")
+    times = Counter(row["name"] for row in rows)
+    return {row["id"]: row["name"] if times[row["name"]] == 1 else f"{row['name']} ({row['id']})" for row in rows}
 
 
 _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W2v0l1nqJ0Z1mQ0xq2m6W2v0l1nqI"

@@ -10,6 +10,7 @@ from typing import Any
 from core.access import Actor, require
 from core.errors import BadInput
 from core.ports import Clock, Database
+from core.services.accounts import shown_names
 from core.types import Hit
 
 GRADES: Mapping[int, str] = {0: "not relevant", 1: "related", 2: "relevant", 3: "answers it"}
@@ -18,7 +19,7 @@ _QUOTE = 2000  # characters of a passage that a judgment remembers
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What one person said about one passage for one query."""
+    """What one person said about one passage for one query. `judge` is an account's id, `name` what people call it."""
 
     query: str
     path: str
@@ -28,6 +29,7 @@ class Judgment:
     judge: str
     blind: bool
     created: str = ""
+    name: str = ""
 
 
 class Judging:
@@ -41,7 +43,7 @@ class Judging:
         require(actor, "judge passages")
         if isinstance(grade, bool) or grade not in GRADES:
             raise BadInput(f"A grade is one of {', '.join(f'{n} ({word})' for n, word in GRADES.items())}.")
-        made = Judgment(_words(query), *anchor(hit), grade, actor.name, blind, self.clock.stamp())
+        made = Judgment(_words(query), *anchor(hit), grade, actor.id, blind, self.clock.stamp(), actor.name)
         self.database.execute(
             "INSERT INTO judged (query, path, heading, quote, grade, judge, blind, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (query, path, heading, quote, judge) DO UPDATE SET grade = excluded.grade, blind = excluded.blind, created = excluded.created",
@@ -56,10 +58,13 @@ class Judging:
         rows = self.database.query(
             f"SELECT {columns} FROM judged WHERE query = ? OR ? = '' ORDER BY id", (wanted, wanted)
         )
-        return tuple(Judgment(**{**row, "blind": bool(row["blind"])}) for row in rows)
+        names = shown_names(self.database)
+        return tuple(
+            Judgment(**{**row, "blind": bool(row["blind"])}, name=names.get(row["judge"], row["judge"])) for row in rows
+        )
 
     def grades(self, query: str, judge: str, hits: Sequence[Hit]) -> dict[str, int]:
-        """One person's grades of given hits, by chunk."""
+        """The grades that one account gave to some hits, by chunk."""
         known = {(j.path, j.heading, j.quote): j.grade for j in self.of(query) if j.judge == judge}
         return {hit.chunk: known[anchor(hit)] for hit in hits if anchor(hit) in known}
 

@@ -19,6 +19,7 @@ from core.evaluation.pooling import Pooled, ask_model
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.evaluation.reading import Problem
 from core.ports import Clock, Database, Index, Llm, Progress, no_progress
+from core.services.accounts import shown_names
 from core.services.documents import Documents
 from core.services.judging import Judgment as Said
 
@@ -122,7 +123,7 @@ class QuerySets:
         now = self.clock.stamp()
         with self.database.transaction() as run:
             for one in judgments:
-                run(_INSERT, (head["id"], *_row(replace(one, source="person", judge=actor.name)), now))
+                run(_INSERT, (head["id"], *_row(replace(one, source="person", judge=actor.id)), now))
         return self.get(name)
 
     def judge_by_model(
@@ -165,7 +166,11 @@ class QuerySets:
 
     def agreement(self, name: str) -> tuple[Agreement, ...]:
         """How far the judges of a set agree, people and models."""
-        return agreement(self.get(name).judgments)
+        names = shown_names(self.database)
+        return agreement(
+            replace(one, judge=names.get(one.judge, one.judge)) if one.source == "person" else one
+            for one in self.get(name).judgments
+        )
 
     def unmapped(self, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
         """Judgments that find no place in a generation, with the reason."""
@@ -210,7 +215,7 @@ class QuerySets:
         return writing.packed(self.get(name), form, self.documents.all())
 
     def from_playground(self, actor: Actor, said: Sequence[Said], name: str = "playground") -> QuerySet:
-        """Keep what people judged in the playground: one question per query, judges by name."""
+        """Keep what people judged in the playground: one question per query."""
         if not said:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
         questions = {one.query: Question(strict.digest(one.query, 10), one.query, "playground") for one in said}

@@ -30,6 +30,7 @@ def do_quietly(act: Callable[[Actor], object]) -> None:
 @st.dialog("Please confirm")
 def confirm(what: str, will: list[str], yes: str, act: Callable[[Actor], str]) -> None:
     """Say what will happen; act only on the second click."""
+    identity.me()
     st.markdown(f"**{flash.plain(what)}**")
     for line in will:
         st.markdown(f"- {flash.plain(line)}")

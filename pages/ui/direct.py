@@ -1,6 +1,7 @@
 """The direct way: components ask the server's own routes, with a token that says who they act for.
 
 A token is made by a page for the person who looks at it, signed with a key that lives as long as the process.
+It says who somebody is, never what they may: that is asked of the accounts, so a role that was taken away is gone.
 Where the app runs without its own routes (plain `streamlit run`), there are no tokens and Python answers instead.
 """
 
@@ -13,11 +14,15 @@ import hmac
 import json
 import secrets
 import time
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from starlette.responses import Response
 
 from core.access import Actor
+from core.errors import ConcordError
+from pages.ui.workspace import app
 
 _KEY = secrets.token_bytes(32)
 _LIFE = 12 * 3600  # seconds
@@ -28,23 +33,30 @@ def token(actor: Actor) -> str | None:
     """What a component shows to act for somebody; None where nobody listens."""
     if not routes_exist:
         return None
-    body = base64.urlsafe_b64encode(
-        json.dumps([actor.id, actor.name, actor.email, actor.role, int(time.time()) + _LIFE]).encode()
-    )
-    return f"{body.decode()}.{_sign(body)}"
+    body = base64.urlsafe_b64encode(json.dumps([actor.id, int(time.time()) + _LIFE]).encode())
+    return f"{body.decode()}.{_sign(body).decode()}"
 
 
-def holder(text: str) -> Actor | None:
-    """Whoever a token was made for, if it is genuine and not too old."""
+def holder(text: str, now: Callable[[], float] = time.time) -> Actor | None:
+    """Whoever a token was made for, if it is genuine and not too old, in the role that they have now."""
     body, _, signature = text.rpartition(".")
-    if not body or not hmac.compare_digest(_sign(body.encode()), signature):
+    if not body or not hmac.compare_digest(_sign(body.encode()), signature.encode()):
         return None
-    *person, expires = json.loads(base64.urlsafe_b64decode(body))
-    return Actor(*person) if expires > time.time() else None
+    who, expires = json.loads(base64.urlsafe_b64decode(body))
+    return _person(str(app().settings.home), who, int(now())) if expires > now() else None
 
 
-def _sign(body: bytes) -> str:
-    return hmac.new(_KEY, body, hashlib.sha256).hexdigest()
+@lru_cache(maxsize=256)
+def _person(home: str, who: str, second: int) -> Actor | None:
+    """Somebody who may act; looked up once a second, since whoever types asks at every key."""
+    try:
+        return app().accounts.actor(who)
+    except ConcordError:
+        return None
+
+
+def _sign(body: bytes) -> bytes:
+    return hmac.new(_KEY, body, hashlib.sha256).hexdigest().encode()
 
 
 def packed(value: Any, zipped: bool) -> Response:

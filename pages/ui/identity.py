@@ -1,6 +1,9 @@
-"""Who is here. The first line of every page is `me = require(action)`; callbacks ask again."""
+"""Who is here. Every page, fragment and dialog begins with `require(action)`, since each runs alone; callbacks ask again."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 import streamlit as st
 
@@ -78,10 +81,11 @@ def _sign_in_page() -> None:
             pressed = st.form_submit_button("Sign in", type="primary", width="stretch")
         if pressed:
             try:
-                st.session_state[keys.ACCOUNT] = app().accounts.sign_in(name, password).id
+                found = app().accounts.sign_in(name, password)
             except ConcordError as error:
                 st.error(flash.plain(str(error)), icon=":material/lock:")
             else:
+                _begin(found)
                 st.rerun()
 
 
@@ -95,21 +99,44 @@ def _provider() -> Actor:
         st.title("Sign in")
         st.button("Sign in with your organisation", on_click=st.login, type="primary", icon=":material/login:")
         st.stop()
-    verified = st.user.get("email_verified") is not False
-    found = app().accounts.by_email(str(st.user.get("email") or "")) if verified else None
+    email, verified = str(st.user.get("email") or ""), st.user.get("email_verified") is not False
+    found = app().accounts.by_email(email) if verified else None
     if found is None:
-        st.error(f"There is no account for {flash.plain(str(st.user.get('email') or 'you'))}. Ask an admin to add it.")
+        _refuse(email.lower()[:80] or "no address", "no account that is on" if verified else "address not verified")
+        st.error(f"There is no account for {flash.plain(email or 'you')}. Ask an admin to add it.")
         st.button("Sign out", on_click=st.logout)
         st.stop()
     if st.session_state.get(keys.ACCOUNT) != found.id:
-        st.session_state[keys.ACCOUNT] = found.id
+        _begin(found)
         app().auditing.note(found, "sign in", found.name)
     return found
 
 
+def _refuse(email: str, why: str) -> None:
+    """Note it once, however often the page is drawn."""
+    if st.session_state.get(keys.REFUSED) != email:
+        st.session_state[keys.REFUSED] = email
+        app().accounts.refuse(email, why)
+
+
+def _begin(actor: Actor) -> None:
+    _forget(list(st.session_state))
+    st.session_state[keys.ACCOUNT] = actor.id
+
+
+def _forget(left: Iterable[Any]) -> None:
+    """Nothing of one person's work waits in this tab for the next: editor and desk start afresh. Drafts stay with their writer."""
+    turns = {key: int(st.session_state.get(key, 0)) + 1 for key in (keys.TURN, keys.UPLOAD_TURN)}
+    for key in left:
+        st.session_state.pop(key, None)
+    for key, turn in turns.items():
+        st.session_state[key] = turn
+
+
 def sign_out() -> None:
     """Leave."""
-    st.session_state.pop(keys.ACCOUNT, None)
+    _forget(list(st.session_state))
+    st.query_params.clear()
     if app().settings.sign_in == "oidc":
         st.logout()
 
@@ -137,5 +164,7 @@ def _persona_switch() -> None:
         format_func=lambda name: f"{people[name].name} · {people[name].role}",
         key=keys.PERSONA,
         persist_state="session",
+        on_change=_forget,
+        args=(keys.WORK,),
         help="This demo has no sign-in. Switch roles to see what each of them can do.",
     )

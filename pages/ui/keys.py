@@ -2,6 +2,7 @@
 
 PERSONA = "persona"  # who the demo plays
 ACCOUNT = "account"  # who signed in with a local account
+REFUSED = "refused"  # whom a provider named and no account knows
 FLASH = "flash"  # messages that survive a rerun
 PENDING = "pending"  # the act that waits for a confirmation
 
@@ -46,3 +47,8 @@ QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL
 MEASURE = "measure"  # what runs are ranked by
 PROBLEMS = "import_problems"  # lines of an imported query set that were left out, as plain values
 TEMPLATE = "edit_template"  # what a new document starts from
+
+WORK = (
+    *(FLASH, PENDING, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
+    *(PLAYGROUND, ASK, EXPECTED, LOOKED, OFFERED, TEMPLATE, PROBLEMS),
+)  # what a persona leaves behind; the rest only says where in the app somebody looks

@@ -26,7 +26,7 @@ from core.errors import ConcordError  # noqa: E402
 from core.services.accounts import may_demo  # noqa: E402
 from core.services.comparing import to_json  # noqa: E402
 from core.settings import load  # noqa: E402
-from pages.ui import direct  # noqa: E402
+from pages.ui import direct, flash  # noqa: E402
 from pages.ui.components.search_view import answer, filters_from  # noqa: E402
 from pages.ui.identity import refusal  # noqa: E402
 from pages.ui.playground_parts import serving  # noqa: E402
@@ -103,7 +103,7 @@ async def playground(request: Request) -> Response:
 def on_script_error(error: Exception) -> bool:
     """The typed error's own words; anything else is logged under a number that a person can quote."""
     if isinstance(error, ConcordError):
-        st.error(str(error))
+        st.error(flash.plain(str(error)))
         return True
     number = uuid.uuid4().hex[:8]
     LOG.error("error %s", number, exc_info=error)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.jobs import Job, seconds_left
-from pages.ui import acts, flash
+from pages.ui import acts, flash, identity
 from pages.ui.workspace import app
 
 NAMES = {
@@ -38,6 +38,7 @@ def _running(kinds: Sequence[str]) -> list[Job]:
 
 @st.fragment(run_every="1s")
 def _live(kinds: tuple[str, ...]) -> None:
+    identity.require("run an evaluation")
     app().jobs.sweep()
     found = _running(kinds)
     for job in found:

@@ -75,7 +75,7 @@ def draw(start: Opened, me: Actor) -> None:
         _templates(key)
     if st.session_state.get(keys.OFFERED):
         _notice(start.place, st.session_state[keys.OFFERED])
-    _body(start, me, key)
+    _body(start, key)
 
 
 def _templates(key: str) -> None:
@@ -133,7 +133,8 @@ def discard(place: str) -> None:
 
 
 @st.fragment
-def _body(start: Opened, me: Actor, key: str) -> None:
+def _body(start: Opened, key: str) -> None:
+    me = identity.require("propose a change")
     document, problem = _read(start.path or "untitled.md", start.text)
     whole = document is None
     values = fields.form(document.meta, document.title if start.path or document.meta.title else "", key) if document else {}  # fmt: skip

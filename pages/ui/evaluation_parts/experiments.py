@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation import charts as drawn
 from core.services.experiments import EXPERIMENTS
-from pages.ui import acts, charts, empty, flash, progress, style
+from pages.ui import acts, charts, empty, flash, identity, progress, style
 from pages.ui.workspace import app
 
 ICONS = {"compliance": "rule", "chunking": "content_cut", "cascade": "stacks", "pairs": "join_inner"}
@@ -89,6 +89,7 @@ def _report(path: Path) -> None:
 @st.dialog("Report", width="large")
 def look(path: str) -> None:
     """The figures of a report; the file itself has everything."""
+    identity.require("run an evaluation")
     values = app().experiments.values(Path(path))
     runs = sorted(values["runs"], key=lambda one: -one["figures"].get("nDCG@10", 0.0))
     st.markdown(f"**{flash.plain(values.get('title', ''))}**")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.jobs import Job, seconds_left
-from pages.ui import acts, flash, progress, style
+from pages.ui import acts, flash, identity, progress, style
 from pages.ui.workspace import app
 
 NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
@@ -25,6 +25,7 @@ def draw() -> None:
 
 @st.fragment(run_every="1s")
 def _live() -> None:
+    identity.require("see the index")
     app().jobs.sweep()
     _list()
     if not any(job.open for job in app().jobs.recent()):

@@ -29,6 +29,7 @@ def show(at: int) -> None:
 @st.dialog("Configuration", width="medium")
 def _dialog(at: int, mark: str) -> None:
     """Change anything; Apply ranks again from memory, Save keeps it for the team."""
+    identity.require("compare configurations")
     now = state.setup()
     if at >= len(now.columns):
         return

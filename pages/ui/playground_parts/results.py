@@ -30,8 +30,8 @@ TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
 @st.fragment
 def draw() -> None:
     """Everything below the query."""
-    now = state.setup()
-    made, me = state.compare(now) if now.query else None, identity.me()
+    me, now = identity.require("compare configurations"), state.setup()
+    made = state.compare(now) if now.query else None
     data = serving.view(now, state.run_id(), made, me, st.session_state.get(keys.LOOKED, []))
     if made:
         _tools(now, made)

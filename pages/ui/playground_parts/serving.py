@@ -47,7 +47,7 @@ def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def view(now: Setup, run: str, made: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
     """Everything the component draws."""
-    grades = app().judging.grades(now.query, actor.name, list(hits(made).values())) if made else {}
+    grades = app().judging.grades(now.query, actor.id, list(hits(made).values())) if made else {}
     fixed = {"most": MOST, "profiles": built_profiles(), "grades": grades}
     return {**fixed, **ranked(now, run, made, held(now, run) if made else {}, looked, list(choices()))}
 

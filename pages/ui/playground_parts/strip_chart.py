@@ -56,7 +56,7 @@ def _gains(now: Setup, strip: Strip, held: Held) -> dict[int, float]:
     ours = {
         (one.path, one.quote[:200]): float(one.grade)
         for one in app().judging.of(now.query)
-        if one.judge == identity.me().name
+        if one.judge == identity.me().id
     }
     found = {}
     for chunk in strip.stretches:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.services.changes import Change
-from pages.ui import flash, style
+from pages.ui import flash, identity, style
 from pages.ui.workspace import app
 
 
@@ -23,6 +23,7 @@ def draw(change: Change) -> None:
 
 @st.fragment(run_every="1s")
 def _live(commit: str) -> None:
+    identity.require("propose a change")
     current = app()
     current.jobs.sweep()
     if current.overviews.found_since(commit):

@@ -14,7 +14,7 @@ from core.retrieval.fusion import NORMALISATIONS
 from core.retrieval.presets import spell
 from core.services.tuning import FREE, FUSED, Moved, sweepable
 from core.types import SearchConfig
-from pages.ui import acts, charts, flash, style
+from pages.ui import acts, charts, flash, identity, style
 from pages.ui.tuning_parts import state, tau
 from pages.ui.tuning_parts.state import Frame
 from pages.ui.workspace import app
@@ -25,6 +25,7 @@ TITLES = {"convex": "Convex", "rrf": "RRF", "rsf": "RSF", "dbsn": "DBSN", "combs
 @st.fragment
 def draw(frame: Frame) -> None:
     """Knobs on the left, answers on the right."""
+    identity.require("run an evaluation")
     left, right = st.columns([1, 2], gap="large")
     with left:
         _knobs()
