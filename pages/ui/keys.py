@@ -50,5 +50,5 @@ TEMPLATE = "edit_template"  # what a new document starts from
 
 WORK = (
     *(FLASH, PENDING, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
-    *(PLAYGROUND, ASK, EXPECTED, LOOKED, OFFERED, TEMPLATE, PROBLEMS),
+    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE, PROBLEMS),
 )  # what a persona leaves behind; the rest only says where in the app somebody looks
