@@ -53,6 +53,7 @@ def _add(actor: Actor, said: dict[str, str]) -> str:
     made = app().accounts.add(
         actor, said["id"].strip(), said["name"], said["email"].strip(), said["role"], said["password"]
     )
+    st.session_state.update({f"add_{part}": "" for part in ("id", "name", "email", "password")})  # for the next one
     return f"{made.name} can come in as {made.role}."
 
 
