@@ -168,6 +168,21 @@ def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(desk: App) -> None
     assert tuple(desk.auditing.problems()) == ()
 
 
+def test_two_spellings_of_a_path_never_meet_in_the_knowledge_base(desk: App) -> None:
+    one, two = approved(desk, {"guides/Policy.md": b"# P\n"}), approved(desk, {"guides/policy.md": b"# p\n"}, "Same")
+    assert desk.changes.get(two).requirements == ()
+    desk.merging.merge(AUTHOR, one)
+    why = (
+        "guides/Policy.md and guides/policy.md differ only in case or Unicode form. Rename the document in this change."
+    )
+    assert desk.changes.get(two).requirements == (why,)
+    with pytest.raises(Refused, match="differ only in case"):
+        desk.merging.merge(ADMIN, two, bypass="hurry")
+    desk.changes.edit(AUTHOR, two, {"guides/policy.md": None, "guides/other.md": b"# p\n"})
+    desk.reviewing.approve(REVIEWER, two)
+    assert desk.merging.merge(AUTHOR, two).state == "merged"
+
+
 def test_edits_of_different_places_merge_by_themselves(desk: App) -> None:
     one, two = approved(desk, changed("5 years", "7 years")), approved(desk, changed("Then shred", "Then burn"), "B")
     desk.merging.merge(AUTHOR, one)

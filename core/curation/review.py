@@ -58,6 +58,7 @@ class Facts:
     broken: tuple[str, ...]  # sentences about documents that cannot be read
     conflicts: tuple[str, ...]  # paths that both sides changed
     rules: tuple[Rule, ...]
+    clashes: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
 
 
 def standing(facts: Facts) -> dict[str, Verdict]:
@@ -143,12 +144,14 @@ def requirements(facts: Facts) -> tuple[str, ...]:
 
 
 def obstacles(facts: Facts) -> tuple[str, ...]:
-    """What nobody can bypass: broken documents and conflicts."""
+    """What nobody can bypass: broken documents, conflicts, and names that cannot stand side by side."""
     found = list(facts.broken)
     if not facts.paths:
         found.append("It changes nothing: its documents are the same as in the knowledge base.")
     if facts.conflicts:
         found.append(f"It conflicts with what was merged meanwhile in {', '.join(facts.conflicts)}. Solve that first.")
+    for group in facts.clashes:
+        found.append(f"{names(group)} differ only in case or Unicode form. Rename the document in this change.")
     return tuple(found)
 
 

@@ -74,6 +74,7 @@ class Work:
     editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
+    clashes: tuple[tuple[str, ...], ...]
     findings: tuple[Finding, ...]
 
 
@@ -148,6 +149,7 @@ class Changes:
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
+            clashes=work.clashes,
         )
         return facts, work
 
@@ -190,9 +192,12 @@ class Changes:
         edits = self.store.changed(start, head) if head != start else ()
         steps = self.store.log(head, since=start) if head != start else ()
         editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
-        conflicts = self.store.conflicts(head) if main == self.store.head() and edits else ()
+        now = edits if main == self.store.head() else ()
+        conflicts = self.store.conflicts(head) if now else ()
+        clashes = self.store.clashes(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
         findings = self.checking.findings(head, main, edits, self.clock.today())
-        return Work(start, edits, editors, tuple(self._broken(head, edits, findings)), conflicts, findings)
+        broken = tuple(self._broken(head, edits, findings))
+        return Work(start, edits, editors, broken, conflicts, clashes, findings)
 
     def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
         """A file that cannot be read, or in which the checks found an error: sentences that stop a submit and a merge."""
