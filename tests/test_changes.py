@@ -168,6 +168,62 @@ def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(desk: App) -> None
     assert tuple(desk.auditing.problems()) == ()
 
 
+@pytest.mark.parametrize(("deletes", "keep"), [("theirs", "mine"), ("mine", "theirs")])
+def test_a_document_that_one_side_deleted_is_kept_whole_or_not_at_all(desk: App, deletes: str, keep: str) -> None:
+    edit, path = changed("5 years", "7 years"), "finance/records.md"
+    mine, theirs = ({path: None}, edit) if deletes == "mine" else (edit, {path: None})
+    one, two = (desk.changes.propose(AUTHOR, "T", mine).id for _ in range(2))
+    desk.merging.merge(AUTHOR, approved(desk, theirs, "Other"))
+    conflict = desk.merging.collisions(one)[0]
+    assert (conflict.gone, [part.conflict for part in conflict.parts]) == (deletes, [True])
+    kept = desk.merging.solve(AUTHOR, one, {path: (keep,)})
+    assert desk.store.read(kept.head, path) == edit[path]
+    gone = desk.merging.solve(AUTHOR, two, {path: (deletes,)})
+    with pytest.raises(NotFound):
+        desk.store.read(gone.head, path)
+
+
+def test_a_document_that_both_sides_renamed_is_decided_name_by_name(desk: App) -> None:
+    def to(name: str, text: str) -> dict[str, bytes | None]:
+        return {"finance/records.md": None, name: text.encode()}
+
+    number = desk.changes.propose(AUTHOR, "T", to("finance/keep.md", TEXT.replace("5 years", "7 years"))).id
+    desk.merging.merge(AUTHOR, approved(desk, to("finance/store.md", TEXT.replace("5 years", "9 years")), "Other"))
+    found = {one.path: one.gone for one in desk.merging.collisions(number)}
+    assert found == {"finance/keep.md": "theirs", "finance/store.md": "mine"}
+    choices = {"finance/keep.md": ("mine",), "finance/store.md": ("mine",)}
+    solved = desk.merging.solve(AUTHOR, number, choices)
+    assert [entry.path for entry in desk.store.entries(solved.head)] == ["finance/keep.md", "it/vpn.md"]
+    assert desk.store.read(solved.head, "finance/keep.md").decode() == TEXT.replace("5 years", "7 years")
+    assert solved.conflicts == ()
+
+
+def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(desk: App) -> None:
+    moved = {"finance/records.md": None, "finance/keep.md": TEXT.replace("5 years", "7 years").encode()}
+    number = desk.changes.propose(AUTHOR, "T", moved).id
+    theirs = TEXT.replace("5 years", "9 years").replace("Then shred", "Then burn")
+    desk.merging.merge(AUTHOR, approved(desk, {"finance/records.md": theirs.encode()}, "Other"))
+    assert [one.gone for one in desk.merging.collisions(number)] == [""]
+    solved = desk.merging.solve(AUTHOR, number, {"finance/keep.md": ("mine",)})
+    text = desk.store.read(solved.head, "finance/keep.md").decode()
+    assert text == TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
+
+
+@pytest.mark.parametrize("moves", ["change", "main line"])
+def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(desk: App, moves: str) -> None:
+    number = desk.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    desk.merging.merge(AUTHOR, approved(desk, changed("5 years", "9 years"), "Other"))
+    seen = desk.merging.collisions(number)[0]
+    if moves == "change":
+        desk.changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+    else:
+        desk.merging.merge(AUTHOR, approved(desk, changed("5 years", "10 years"), "Third"))
+    head = desk.changes.get(number).head
+    with pytest.raises(Conflict, match="look at the conflicts again"):
+        desk.merging.solve(AUTHOR, number, {seen.path: ("theirs",)}, head=seen.head, main=seen.main)
+    assert desk.changes.get(number).head == head
+
+
 def test_two_spellings_of_a_path_never_meet_in_the_knowledge_base(desk: App) -> None:
     one, two = approved(desk, {"guides/Policy.md": b"# P\n"}), approved(desk, {"guides/policy.md": b"# p\n"}, "Same")
     assert desk.changes.get(two).requirements == ()

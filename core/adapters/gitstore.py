@@ -135,7 +135,19 @@ class GitStore:
 
     def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
         """Paths that a merge could not decide, without merging."""
-        return self._merged_tree(self.head(into), head)[1]
+        return tuple(self._merged_tree(self.head(into), head)[1])
+
+    def sides(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
+        """Per path that a merge could not decide the blobs of base, `head` and `onto`; "" where a side has none.
+
+        A document is found under its new path. Where both sides renamed it git mixes their texts; here each has its own.
+        """
+        mine, theirs = self._names(head), self._names(onto)
+        found: dict[str, tuple[str, str, str]] = {}
+        for path, blobs in self._merged_tree(onto, head)[1].items():
+            own = [names.get(path, blobs[stage]) if stage in blobs else "" for stage, names in ((3, mine), (2, theirs))]
+            found[path] = (blobs.get(1, ""), own[0], own[1])
+        return found
 
     def clashes(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
         """Paths that a merge would put side by side although they differ only in case or Unicode form."""
@@ -241,7 +253,7 @@ class GitStore:
             tree, paths = self._merged_tree(base, head)
             if paths:
                 raise Conflict(
-                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", paths
+                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
                 )
             self._assert_apart(self._names(tree), (base,))
             commit = self._commit_tree(tree, (base, head), author, message)
@@ -270,15 +282,17 @@ class GitStore:
 
     # ------------------------------------------------------------ plumbing
 
-    def _merged_tree(self, base: str, head: str) -> tuple[str, tuple[str, ...]]:
-        """The tree of a merge, and the paths that both sides changed in different ways."""
-        code, out = self._run(
-            "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, safe_revision(head)
-        )
+    def _merged_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
+        """The tree of a merge, and the paths that both sides changed in different ways, each with its blobs by stage."""
+        code, out = self._run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
         if code not in (0, 1):
             raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
-        tree, *paths = [part.decode() for part in out.split(b"\0") if part]
-        return tree, tuple(sorted(set(paths))) if code else ()
+        tree, *lines = [part.decode() for part in out.split(b"\0") if part]
+        found: dict[str, dict[int, str]] = {}
+        for facts, path in sorted((line.split("\t", 1) for line in lines), key=lambda pair: pair[1]):
+            _, blob, stage = facts.split()
+            found.setdefault(path, {})[int(stage)] = blob
+        return tree, found
 
     def _tree(self, parent: str, files: Mapping[str, bytes | None], before: Sequence[str]) -> str:
         """The tree of `parent` with `files` applied, built in a private index; no worse than those `before`."""

@@ -11,9 +11,9 @@ from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode, read_document, with_field
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, Conflict, Refused
 from core.services.auditing import Run
-from core.services.changes import Change, Changes, branch_of, check_text
+from core.services.changes import Change, Changes, branch_of, check_text, checked_files
 from core.types import Commit, Person
 
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
@@ -25,7 +25,9 @@ class Collision:
 
     path: str
     parts: tuple[Hunk, ...]
-    gone: str = ""  # "mine" or "theirs" when that side deleted it
+    gone: str = ""  # "mine" or "theirs" when that side has no such document any more
+    head: str = ""  # the commits of the change and of the main line that were compared
+    main: str = ""
 
 
 class Merging:
@@ -83,36 +85,45 @@ class Merging:
     def collisions(self, number: int) -> tuple[Collision, ...]:
         """What must be decided before a change can be merged, document by document."""
         change = self.changes.get(number)
-        main = self.store.head()
-        return tuple(self._collision(path, change.start, change.head, main) for path in change.conflicts)
+        return self._collisions(change.head, self.store.head()) if change.conflicts else ()
 
-    def _collision(self, path: str, start: str, head: str, main: str) -> Collision:
-        base, mine, theirs = (self._text(commit, path) for commit in (start, head, main))
-        gone = "mine" if mine is None else "theirs" if theirs is None else ""
-        return Collision(path, hunks(base or "", mine or "", theirs or ""), gone)
+    def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
+        found = self.store.sides(head, main)
+        return tuple(self._collision(path, blobs, head, main) for path, blobs in found.items() if any(blobs[1:]))
 
-    def _text(self, commit: str, path: str) -> str | None:
-        try:
-            return decode(self.store.read(commit, path))
-        except NotFound:
-            return None
+    def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
+        """Where one side has no such document, the whole text of the other is the one thing to decide."""
+        base, mine, theirs = map(self._text, blobs)
+        if mine is not None and theirs is not None:
+            return Collision(path, hunks(base or "", mine, theirs), "", head, main)
+        whole = [() if text is None else tuple(text.split("\n")) for text in (mine, theirs)]
+        return Collision(path, (Hunk(True, *whole),), "mine" if mine is None else "theirs", head, main)
 
-    def solve(self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]]) -> Change:
+    def _text(self, blob: str) -> str | None:
+        return decode(next(iter(self.store.read_blobs([blob])))) if blob else None
+
+    def solve(
+        self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]], *, head: str = "", main: str = ""
+    ) -> Change:
         """Bring a change up to date with one decision per conflict; the result is a new edit, so verdicts are void.
 
         Per path: "mine", "theirs" or "=text" for each conflict; ("delete",) leaves the document out.
+        `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
         require(actor, "propose a change")
-        found = {one.path: one for one in self.collisions(number)}
-        if set(choices) != set(found):
-            raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
-        main = self.store.head()
         with self.changes.writing(number) as (run, row, facts):
             self.changes.allow("edit", facts)
-            files = {path: _solved(found[path], chosen) for path, chosen in choices.items()}
-            self.store.weave(
-                branch_of(number), main, files, actor.person, "Solve conflicts with the main line", expected=facts.head
-            )
+            now = self.store.head()
+            if (head or facts.head, main or now) != (facts.head, now):
+                raise Conflict(
+                    "The text moved on while you were deciding. Nothing was saved; look at the conflicts again."
+                )
+            found = {one.path: one for one in self._collisions(facts.head, now)}
+            if not found or set(choices) != set(found):
+                raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
+            files = checked_files({path: _solved(found[path], chosen) for path, chosen in choices.items()})
+            note = "Solve conflicts with the main line"
+            self.store.weave(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(run, number)
             self.auditing.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
         return self.changes.get(number)
@@ -221,7 +232,7 @@ def _trailer(text: str) -> int:
 
 
 def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
-    if chosen == ("delete",):
+    if chosen == ("delete",) or (collision.gone and chosen == (collision.gone,)):
         return None
     wanted = sum(part.conflict for part in collision.parts)
     if len(chosen) != wanted or any(c not in ("mine", "theirs") and not c.startswith("=") for c in chosen):
