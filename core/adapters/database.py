@@ -101,6 +101,9 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX runs_queryset ON runs (queryset, created);
     CREATE TABLE rankings (search TEXT NOT NULL, query TEXT NOT NULL, result BLOB NOT NULL, PRIMARY KEY (search, query));
     """,
+    """
+    CREATE INDEX audit_change ON audit (change);
+    """,
 )
 
 

@@ -51,7 +51,7 @@ class Facts:
     stage: str  # draft, in review, merged or closed: what people decided
     head: str
     author: str
-    last_editor: str
+    last_editors: tuple[str, ...]  # one; more when a commit by another door has the address of several
     paths: tuple[str, ...]
     verdicts: tuple[Verdict, ...]  # oldest first
     open_conversations: int
@@ -65,11 +65,11 @@ def standing(facts: Facts) -> dict[str, Verdict]:
     """The last verdict of each reviewer on the present text; the author and the last editor have none.
 
     >>> one, two = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
-    >>> list(standing(Facts("in review", "c2", "ann", "ann", (), (one,), 0, (), (), ()))), \\
-    ... list(standing(Facts("in review", "c2", "ann", "ann", (), (one, two), 0, (), (), ())))
+    >>> list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one,), 0, (), (), ()))), \\
+    ... list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one, two), 0, (), (), ())))
     ([], ['bob'])
     """
-    own = (facts.author, facts.last_editor)
+    own = (facts.author, *facts.last_editors)
     return {v.who: v for v in facts.verdicts if v.head == facts.head and v.who not in own}
 
 
@@ -115,12 +115,12 @@ def _next(now: str, move: str) -> str:
 def own_work(facts: Facts, who: str, name: str) -> str:
     """Why somebody may not judge a change; "" when they may.
 
-    >>> own_work(Facts("in review", "c", "ann", "bob", (), (), 0, (), (), ()), "bob", "Bob")
+    >>> own_work(Facts("in review", "c", "ann", ("bob",), (), (), 0, (), (), ()), "bob", "Bob")
     'Nobody approves their own change: Bob made its last edit.'
     """
     if who == facts.author:
         return f"Nobody approves their own change: {name} is its author."
-    return f"Nobody approves their own change: {name} made its last edit." if who == facts.last_editor else ""
+    return f"Nobody approves their own change: {name} made its last edit." if who in facts.last_editors else ""
 
 
 def missing_approvals(facts: Facts) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from core.curation.names import safe_path
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Clock, Database, Store
-from core.services.accounts import Accounts
+from core.services.accounts import Accounts, plain_address
 from core.services.auditing import Auditing, Run
 from core.services.checking import Checking
 from core.types import Edit
@@ -136,13 +136,11 @@ class Changes:
             for v in run("SELECT * FROM verdicts WHERE change = ? ORDER BY id", (row["id"],))
         )
         talk = "SELECT count(*) AS n FROM comments WHERE change = ? AND thread = 0 AND resolved = ''"
-        ids = self.accounts.ids() if work.editors else {}
-        last = work.editors[-1][0] if work.editors else ""
         facts = Facts(
             stage=row["stage"],
             head=head,
             author=row["author"],
-            last_editor=ids.get(last, last),
+            last_editors=self._last_editors(run, row["id"], work),
             paths=tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p)),
             verdicts=verdicts,
             open_conversations=run(talk, (row["id"],))[0]["n"],
@@ -152,6 +150,18 @@ class Changes:
             clashes=work.clashes,
         )
         return facts, work
+
+    def _last_editors(self, run: Run, number: int, work: Work) -> tuple[str, ...]:
+        """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
+        if not work.editors:
+            return ()
+        written = work.editors[-1][0]
+        addresses = {account: plain_address(email) for email, account in self.accounts.ids().items()}
+        acts = "SELECT who FROM audit WHERE change = ? AND action IN ('propose', 'edit', 'solve conflicts')"
+        for row in run(f"{acts} ORDER BY id DESC LIMIT 1", (number,)):
+            if addresses.get(row["who"], plain_address(row["who"])) == plain_address(written):
+                return (row["who"],)
+        return (written, *(account for account, found in addresses.items() if found == plain_address(written)))
 
     def _facts_of(self, change: Change) -> Facts:
         row = self.database.query("SELECT * FROM changes WHERE id = ?", (change.id,))[0]

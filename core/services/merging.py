@@ -12,6 +12,7 @@ from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode, read_document, with_field
 from core.errors import BadInput, Conflict, Refused
+from core.services.accounts import plain_address
 from core.services.auditing import Run
 from core.services.changes import Change, Changes, branch_of, check_text, checked_files
 from core.types import Commit, Person
@@ -199,7 +200,8 @@ def message(change: Change, people: tuple[Person, ...], emails: Mapping[str, str
     """What the history says about a merge: title, description, and who wrote and approved it, and when."""
     approved = [v for v in change.verdicts if v.head == change.head and v.verdict == "approved"]
     trailers = [f"Change: {change.id}"]
-    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if p.email != _email(emails, change.author)]
+    author = plain_address(_email(emails, change.author))
+    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if plain_address(p.email) != author]
     for verdict in approved:
         trailers += [
             f"Reviewed-by: {_line(verdict.name)} <{_email(emails, verdict.who)}>",
