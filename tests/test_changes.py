@@ -278,6 +278,33 @@ def test_a_bypass_needs_an_admin_and_a_reason_and_stays_visible(desk: App) -> No
     assert desk.auditing.entries(ADMIN, action="merge with bypass")[0].detail == "The auditor is here."
 
 
+def test_a_bypass_stays_visible_after_a_kill_before_it_was_written_down(
+    desk: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = desk.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
+    desk.changes.submit(AUTHOR, number)
+    with monkeypatch.context() as kill:
+        kill.setattr(desk.merging, "_record", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            desk.merging.merge(ADMIN, number, bypass="The auditor\nis here.")
+    assert desk.merging.repair() == 1
+    assert desk.changes.get(number).bypass == "The auditor is here."
+    assert desk.auditing.of_change(number)[-1].action == "merge with bypass"
+
+
+def test_the_history_names_only_approvals_that_stood_and_each_once(desk: App) -> None:
+    number = approved(desk, changed("5", "6"))
+    desk.reviewing.approve(REVIEWER, number)
+    desk.reviewing.approve(REVIEWER2, number)
+    desk.reviewing.approve(REVIEWER2, number)
+    desk.reviewing.request_changes(REVIEWER, number, "On second thoughts.")
+    desk.merging.merge(ADMIN, number, bypass="hurry")
+    said = desk.store.log(desk.store.head())[0][0].message.splitlines()
+    assert [line for line in said if line.startswith("Reviewed-by")] == [
+        f"Reviewed-by: {REVIEWER2.name} <{REVIEWER2.email}>"
+    ]
+
+
 def test_the_rules_file_is_reviewed_by_admins_and_then_holds(desk: App) -> None:
     rules = b"rules:\n  - match: finance/\n    approvals: 2\n    owners: [reviewer2]\n    conversations: block\n"
     number = desk.changes.propose(AUTHOR, "Rules", {"review-rules.yaml": rules}).id
@@ -355,7 +382,8 @@ def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
         desk.jobs.database.execute("DELETE FROM audit")
     with pytest.raises(Exception, match="append-only"):
         desk.jobs.database.execute("UPDATE audit SET who = 'nobody'")
-    desk.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, "by hand")
+    by_hand = f"by hand\n\nChange: {10**30}"
+    desk.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
     assert any("not in the audit" in line for line in desk.auditing.problems())
     assert desk.merging.repair() == 1
     assert tuple(desk.auditing.problems()) == ()

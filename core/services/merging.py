@@ -11,6 +11,7 @@ from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode, read_document, with_field
+from core.curation.review import Verdict
 from core.errors import BadInput, Conflict, Refused
 from core.services.accounts import plain_address
 from core.services.auditing import Run
@@ -52,7 +53,7 @@ class Merging:
                 raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
             change = self.changes.get(number)
             people, emails = self._people(facts.head, change.start), self._emails()
-            text = message(change, people, emails, reason)
+            text = message(change, review.approvals(facts), people, emails, reason)
             commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
             self._record(run, actor, row, facts.head, change.start, commit, reason)
         self._finish(number)
@@ -184,11 +185,13 @@ class Merging:
                 yield step
 
     def _adopt(self, run: Run, step: Commit) -> None:
-        number = _trailer(step.message)
+        said = _trailers(step.message)
+        named = said.get("Change", "")
+        number = int(named) if named.isdecimal() and len(named) < 19 else 0  # what SQLite can hold
         rows = run("SELECT * FROM changes WHERE id = ? AND stage = 'in review'", (number,)) if number else []
         if rows and len(step.parents) == 2 and step.parents[1] == self.store.head(branch_of(number)):
             start = self.store.fork(step.parents[0], step.parents[1])
-            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, "")
+            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, said.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
         self.auditing.record(
@@ -196,9 +199,10 @@ class Merging:
         )
 
 
-def message(change: Change, people: tuple[Person, ...], emails: Mapping[str, str], bypass: str) -> str:
+def message(
+    change: Change, approved: tuple[Verdict, ...], people: tuple[Person, ...], emails: Mapping[str, str], bypass: str
+) -> str:
     """What the history says about a merge: title, description, and who wrote and approved it, and when."""
-    approved = [v for v in change.verdicts if v.head == change.head and v.verdict == "approved"]
     trailers = [f"Change: {change.id}"]
     author = plain_address(_email(emails, change.author))
     trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if plain_address(p.email) != author]
@@ -220,17 +224,14 @@ def _email(emails: Mapping[str, str], who: str) -> str:
     return emails.get(who) or (who if "@" in who else f"{who}@localhost")
 
 
-def _trailer(text: str) -> int:
-    """The number of the change that a commit merged, from its last paragraph alone; 0 when it merged none.
+def _trailers(text: str) -> dict[str, str]:
+    """What a commit says about its merge, from its last paragraph alone: the others are people's own words.
 
-    >>> _trailer("Title\\n\\nChange: 3"), _trailer("Title\\n\\nChange: 3\\n\\nlast")
-    (3, 0)
+    >>> _trailers("Title\\n\\nChange: 3\\nBypass: No time"), _trailers("Title\\n\\nChange: 3\\n\\nlast")
+    ({'Change': '3', 'Bypass': 'No time'}, {})
     """
-    for line in text.rstrip().split("\n\n")[-1].splitlines():
-        name, _, value = line.partition(": ")
-        if name == "Change" and value.isdecimal():
-            return int(value)
-    return 0
+    lines = (line.partition(": ") for line in text.rstrip().split("\n\n")[-1].splitlines())
+    return {name: value for name, colon, value in lines if colon}
 
 
 def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
