@@ -305,6 +305,23 @@ def test_the_history_names_only_approvals_that_stood_and_each_once(desk: App) ->
     ]
 
 
+@pytest.mark.parametrize("how", ["demoted", "switched off"])
+def test_an_approval_counts_only_while_whoever_gave_it_may_review(desk: App, how: str) -> None:
+    number, merged = approved(desk, changed("5", "6")), approved(desk, {"n.md": b"# N\n"}, "New")
+    desk.merging.merge(AUTHOR, merged)
+    if how == "demoted":
+        desk.accounts.set_role(ADMIN, "reviewer", "author")
+    else:
+        desk.accounts.set_active(ADMIN, "reviewer", False)
+    now = desk.changes.get(number)
+    assert (now.state, now.approvals) == ("in review", ())
+    assert "the approval by Petra Voss does not count, since only those count who may review now" in now.requirements[0]
+    with pytest.raises(Refused, match="Only an approved change"):
+        desk.merging.merge(AUTHOR, number)
+    assert desk.changes.get(merged).approvals == ("Petra Voss",), "what was merged stays as it was"
+    assert desk.reviewing.approve(REVIEWER2, number).requirements == ()
+
+
 def test_the_rules_file_is_reviewed_by_admins_and_then_holds(desk: App) -> None:
     rules = b"rules:\n  - match: finance/\n    approvals: 2\n    owners: [reviewer2]\n    conversations: block\n"
     number = desk.changes.propose(AUTHOR, "Rules", {"review-rules.yaml": rules}).id

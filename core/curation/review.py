@@ -59,18 +59,19 @@ class Facts:
     conflicts: tuple[str, ...]  # paths that both sides changed
     rules: tuple[Rule, ...]
     clashes: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
+    barred: tuple[str, ...] = ()  # accounts that may not judge it now, whatever they said before
 
 
 def standing(facts: Facts) -> dict[str, Verdict]:
-    """The last verdict of each reviewer on the present text; the author and the last editor have none.
+    """The last verdict on the present text of each who may review now; the author and the last editor have none.
 
     >>> one, two = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
     >>> list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one,), 0, (), (), ()))), \\
     ... list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one, two), 0, (), (), ())))
     ([], ['bob'])
     """
-    own = (facts.author, *facts.last_editors)
-    return {v.who: v for v in facts.verdicts if v.head == facts.head and v.who not in own}
+    silent = (facts.author, *facts.last_editors, *facts.barred)
+    return {v.who: v for v in facts.verdicts if v.head == facts.head and v.who not in silent}
 
 
 def approvals(facts: Facts) -> tuple[Verdict, ...]:
@@ -131,11 +132,20 @@ def missing_approvals(facts: Facts) -> tuple[str, ...]:
     found = []
     if lack > 0:
         noun = "approval" if lack == 1 else "approvals"
-        found.append(f"It needs {lack} more {noun} from somebody who is neither its author nor its last editor.")
+        found.append(
+            f"It needs {lack} more {noun} from somebody who is neither its author nor its last editor{_lost(facts)}."
+        )
     for rule in applied:
         if rule.owners and not given & set(rule.owners):
             found.append(f"It needs an approval by an owner of {rule.match}: {', '.join(rule.owners)}.")
     return tuple(found)
+
+
+def _lost(facts: Facts) -> str:
+    """Whose approval counted once: their role was taken away, or their account switched off."""
+    last = {v.who: v for v in facts.verdicts if v.head == facts.head and v.who in facts.barred}
+    lost = [v.name for v in last.values() if v.verdict == "approved"]
+    return f"; the approval by {names(lost)} does not count, since only those count who may review now" if lost else ""
 
 
 def requirements(facts: Facts) -> tuple[str, ...]:

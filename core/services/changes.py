@@ -7,13 +7,13 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.access import Actor, require
+from core.access import Actor, allowed, require
 from core.curation import policy, review
 from core.curation.findings import Finding
 from core.curation.frontmatter import decode, read_document
@@ -136,20 +136,26 @@ class Changes:
             for v in run("SELECT * FROM verdicts WHERE change = ? ORDER BY id", (row["id"],))
         )
         talk = "SELECT count(*) AS n FROM comments WHERE change = ? AND thread = 0 AND resolved = ''"
+        paths = tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
             stage=row["stage"],
             head=head,
             author=row["author"],
             last_editors=self._last_editors(run, row["id"], work),
-            paths=tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p)),
+            paths=paths,
             verdicts=verdicts,
             open_conversations=run(talk, (row["id"],))[0]["n"],
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
             clashes=work.clashes,
+            barred=() if row["merged"] else self._barred(paths),
         )
         return facts, work
+
+    def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Accounts that may not judge a change of these paths now. People of this machine have none, and may."""
+        return tuple(one.id for one in self.accounts.all() if not (one.active and may_judge(one.actor, paths)))
 
     def _last_editors(self, run: Run, number: int, work: Work) -> tuple[str, ...]:
         """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
@@ -375,6 +381,11 @@ class Changes:
         run("UPDATE changes SET stage = ? WHERE id = ?", (stage, row["id"]))
         self.touch(run, row["id"])
         self.auditing.record(run, actor, action, row["title"], change=row["id"], detail=detail)
+
+
+def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
+    """Whether a role reaches as far as judging a change of these paths: the review rules are for admins."""
+    return allowed(actor, "review a change") and (policy.FILE not in paths or actor.role == "admin")
 
 
 def check_file(path: str, raw: bytes) -> bytes:
