@@ -359,6 +359,13 @@ def test_confirming_a_document_moves_only_its_review(desk: App) -> None:
     assert tuple(desk.auditing.problems()) == ()
 
 
+def test_confirming_what_is_not_there_and_a_state_that_is_none_are_refused_with_a_sentence(desk: App) -> None:
+    with pytest.raises(NotFound, match=r"There is no document 'nope\.md'"):
+        desk.merging.confirm(REVIEWER, "nope.md", date(2027, 6, 1))
+    with pytest.raises(BadInput, match="There is no state 'bogus'. States: open, draft, in review"):
+        desk.changes.all(state="bogus")
+
+
 def test_drafts_are_kept_per_person(desk: App) -> None:
     desk.drafts.keep(AUTHOR, "it/vpn.md", "half a sen")
     assert desk.drafts.find(AUTHOR, "it/vpn.md") == ("half a sen", "2026-11-15T12:00:00+00:00")

@@ -221,13 +221,20 @@ def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Re-verify a document."""
     app = open_app(settings)
     document = app.documents.show(options.document)
-    until = date.fromisoformat(options.until) if options.until else app.finding.clock.today() + timedelta(days=365)
+    until = _date(options.until) if options.until else app.finding.clock.today() + timedelta(days=365)
     commit = app.merging.confirm(acting(app, options), document.path, until)
     terminal.show(
         {"document": document.id, "review_due": until.isoformat(), "commit": commit},
         [f"{document.title}: next review {until}."],
     )
     return 0
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"--until is {text!r}; write the date as YYYY-MM-DD.") from None
 
 
 # ---------------------------------------------------------------- people

@@ -103,6 +103,8 @@ class Changes:
 
     def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
         """Changes, the one last touched first."""
+        if state not in ("", "open", *review.STATES):
+            raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
         rows = self.database.query("SELECT * FROM changes ORDER BY updated DESC, id DESC")
         found = (self._describe(self.database.query, row) for row in rows if not author or row["author"] == author)
         words = text.casefold().split()

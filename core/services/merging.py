@@ -12,7 +12,7 @@ from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode, read_document, with_field
 from core.curation.review import Verdict
-from core.errors import BadInput, Conflict, Refused
+from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.accounts import plain_address
 from core.services.auditing import Run
 from core.services.changes import Change, Changes, branch_of, check_text, checked_files
@@ -154,13 +154,14 @@ class Merging:
             raise BadInput("The next review must lie in the future.")
         with self.database.transaction() as run:
             head = self.store.head()
-            path = next(entry.path for entry in self.store.entries(head) if entry.path == name)
-            text = decode(self.store.read(head, path))
-            files = {path: with_field(text, "review_due", until.isoformat()).encode()}
-            title = read_document(path, text).title
+            if name not in {entry.path for entry in self.store.entries(head)}:
+                raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+            text = decode(self.store.read(head, name))
+            files = {name: with_field(text, "review_due", until.isoformat()).encode()}
+            title = read_document(name, text).title
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.store.commit("main", files, actor.person, note, expected=head)
-            self.auditing.record(run, actor, "confirm", title, commit=commit, detail=f"{path} until {until}")
+            self.auditing.record(run, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
         self.merged()
         return commit
 
