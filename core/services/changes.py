@@ -28,7 +28,6 @@ from core.services.checking import Checking
 from core.types import Edit
 
 MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
-_SUFFIXES = (".md", ".yaml")
 
 
 @dataclass(frozen=True, slots=True)
