@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.curation.policy import Rule, asking
+from core.access import Actor, allowed
+from core.curation.policy import FILE, Rule, asking
 
 OPEN = ("draft", "in review", "changes requested", "approved")
 STATES = (*OPEN, "merged", "closed")
@@ -122,6 +123,11 @@ def own_work(facts: Facts, who: str, name: str) -> str:
     if who == facts.author:
         return f"Nobody approves their own change: {name} is its author."
     return f"Nobody approves their own change: {name} made its last edit." if who in facts.last_editors else ""
+
+
+def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
+    """Whether a role reaches as far as judging a change of these paths: the review rules are for admins."""
+    return allowed(actor, "review a change") and (FILE not in paths or actor.role == "admin")
 
 
 def missing_approvals(facts: Facts) -> tuple[str, ...]:

@@ -7,18 +7,16 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from core.access import Actor, allowed, require
+from core.access import Actor, require
 from core.curation import policy, review
 from core.curation.findings import Finding
-from core.curation.frontmatter import decode, read_document
-from core.curation.markup import check_marks
-from core.curation.names import safe_path
+from core.curation.proposals import check_file, check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Clock, Database, Store
@@ -26,8 +24,6 @@ from core.services.accounts import Accounts, plain_address
 from core.services.auditing import Auditing, Run
 from core.services.checking import Checking
 from core.types import Edit
-
-MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +152,7 @@ class Changes:
 
     def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Accounts that may not judge a change of these paths now. People of this machine have none, and may."""
-        return tuple(one.id for one in self.accounts.all() if not (one.active and may_judge(one.actor, paths)))
+        return tuple(one.id for one in self.accounts.all() if not (one.active and review.may_judge(one.actor, paths)))
 
     def _last_editors(self, run: Run, number: int, work: Work) -> tuple[str, ...]:
         """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
@@ -382,64 +378,6 @@ class Changes:
         run("UPDATE changes SET stage = ? WHERE id = ?", (stage, row["id"]))
         self.touch(run, row["id"])
         self.auditing.record(run, actor, action, row["title"], change=row["id"], detail=detail)
-
-
-def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
-    """Whether a role reaches as far as judging a change of these paths: the review rules are for admins."""
-    return allowed(actor, "review a change") and (policy.FILE not in paths or actor.role == "admin")
-
-
-def check_file(path: str, raw: bytes) -> bytes:
-    """The bytes as they will be stored, if they are a document or the review rules."""
-    if path == policy.FILE:
-        policy.read(raw)
-        return raw
-    text = decode(raw)
-    if not text.strip():
-        raise BadInput("The file is empty.")
-    read_document(safe_path(path), text)
-    return text.encode()
-
-
-def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-    """Files that may go into a change; what is wrong with one is said with its path. Frontmatter may wait."""
-    if not files:
-        raise BadInput("There is nothing to save. Name at least one document.")
-    if len(files) > MAX_FILES:
-        raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
-    made: dict[str, bytes | None] = {}
-    for path, raw in files.items():
-        name = path if path == policy.FILE else safe_path(path)
-        made[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
-    return made
-
-
-def _draft(path: str, raw: bytes) -> bytes:
-    try:
-        text = decode(raw)
-        check_marks(text)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
-    if not text.strip():
-        raise BadInput(f"{path}: The file is empty.")
-    return text.encode()
-
-
-def check_title(title: str) -> str:
-    """A title in one line."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in title).split())
-    if not text:
-        raise BadInput("A change needs a title that says what it does.")
-    if len(text) > MAX_TITLE:
-        raise BadInput(f"The title has {len(text)} characters; the limit is {MAX_TITLE}.")
-    return text
-
-
-def check_text(text: str) -> str:
-    """A text of several lines."""
-    if len(text) > MAX_TEXT:
-        raise BadInput(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
-    return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
 def _words(change: Change) -> str:

@@ -11,11 +11,12 @@ from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode, read_document, with_field
+from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.accounts import plain_address
 from core.services.auditing import Run
-from core.services.changes import Change, Changes, branch_of, check_text, checked_files
+from core.services.changes import Change, Changes, branch_of
 from core.types import Commit, Person
 
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
