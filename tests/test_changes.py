@@ -168,6 +168,77 @@ def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(desk: App) -> None
     assert tuple(desk.auditing.problems()) == ()
 
 
+@pytest.mark.parametrize(("deletes", "keep"), [("theirs", "mine"), ("mine", "theirs")])
+def test_a_document_that_one_side_deleted_is_kept_whole_or_not_at_all(desk: App, deletes: str, keep: str) -> None:
+    edit, path = changed("5 years", "7 years"), "finance/records.md"
+    mine, theirs = ({path: None}, edit) if deletes == "mine" else (edit, {path: None})
+    one, two = (desk.changes.propose(AUTHOR, "T", mine).id for _ in range(2))
+    desk.merging.merge(AUTHOR, approved(desk, theirs, "Other"))
+    conflict = desk.merging.collisions(one)[0]
+    assert (conflict.gone, [part.conflict for part in conflict.parts]) == (deletes, [True])
+    kept = desk.merging.solve(AUTHOR, one, {path: (keep,)})
+    assert desk.store.read(kept.head, path) == edit[path]
+    gone = desk.merging.solve(AUTHOR, two, {path: (deletes,)})
+    with pytest.raises(NotFound):
+        desk.store.read(gone.head, path)
+
+
+def test_a_document_that_both_sides_renamed_is_decided_name_by_name(desk: App) -> None:
+    def to(name: str, text: str) -> dict[str, bytes | None]:
+        return {"finance/records.md": None, name: text.encode()}
+
+    number = desk.changes.propose(AUTHOR, "T", to("finance/keep.md", TEXT.replace("5 years", "7 years"))).id
+    desk.merging.merge(AUTHOR, approved(desk, to("finance/store.md", TEXT.replace("5 years", "9 years")), "Other"))
+    found = {one.path: one.gone for one in desk.merging.collisions(number)}
+    assert found == {"finance/keep.md": "theirs", "finance/store.md": "mine"}
+    choices = {"finance/keep.md": ("mine",), "finance/store.md": ("mine",)}
+    solved = desk.merging.solve(AUTHOR, number, choices)
+    assert [entry.path for entry in desk.store.entries(solved.head)] == ["finance/keep.md", "it/vpn.md"]
+    assert desk.store.read(solved.head, "finance/keep.md").decode() == TEXT.replace("5 years", "7 years")
+    assert solved.conflicts == ()
+
+
+def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(desk: App) -> None:
+    moved = {"finance/records.md": None, "finance/keep.md": TEXT.replace("5 years", "7 years").encode()}
+    number = desk.changes.propose(AUTHOR, "T", moved).id
+    theirs = TEXT.replace("5 years", "9 years").replace("Then shred", "Then burn")
+    desk.merging.merge(AUTHOR, approved(desk, {"finance/records.md": theirs.encode()}, "Other"))
+    assert [one.gone for one in desk.merging.collisions(number)] == [""]
+    solved = desk.merging.solve(AUTHOR, number, {"finance/keep.md": ("mine",)})
+    text = desk.store.read(solved.head, "finance/keep.md").decode()
+    assert text == TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
+
+
+@pytest.mark.parametrize("moves", ["change", "main line"])
+def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(desk: App, moves: str) -> None:
+    number = desk.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    desk.merging.merge(AUTHOR, approved(desk, changed("5 years", "9 years"), "Other"))
+    seen = desk.merging.collisions(number)[0]
+    if moves == "change":
+        desk.changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+    else:
+        desk.merging.merge(AUTHOR, approved(desk, changed("5 years", "10 years"), "Third"))
+    head = desk.changes.get(number).head
+    with pytest.raises(Conflict, match="look at the conflicts again"):
+        desk.merging.solve(AUTHOR, number, {seen.path: ("theirs",)}, head=seen.head, main=seen.main)
+    assert desk.changes.get(number).head == head
+
+
+def test_two_spellings_of_a_path_never_meet_in_the_knowledge_base(desk: App) -> None:
+    one, two = approved(desk, {"guides/Policy.md": b"# P\n"}), approved(desk, {"guides/policy.md": b"# p\n"}, "Same")
+    assert desk.changes.get(two).requirements == ()
+    desk.merging.merge(AUTHOR, one)
+    why = (
+        "guides/Policy.md and guides/policy.md differ only in case or Unicode form. Rename the document in this change."
+    )
+    assert desk.changes.get(two).requirements == (why,)
+    with pytest.raises(Refused, match="differ only in case"):
+        desk.merging.merge(ADMIN, two, bypass="hurry")
+    desk.changes.edit(AUTHOR, two, {"guides/policy.md": None, "guides/other.md": b"# p\n"})
+    desk.reviewing.approve(REVIEWER, two)
+    assert desk.merging.merge(AUTHOR, two).state == "merged"
+
+
 def test_edits_of_different_places_merge_by_themselves(desk: App) -> None:
     one, two = approved(desk, changed("5 years", "7 years")), approved(desk, changed("Then shred", "Then burn"), "B")
     desk.merging.merge(AUTHOR, one)
@@ -207,6 +278,50 @@ def test_a_bypass_needs_an_admin_and_a_reason_and_stays_visible(desk: App) -> No
     assert desk.auditing.entries(ADMIN, action="merge with bypass")[0].detail == "The auditor is here."
 
 
+def test_a_bypass_stays_visible_after_a_kill_before_it_was_written_down(
+    desk: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = desk.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
+    desk.changes.submit(AUTHOR, number)
+    with monkeypatch.context() as kill:
+        kill.setattr(desk.merging, "_record", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            desk.merging.merge(ADMIN, number, bypass="The auditor\nis here.")
+    assert desk.merging.repair() == 1
+    assert desk.changes.get(number).bypass == "The auditor is here."
+    assert desk.auditing.of_change(number)[-1].action == "merge with bypass"
+
+
+def test_the_history_names_only_approvals_that_stood_and_each_once(desk: App) -> None:
+    number = approved(desk, changed("5", "6"))
+    desk.reviewing.approve(REVIEWER, number)
+    desk.reviewing.approve(REVIEWER2, number)
+    desk.reviewing.approve(REVIEWER2, number)
+    desk.reviewing.request_changes(REVIEWER, number, "On second thoughts.")
+    desk.merging.merge(ADMIN, number, bypass="hurry")
+    said = desk.store.log(desk.store.head())[0][0].message.splitlines()
+    assert [line for line in said if line.startswith("Reviewed-by")] == [
+        f"Reviewed-by: {REVIEWER2.name} <{REVIEWER2.email}>"
+    ]
+
+
+@pytest.mark.parametrize("how", ["demoted", "switched off"])
+def test_an_approval_counts_only_while_whoever_gave_it_may_review(desk: App, how: str) -> None:
+    number, merged = approved(desk, changed("5", "6")), approved(desk, {"n.md": b"# N\n"}, "New")
+    desk.merging.merge(AUTHOR, merged)
+    if how == "demoted":
+        desk.accounts.set_role(ADMIN, "reviewer", "author")
+    else:
+        desk.accounts.set_active(ADMIN, "reviewer", False)
+    now = desk.changes.get(number)
+    assert (now.state, now.approvals) == ("in review", ())
+    assert "the approval by Petra Voss does not count, since only those count who may review now" in now.requirements[0]
+    with pytest.raises(Refused, match="Only an approved change"):
+        desk.merging.merge(AUTHOR, number)
+    assert desk.changes.get(merged).approvals == ("Petra Voss",), "what was merged stays as it was"
+    assert desk.reviewing.approve(REVIEWER2, number).requirements == ()
+
+
 def test_the_rules_file_is_reviewed_by_admins_and_then_holds(desk: App) -> None:
     rules = b"rules:\n  - match: finance/\n    approvals: 2\n    owners: [reviewer2]\n    conversations: block\n"
     number = desk.changes.propose(AUTHOR, "Rules", {"review-rules.yaml": rules}).id
@@ -242,6 +357,13 @@ def test_confirming_a_document_moves_only_its_review(desk: App) -> None:
     assert document.text == TEXT.replace("2026-01-01", "2027-06-01")
     assert "Verified-by: Petra Voss" in desk.store.log(desk.store.head())[0][0].message
     assert tuple(desk.auditing.problems()) == ()
+
+
+def test_confirming_what_is_not_there_and_a_state_that_is_none_are_refused_with_a_sentence(desk: App) -> None:
+    with pytest.raises(NotFound, match=r"There is no document 'nope\.md'"):
+        desk.merging.confirm(REVIEWER, "nope.md", date(2027, 6, 1))
+    with pytest.raises(BadInput, match="There is no state 'bogus'. States: open, draft, in review"):
+        desk.changes.all(state="bogus")
 
 
 def test_drafts_are_kept_per_person(desk: App) -> None:
@@ -284,7 +406,8 @@ def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
         desk.jobs.database.execute("DELETE FROM audit")
     with pytest.raises(Exception, match="append-only"):
         desk.jobs.database.execute("UPDATE audit SET who = 'nobody'")
-    desk.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, "by hand")
+    by_hand = f"by hand\n\nChange: {10**30}"
+    desk.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
     assert any("not in the audit" in line for line in desk.auditing.problems())
     assert desk.merging.repair() == 1
     assert tuple(desk.auditing.problems()) == ()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.entrypoints.cli import main, parser
-from tests.conftest import ROOT, write
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app, write
 
 
 @pytest.fixture
@@ -339,3 +339,29 @@ def test_the_graph_is_shown_around_documents_queries_entities_and_as_a_whole(run
     assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
     assert "entity  SAR" in run("graph", "query", "SAR deadline", as_json=False)[1].replace("    ", "  ")
     assert "Did you mean" in run("graph", "entity", "fincem", as_json=False)[2]
+
+
+def test_mistyped_dates_and_states_are_named(run: Any, tmp_path: Path) -> None:
+    home = small_app(tmp_path / "home", NoProcesses()).settings.home
+    put(small_app(home, NoProcesses()), {"d1.md": "# D\n"})
+    code, _, err = run("confirm", "d1", "--until", "nope", home=home, as_json=False)
+    assert (code, err.strip()) == (1, "--until is 'nope'; write the date as YYYY-MM-DD.")
+    code, _, err = run("change", "list", "--state", "bogus", home=home, as_json=False)
+    assert (code, "There is no state 'bogus'" in err) == (1, True)
+
+
+def test_a_decision_from_the_command_line_names_the_conflicts_that_were_seen(run: Any, tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    home = app.settings.home
+    put(app, {"a.md": "# A\n\none\n"})
+    number = str(app.changes.propose(demo("author"), "T", {"a.md": b"# A\n\nmine\n"}).id)
+    put(app, {"a.md": "# A\n\ntheirs\n"})
+    seen = run("change", "conflicts", number, home=home)[1][0]
+    assert {"path", "parts", "gone", "head", "main"} == set(seen)
+    _, text, _ = run("change", "conflicts", number, home=home, as_json=False)
+    words = text.split("Decide with: python -m core ")[1].split()[:-1]
+    put(app, {"a.md": "# A\n\ntheirs again\n"})
+    code, _, err = run(*words, "mine", home=home)
+    assert (code, "look at the conflicts again" in err) == (1, True)
+    code, solved, _ = run("change", "solve", number, "--choice", "mine", home=home)
+    assert (code, solved["conflicts"]) == (0, [])

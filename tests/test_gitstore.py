@@ -23,9 +23,9 @@ def store(tmp_path: Path) -> GitStore:
     return store
 
 
-def raw_git(store: GitStore, *arguments: str) -> str:
-    done = subprocess.run(["git", f"--git-dir={store.path}", *arguments], capture_output=True, text=True, check=True)
-    return done.stdout
+def raw_git(store: GitStore, *arguments: str, env: dict[str, str] | None = None) -> str:
+    command = ["git", f"--git-dir={store.path}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
 
 
 def test_a_commit_holds_what_was_written_with_author_committer_and_message(store: GitStore) -> None:
@@ -145,6 +145,45 @@ def test_a_conflict_is_reported_with_its_paths_and_changes_nothing(store: GitSto
         store.merge(head, ANN, "merge")
     assert caught.value.paths == ("a.md",)
     assert store.head() == main
+
+
+def test_a_merge_that_brings_two_spellings_of_a_path_together_is_refused(store: GitStore) -> None:
+    base = store.commit("main", {"a.md": b"1\n"}, ANN, "base")
+    store.branch("change/one", base)
+    head = store.commit("change/one", {"guides/policy.md": b"mine\n"}, ANN, "mine")
+    main = store.commit("main", {"guides/Policy.md": b"theirs\n"}, BOB, "theirs")
+    assert store.clashes(head) == (("guides/Policy.md", "guides/policy.md"),)
+    with pytest.raises(BadInput, match="'guides/Policy.md' and 'guides/policy.md' differ only in case"):
+        store.merge(head, ANN, "merge")
+    with pytest.raises(BadInput, match="differ only in case"):
+        store.weave("change/one", main, {}, ANN, "weave", expected=head)
+    assert (store.head(), store.head("change/one")) == (main, head)
+
+
+def with_a_pair(store: GitStore) -> str:
+    """A main line that somebody's own git gave two spellings of a path."""
+    blob = raw_git(store, "rev-parse", f"{store.commit('main', {'a.md': b'1'}, ANN, 'one')}:a.md").strip()
+    index = {**os.environ, "GIT_INDEX_FILE": str(store.path / "by-hand")}
+    for path in ("a.md", "x.md", "X.md"):
+        raw_git(store, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", env=index)
+    tree = raw_git(store, "write-tree", env=index).strip()
+    commit = store._commit_tree(tree, (store.head(),), BOB, "by hand")
+    raw_git(store, "update-ref", "refs/heads/main", commit)
+    return commit
+
+
+def test_a_pair_that_is_there_already_stops_only_what_makes_it_worse(store: GitStore) -> None:
+    base = with_a_pair(store)
+    store.branch("change/one", base)
+    head = store.commit("change/one", {"a.md": b"2\n"}, ANN, "elsewhere")
+    store.commit("main", {"x.md": b"3\n"}, ANN, "one of the pair")
+    assert store.clashes(head) == ()
+    store.merge(head, ANN, "merge")
+    with pytest.raises(BadInput, match="differ only in case"):
+        store.commit("main", {"A.md": b"2\n"}, ANN, "another pair")
+    store.commit("main", {"X.md": None}, ANN, "mend it")
+    with pytest.raises(BadInput, match="differ only in case"):
+        store.commit("main", {"X.md": b"2\n"}, ANN, "the pair again")
 
 
 def test_branches_are_made_listed_and_dropped(store: GitStore) -> None:

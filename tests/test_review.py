@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from core.access import Actor
+from core.bootstrap import App
 from core.curation import policy, review
 from core.curation.conflicts import hunks, solve
 from core.curation.review import Facts, Verdict
@@ -26,7 +27,7 @@ def facts(stage: str = "in review", verdicts: tuple[Verdict, ...] = (), **more: 
     values = {
         "head": "c2",
         "author": "ann",
-        "last_editor": "bob",
+        "last_editors": ("bob",),
         "paths": ("a.md",),
         "open_conversations": 0,
         "broken": (),
@@ -226,6 +227,42 @@ def test_the_last_editor_does_not_approve(tmp_path: Path) -> None:
     assert app.reviewing.approve(PEOPLE["reviewer2"], one.id).state == "approved"
 
 
+def edited_by(app: App, actor: Actor) -> int:
+    """A change in review whose last edit somebody else made than its author."""
+    one = app.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmore\n"})
+    app.changes.submit(PEOPLE["author"], one.id)
+    app.changes.edit(actor, one.id, {"a.md": b"# A\n\nmore still\n"})
+    return one.id
+
+
+@pytest.mark.parametrize("email", ["eve@example.org.", "'Eve@Example.org", "root@localhost"])
+def test_the_last_editor_is_known_whatever_git_makes_of_the_address(tmp_path: Path, email: str) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"a.md": "# A\n"})
+    app.accounts.add(PEOPLE["admin"], "eve", "Eve", email, "reviewer")
+    for actor in (
+        app.accounts.actor("eve"),
+        Actor("root@localhost", "root", "root@localhost", "admin", "command line"),
+    ):
+        number = edited_by(app, actor)
+        with pytest.raises(Refused, match="made its last edit"):
+            app.reviewing.approve(actor, number)
+        assert app.reviewing.approve(PEOPLE["reviewer2"], number).state == "approved"
+
+
+def test_a_commit_that_came_by_another_door_is_the_work_of_all_who_have_its_address(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"a.md": "# A\n"})
+    app.accounts.add(PEOPLE["admin"], "root", "Root", "root@localhost.", "reviewer")
+    number = edited_by(app, PEOPLE["reviewer"])
+    person = Actor("root@localhost", "root", "root@localhost", "admin")
+    app.store.commit(f"change/{number}", {"a.md": b"# A\n\nby hand\n"}, person.person, "pushed")
+    for actor in (person, app.accounts.actor("root")):
+        with pytest.raises(Refused, match="made its last edit"):
+            app.reviewing.approve(actor, number)
+    assert app.reviewing.approve(PEOPLE["reviewer"], number).state == "approved"
+
+
 def test_an_actor_is_known_by_account_whatever_the_name() -> None:
     twin = Actor("other", PEOPLE["author"].name, "other@example.org", "reviewer")
-    assert review.own_work(facts(author="author", last_editor="author"), twin.id, twin.name) == ""
+    assert review.own_work(facts(author="author", last_editors=("author",)), twin.id, twin.name) == ""

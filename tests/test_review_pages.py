@@ -341,13 +341,34 @@ def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     assert "conflicts with what was merged meanwhile" in words(app)
     assert [code.value for code in app.code] == ["Keep invoices 7 years.", "Keep invoices 6 years."]
-    head = kb.changes.get(number).head
-    app.segmented_control(key=f"conflict_choice_{head[:10]}_0_0").set_value("edit").run()
-    app.text_area(key=f"conflict_text_{head[:10]}_0_0").set_value("Keep invoices 8 years.").run()
+    seen = f"{kb.changes.get(number).head[:10]}_{kb.store.head()[:10]}"
+    app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("edit").run()
+    app.text_area(key=f"conflict_text_{seen}_0_0").set_value("Keep invoices 8 years.").run()
     app.button(key=f"solve_{number}").click().run()
     change = kb.changes.get(number)
     assert change.conflicts == ()
     assert "8 years" in kb.store.read(change.head, PATH).decode()
+
+
+def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    text = kb.store.read(kb.changes.get(number).head, PATH)
+    put(kb, {PATH: None}, "meanwhile")
+    app = visit("reviews", "author", change=str(number), side="Conflicts")
+    assert "The knowledge base no longer has this document here" in words(app)
+    app.button(key=f"solve_{number}").click().run()
+    change = kb.changes.get(number)
+    assert (change.conflicts, kb.store.read(change.head, PATH)) == ((), text)
+
+
+def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
+    app = visit("reviews", "author", change=str(number), side="Conflicts")
+    edited = kb.changes.edit(who(kb, "author2"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
+    app.button(key=f"solve_{number}").click().run()
+    assert "look at the conflicts again" in words(app)
+    assert kb.changes.get(number).head == edited.head
 
 
 # ---------------------------------------------------------------- talk

@@ -107,6 +107,9 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE OR IGNORE queryset_judgments SET judge = (SELECT id FROM accounts WHERE name = judge)
     WHERE source = 'person' AND (SELECT count(*) FROM accounts WHERE name = judge) = 1;
     """,
+    """
+    CREATE INDEX audit_change ON audit (change);
+    """,
 )
 
 

@@ -8,14 +8,14 @@ inherit it, so a killed app cannot leave half a commit behind an open lock.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from git.cmd import Git
 
 from core.adapters.files import flock, fsync_folder
-from core.curation.names import collision_key, safe_path, safe_revision
+from core.curation.names import clashes, safe_path, safe_revision
 from core.curation.policy import FILE as RULES
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.types import Commit, Edit, Entry, Person
@@ -138,7 +138,24 @@ class GitStore:
 
     def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
         """Paths that a merge could not decide, without merging."""
-        return self._merged_tree(self.head(into), head)[1]
+        return tuple(self._merged_tree(self.head(into), head)[1])
+
+    def sides(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
+        """Per path that a merge could not decide the blobs of base, `head` and `onto`; "" where a side has none.
+
+        A document is found under its new path. Where both sides renamed it git mixes their texts; here each has its own.
+        """
+        mine, theirs = self._names(head), self._names(onto)
+        found: dict[str, tuple[str, str, str]] = {}
+        for path, blobs in self._merged_tree(onto, head)[1].items():
+            own = [names.get(path, blobs[stage]) if stage in blobs else "" for stage, names in ((3, mine), (2, theirs))]
+            found[path] = (blobs.get(1, ""), own[0], own[1])
+        return found
+
+    def clashes(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
+        """Paths that a merge would put side by side although they differ only in case or Unicode form."""
+        base = self.head(into)
+        return self._worse(self._names(self._merged_tree(base, head)[0]), (base,))
 
     def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
         """Every line of a document with the commit that wrote it."""
@@ -207,7 +224,7 @@ class GitStore:
                 raise Conflict(
                     "The knowledge base moved on while you were writing. Nothing was saved; look again and retry."
                 )
-            tree = self._tree(parent, paths)
+            tree = self._tree(parent, paths, (parent,))
             if parent and tree == self._tree_of(parent):
                 raise BadInput("Nothing to save: the documents are the same as before.")
             commit = self._commit_tree(tree, (parent,) if parent else (), author, message)
@@ -241,8 +258,9 @@ class GitStore:
             tree, paths = self._merged_tree(base, head)
             if paths:
                 raise Conflict(
-                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", paths
+                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
                 )
+            self._assert_apart(self._names(tree), (base,))
             commit = self._commit_tree(tree, (base, head), author, message)
             self._swap(into, commit, base)
             return commit
@@ -262,25 +280,27 @@ class GitStore:
             if self.head(branch) != expected:
                 raise Conflict("The change moved on while you were solving. Nothing was saved; look again and retry.")
             paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
-            tree = self._tree(self._merged_tree(onto, expected)[0], paths)
+            tree = self._tree(self._merged_tree(onto, expected)[0], paths, (onto, expected))
             commit = self._commit_tree(tree, (expected, onto), author, message)
             self._swap(branch, commit, expected)
             return commit
 
     # ------------------------------------------------------------ plumbing
 
-    def _merged_tree(self, base: str, head: str) -> tuple[str, tuple[str, ...]]:
-        """The tree of a merge, and the paths that both sides changed in different ways."""
-        code, out = self._run(
-            "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, safe_revision(head)
-        )
+    def _merged_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
+        """The tree of a merge, and the paths that both sides changed in different ways, each with its blobs by stage."""
+        code, out = self._run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
         if code not in (0, 1):
             raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
-        tree, *paths = [part.decode() for part in out.split(b"\0") if part]
-        return tree, tuple(sorted(set(paths))) if code else ()
+        tree, *lines = [part.decode() for part in out.split(b"\0") if part]
+        found: dict[str, dict[int, str]] = {}
+        for facts, path in sorted((line.split("\t", 1) for line in lines), key=lambda pair: pair[1]):
+            _, blob, stage = facts.split()
+            found.setdefault(path, {})[int(stage)] = blob
+        return tree, found
 
-    def _tree(self, parent: str, files: Mapping[str, bytes | None]) -> str:
-        """The tree of `parent` with `files` applied, built in a private index."""
+    def _tree(self, parent: str, files: Mapping[str, bytes | None], before: Sequence[str]) -> str:
+        """The tree of `parent` with `files` applied, built in a private index; no worse than those `before`."""
         written = [(path, content) for path, content in files.items() if content is not None]
         blobs = dict(
             zip((path for path, _ in written), self._write_blobs([content for _, content in written]), strict=True)
@@ -293,7 +313,9 @@ class GitStore:
                 "update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode(), env=index
             )
             tree = self._git("write-tree", env=index).decode().strip()
-        self._assert_tree(self._names(tree), {**self._names(parent), **{path: blobs.get(path, "") for path in files}})
+        names = self._names(tree)
+        self._assert_tree(names, {**self._names(parent), **{path: blobs.get(path, "") for path in files}})
+        self._assert_apart(names, before)
         return tree
 
     def _names(self, tree: str) -> dict[str, str]:
@@ -303,15 +325,22 @@ class GitStore:
         return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, path in lines}
 
     def _assert_tree(self, names: Mapping[str, str], wanted: Mapping[str, str]) -> None:
-        """git drops paths it dislikes with exit code 0, and two names may collide on other computers."""
+        """git drops paths it dislikes with exit code 0."""
         for path, blob in wanted.items():
             if names.get(path, "") != blob:
                 raise BadInput(f"The path {path!r} cannot stand beside the other documents. Rename the document.")
-        keys: dict[str, str] = {}
-        for name in names:
-            other = keys.setdefault(collision_key(name), name)
-            if other != name:
-                raise BadInput(f"{name!r} and {other!r} differ only in case or Unicode form. Rename one of them.")
+
+    def _assert_apart(self, names: Iterable[str], before: Sequence[str]) -> None:
+        """Two names may collide on other computers."""
+        for group in self._worse(names, before):
+            together = " and ".join(map(repr, group))
+            raise BadInput(f"{together} differ only in case or Unicode form. Rename one of them.")
+
+    def _worse(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Clashes that were not there before: a pair that somebody's own git brought in stops nobody's other work."""
+        found = clashes(names)
+        known = [set(group) for commit in before if found for group in clashes(self._names(commit))]
+        return tuple(group for group in found if not any(old >= set(group) for old in known))
 
     def _write_blobs(self, contents: Sequence[bytes]) -> list[str]:
         """Any number of blobs through one process: loose objects for few, one pack for many, both synced."""

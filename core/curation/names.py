@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from core.errors import BadInput
 
@@ -66,6 +66,18 @@ def collision_key(path: str) -> str:
     True
     """
     return unicodedata.normalize("NFKC", path).casefold()
+
+
+def clashes(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of paths that cannot live side by side on every computer.
+
+    >>> clashes(["a.md", "it/vpn.md", "it/VPN.md"])
+    (('it/VPN.md', 'it/vpn.md'),)
+    """
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        groups.setdefault(collision_key(path), []).append(path)
+    return tuple(tuple(sorted(group)) for group in groups.values() if len(group) > 1)
 
 
 def safe_folder(folder: str) -> str:

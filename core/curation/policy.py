@@ -26,7 +26,6 @@ class Rule:
 
 
 DEFAULT = (Rule(),)
-OWN = Rule(FILE, approvals=1)  # the rules themselves; who may approve them is checked by role
 
 
 def read(raw: bytes) -> tuple[Rule, ...]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.curation.policy import Rule, asking
+from core.access import Actor, allowed
+from core.curation.policy import FILE, Rule, asking
 
 OPEN = ("draft", "in review", "changes requested", "approved")
 STATES = (*OPEN, "merged", "closed")
@@ -51,25 +52,27 @@ class Facts:
     stage: str  # draft, in review, merged or closed: what people decided
     head: str
     author: str
-    last_editor: str
+    last_editors: tuple[str, ...]  # one; more when a commit by another door has the address of several
     paths: tuple[str, ...]
     verdicts: tuple[Verdict, ...]  # oldest first
     open_conversations: int
     broken: tuple[str, ...]  # sentences about documents that cannot be read
     conflicts: tuple[str, ...]  # paths that both sides changed
     rules: tuple[Rule, ...]
+    clashes: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
+    barred: tuple[str, ...] = ()  # accounts that may not judge it now, whatever they said before
 
 
 def standing(facts: Facts) -> dict[str, Verdict]:
-    """The last verdict of each reviewer on the present text; the author and the last editor have none.
+    """The last verdict on the present text of each who may review now; the author and the last editor have none.
 
     >>> one, two = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
-    >>> list(standing(Facts("in review", "c2", "ann", "ann", (), (one,), 0, (), (), ()))), \\
-    ... list(standing(Facts("in review", "c2", "ann", "ann", (), (one, two), 0, (), (), ())))
+    >>> list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one,), 0, (), (), ()))), \\
+    ... list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one, two), 0, (), (), ())))
     ([], ['bob'])
     """
-    own = (facts.author, facts.last_editor)
-    return {v.who: v for v in facts.verdicts if v.head == facts.head and v.who not in own}
+    silent = (facts.author, *facts.last_editors, *facts.barred)
+    return {v.who: v for v in facts.verdicts if v.head == facts.head and v.who not in silent}
 
 
 def approvals(facts: Facts) -> tuple[Verdict, ...]:
@@ -114,12 +117,17 @@ def _next(now: str, move: str) -> str:
 def own_work(facts: Facts, who: str, name: str) -> str:
     """Why somebody may not judge a change; "" when they may.
 
-    >>> own_work(Facts("in review", "c", "ann", "bob", (), (), 0, (), (), ()), "bob", "Bob")
+    >>> own_work(Facts("in review", "c", "ann", ("bob",), (), (), 0, (), (), ()), "bob", "Bob")
     'Nobody approves their own change: Bob made its last edit.'
     """
     if who == facts.author:
         return f"Nobody approves their own change: {name} is its author."
-    return f"Nobody approves their own change: {name} made its last edit." if who == facts.last_editor else ""
+    return f"Nobody approves their own change: {name} made its last edit." if who in facts.last_editors else ""
+
+
+def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
+    """Whether a role reaches as far as judging a change of these paths: the review rules are for admins."""
+    return allowed(actor, "review a change") and (FILE not in paths or actor.role == "admin")
 
 
 def missing_approvals(facts: Facts) -> tuple[str, ...]:
@@ -130,11 +138,20 @@ def missing_approvals(facts: Facts) -> tuple[str, ...]:
     found = []
     if lack > 0:
         noun = "approval" if lack == 1 else "approvals"
-        found.append(f"It needs {lack} more {noun} from somebody who is neither its author nor its last editor.")
+        found.append(
+            f"It needs {lack} more {noun} from somebody who is neither its author nor its last editor{_lost(facts)}."
+        )
     for rule in applied:
         if rule.owners and not given & set(rule.owners):
             found.append(f"It needs an approval by an owner of {rule.match}: {', '.join(rule.owners)}.")
     return tuple(found)
+
+
+def _lost(facts: Facts) -> str:
+    """Whose approval counted once: their role was taken away, or their account switched off."""
+    last = {v.who: v for v in facts.verdicts if v.head == facts.head and v.who in facts.barred}
+    lost = [v.name for v in last.values() if v.verdict == "approved"]
+    return f"; the approval by {names(lost)} does not count, since only those count who may review now" if lost else ""
 
 
 def requirements(facts: Facts) -> tuple[str, ...]:
@@ -143,12 +160,14 @@ def requirements(facts: Facts) -> tuple[str, ...]:
 
 
 def obstacles(facts: Facts) -> tuple[str, ...]:
-    """What nobody can bypass: broken documents and conflicts."""
+    """What nobody can bypass: broken documents, conflicts, and names that cannot stand side by side."""
     found = list(facts.broken)
     if not facts.paths:
         found.append("It changes nothing: its documents are the same as in the knowledge base.")
     if facts.conflicts:
         found.append(f"It conflicts with what was merged meanwhile in {', '.join(facts.conflicts)}. Solve that first.")
+    for group in facts.clashes:
+        found.append(f"{names(group)} differ only in case or Unicode form. Rename the document in this change.")
     return tuple(found)
 
 

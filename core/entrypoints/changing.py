@@ -192,9 +192,12 @@ def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int
     found = app.merging.collisions(options.change)
     lines = []
     for one in found:
-        lines.append(f"{one.path}{' (deleted by ' + one.gone + ')' if one.gone else ''}")
+        lines.append(f"{one.path}{' (not in ' + one.gone + ')' if one.gone else ''}")
         for n, part in enumerate([part for part in one.parts if part.conflict], 1):
             lines += [f"  {n}. mine:   {line}" for line in part.mine] + [f"     theirs: {line}" for line in part.theirs]
+    if found:
+        seen = f"--head {found[0].head[:12]} --main {found[0].main[:12]}"
+        lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
     terminal.show([strict.plain(one) for one in found], lines or ["There is no conflict."])
     return 0
 
@@ -204,23 +207,34 @@ def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor, left = acting(app, options), list(options.choice)
     choices: dict[str, tuple[str, ...]] = {}
-    for one in app.merging.collisions(options.change):
+    found = app.merging.collisions(options.change)
+    for one in found:
         wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in one.parts)
         choices[one.path], left = tuple(left[:wanted]), left[wanted:]
-    return _show(app, app.merging.solve(actor, options.change, choices), terminal)
+    head, main = (app.store.resolve(seen) if seen else "" for seen in (options.head, options.main))
+    if found:
+        head, main = head or found[0].head, main or found[0].main
+    return _show(app, app.merging.solve(actor, options.change, choices, head=head, main=main), terminal)
 
 
 def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Re-verify a document."""
     app = open_app(settings)
     document = app.documents.show(options.document)
-    until = date.fromisoformat(options.until) if options.until else app.finding.clock.today() + timedelta(days=365)
+    until = _date(options.until) if options.until else app.finding.clock.today() + timedelta(days=365)
     commit = app.merging.confirm(acting(app, options), document.path, until)
     terminal.show(
         {"document": document.id, "review_due": until.isoformat(), "commit": commit},
         [f"{document.title}: next review {until}."],
     )
     return 0
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"--until is {text!r}; write the date as YYYY-MM-DD.") from None
 
 
 # ---------------------------------------------------------------- people

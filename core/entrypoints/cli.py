@@ -299,6 +299,8 @@ def _changes(add: _Adder) -> None:
     solve.add_argument(
         "--choice", action="append", default=[], help="mine, theirs, =TEXT or delete; one per conflict, in their order"
     )
+    for name, about in (("head", "the newest commit of the change"), ("main", "the commit of the main line")):
+        solve.add_argument(f"--{name}", default="", metavar="COMMIT", help=f"{about} whose conflicts you saw")
     merge = _numbered(change, "merge", changing.merge, "make it part of the knowledge base")
     merge.add_argument("--bypass", default="", metavar="REASON", help="without the approvals it lacks (admins)")
     merge.add_argument("--no-wait", action="store_true", help="do not wait until it can be found")

@@ -215,6 +215,15 @@ def _checked_role(role: str) -> str:
     return role
 
 
+def plain_address(email: str) -> str:
+    """An address in the one form in which it can be compared: git drops dots and quotes at its ends.
+
+    >>> plain_address("Eve@example.org."), plain_address("eve@example.org")
+    ('eve@example.org', 'eve@example.org')
+    """
+    return email.strip(" .,:;<>\"\\'").casefold()
+
+
 def may_demo(address: str) -> bool:
     """Whether the demo may run on an address: only where nobody else can reach it.
 

@@ -16,19 +16,14 @@ from typing import Any
 from core.access import Actor, require
 from core.curation import policy, review
 from core.curation.findings import Finding
-from core.curation.frontmatter import decode, read_document
-from core.curation.markup import check_marks
-from core.curation.names import safe_path
+from core.curation.proposals import check_file, check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Clock, Database, Store
-from core.services.accounts import Accounts
+from core.services.accounts import Accounts, plain_address
 from core.services.auditing import Auditing, Run
 from core.services.checking import Checking
 from core.types import Edit
-
-MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
-_SUFFIXES = (".md", ".yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +69,7 @@ class Work:
     editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
+    clashes: tuple[tuple[str, ...], ...]
     findings: tuple[Finding, ...]
 
 
@@ -102,6 +98,8 @@ class Changes:
 
     def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
         """Changes, the one last touched first."""
+        if state not in ("", "open", *review.STATES):
+            raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
         rows = self.database.query("SELECT * FROM changes ORDER BY updated DESC, id DESC")
         found = (self._describe(self.database.query, row) for row in rows if not author or row["author"] == author)
         words = text.casefold().split()
@@ -135,21 +133,38 @@ class Changes:
             for v in run("SELECT * FROM verdicts WHERE change = ? ORDER BY id", (row["id"],))
         )
         talk = "SELECT count(*) AS n FROM comments WHERE change = ? AND thread = 0 AND resolved = ''"
-        ids = self.accounts.ids() if work.editors else {}
-        last = work.editors[-1][0] if work.editors else ""
+        paths = tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
             stage=row["stage"],
             head=head,
             author=row["author"],
-            last_editor=ids.get(last, last),
-            paths=tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p)),
+            last_editors=self._last_editors(run, row["id"], work),
+            paths=paths,
             verdicts=verdicts,
             open_conversations=run(talk, (row["id"],))[0]["n"],
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
+            clashes=work.clashes,
+            barred=() if row["merged"] else self._barred(paths),
         )
         return facts, work
+
+    def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Accounts that may not judge a change of these paths now. People of this machine have none, and may."""
+        return tuple(one.id for one in self.accounts.all() if not (one.active and review.may_judge(one.actor, paths)))
+
+    def _last_editors(self, run: Run, number: int, work: Work) -> tuple[str, ...]:
+        """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
+        if not work.editors:
+            return ()
+        written = work.editors[-1][0]
+        addresses = {account: plain_address(email) for email, account in self.accounts.ids().items()}
+        acts = "SELECT who FROM audit WHERE change = ? AND action IN ('propose', 'edit', 'solve conflicts')"
+        for row in run(f"{acts} ORDER BY id DESC LIMIT 1", (number,)):
+            if addresses.get(row["who"], plain_address(row["who"])) == plain_address(written):
+                return (row["who"],)
+        return (written, *(account for account, found in addresses.items() if found == plain_address(written)))
 
     def _facts_of(self, change: Change) -> Facts:
         row = self.database.query("SELECT * FROM changes WHERE id = ?", (change.id,))[0]
@@ -190,9 +205,12 @@ class Changes:
         edits = self.store.changed(start, head) if head != start else ()
         steps = self.store.log(head, since=start) if head != start else ()
         editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
-        conflicts = self.store.conflicts(head) if main == self.store.head() and edits else ()
+        now = edits if main == self.store.head() else ()
+        conflicts = self.store.conflicts(head) if now else ()
+        clashes = self.store.clashes(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
         findings = self.checking.findings(head, main, edits, self.clock.today())
-        return Work(start, edits, editors, tuple(self._broken(head, edits, findings)), conflicts, findings)
+        broken = tuple(self._broken(head, edits, findings))
+        return Work(start, edits, editors, broken, conflicts, clashes, findings)
 
     def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
         """A file that cannot be read, or in which the checks found an error: sentences that stop a submit and a merge."""
@@ -360,59 +378,6 @@ class Changes:
         run("UPDATE changes SET stage = ? WHERE id = ?", (stage, row["id"]))
         self.touch(run, row["id"])
         self.auditing.record(run, actor, action, row["title"], change=row["id"], detail=detail)
-
-
-def check_file(path: str, raw: bytes) -> bytes:
-    """The bytes as they will be stored, if they are a document or the review rules."""
-    if path == policy.FILE:
-        policy.read(raw)
-        return raw
-    text = decode(raw)
-    if not text.strip():
-        raise BadInput("The file is empty.")
-    read_document(safe_path(path), text)
-    return text.encode()
-
-
-def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-    """Files that may go into a change; what is wrong with one is said with its path. Frontmatter may wait."""
-    if not files:
-        raise BadInput("There is nothing to save. Name at least one document.")
-    if len(files) > MAX_FILES:
-        raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
-    made: dict[str, bytes | None] = {}
-    for path, raw in files.items():
-        name = path if path == policy.FILE else safe_path(path)
-        made[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
-    return made
-
-
-def _draft(path: str, raw: bytes) -> bytes:
-    try:
-        text = decode(raw)
-        check_marks(text)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from None
-    if not text.strip():
-        raise BadInput(f"{path}: The file is empty.")
-    return text.encode()
-
-
-def check_title(title: str) -> str:
-    """A title in one line."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in title).split())
-    if not text:
-        raise BadInput("A change needs a title that says what it does.")
-    if len(text) > MAX_TITLE:
-        raise BadInput(f"The title has {len(text)} characters; the limit is {MAX_TITLE}.")
-    return text
-
-
-def check_text(text: str) -> str:
-    """A text of several lines."""
-    if len(text) > MAX_TEXT:
-        raise BadInput(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
-    return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
 def _words(change: Change) -> str:

@@ -11,9 +11,12 @@ from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode, read_document, with_field
-from core.errors import BadInput, NotFound, Refused
+from core.curation.proposals import check_text, checked_files
+from core.curation.review import Verdict
+from core.errors import BadInput, Conflict, NotFound, Refused
+from core.services.accounts import plain_address
 from core.services.auditing import Run
-from core.services.changes import Change, Changes, branch_of, check_text
+from core.services.changes import Change, Changes, branch_of
 from core.types import Commit, Person
 
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
@@ -25,7 +28,9 @@ class Collision:
 
     path: str
     parts: tuple[Hunk, ...]
-    gone: str = ""  # "mine" or "theirs" when that side deleted it
+    gone: str = ""  # "mine" or "theirs" when that side has no such document any more
+    head: str = ""  # the commits of the change and of the main line that were compared
+    main: str = ""
 
 
 class Merging:
@@ -49,7 +54,7 @@ class Merging:
                 raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
             change = self.changes.get(number)
             people, emails = self._people(facts.head, change.start), self._emails()
-            text = message(change, people, emails, reason)
+            text = message(change, review.approvals(facts), people, emails, reason)
             commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
             self._record(run, actor, row, facts.head, change.start, commit, reason)
         self._finish(number)
@@ -83,36 +88,45 @@ class Merging:
     def collisions(self, number: int) -> tuple[Collision, ...]:
         """What must be decided before a change can be merged, document by document."""
         change = self.changes.get(number)
-        main = self.store.head()
-        return tuple(self._collision(path, change.start, change.head, main) for path in change.conflicts)
+        return self._collisions(change.head, self.store.head()) if change.conflicts else ()
 
-    def _collision(self, path: str, start: str, head: str, main: str) -> Collision:
-        base, mine, theirs = (self._text(commit, path) for commit in (start, head, main))
-        gone = "mine" if mine is None else "theirs" if theirs is None else ""
-        return Collision(path, hunks(base or "", mine or "", theirs or ""), gone)
+    def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
+        found = self.store.sides(head, main)
+        return tuple(self._collision(path, blobs, head, main) for path, blobs in found.items() if any(blobs[1:]))
 
-    def _text(self, commit: str, path: str) -> str | None:
-        try:
-            return decode(self.store.read(commit, path))
-        except NotFound:
-            return None
+    def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
+        """Where one side has no such document, the whole text of the other is the one thing to decide."""
+        base, mine, theirs = map(self._text, blobs)
+        if mine is not None and theirs is not None:
+            return Collision(path, hunks(base or "", mine, theirs), "", head, main)
+        whole = [() if text is None else tuple(text.split("\n")) for text in (mine, theirs)]
+        return Collision(path, (Hunk(True, *whole),), "mine" if mine is None else "theirs", head, main)
 
-    def solve(self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]]) -> Change:
+    def _text(self, blob: str) -> str | None:
+        return decode(next(iter(self.store.read_blobs([blob])))) if blob else None
+
+    def solve(
+        self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]], *, head: str = "", main: str = ""
+    ) -> Change:
         """Bring a change up to date with one decision per conflict; the result is a new edit, so verdicts are void.
 
         Per path: "mine", "theirs" or "=text" for each conflict; ("delete",) leaves the document out.
+        `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
         require(actor, "propose a change")
-        found = {one.path: one for one in self.collisions(number)}
-        if set(choices) != set(found):
-            raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
-        main = self.store.head()
         with self.changes.writing(number) as (run, row, facts):
             self.changes.allow("edit", facts)
-            files = {path: _solved(found[path], chosen) for path, chosen in choices.items()}
-            self.store.weave(
-                branch_of(number), main, files, actor.person, "Solve conflicts with the main line", expected=facts.head
-            )
+            now = self.store.head()
+            if (head or facts.head, main or now) != (facts.head, now):
+                raise Conflict(
+                    "The text moved on while you were deciding. Nothing was saved; look at the conflicts again."
+                )
+            found = {one.path: one for one in self._collisions(facts.head, now)}
+            if not found or set(choices) != set(found):
+                raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
+            files = checked_files({path: _solved(found[path], chosen) for path, chosen in choices.items()})
+            note = "Solve conflicts with the main line"
+            self.store.weave(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(run, number)
             self.auditing.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
         return self.changes.get(number)
@@ -141,13 +155,14 @@ class Merging:
             raise BadInput("The next review must lie in the future.")
         with self.database.transaction() as run:
             head = self.store.head()
-            path = next(entry.path for entry in self.store.entries(head) if entry.path == name)
-            text = decode(self.store.read(head, path))
-            files = {path: with_field(text, "review_due", until.isoformat()).encode()}
-            title = read_document(path, text).title
+            if name not in {entry.path for entry in self.store.entries(head)}:
+                raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+            text = decode(self.store.read(head, name))
+            files = {name: with_field(text, "review_due", until.isoformat()).encode()}
+            title = read_document(name, text).title
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.store.commit("main", files, actor.person, note, expected=head)
-            self.auditing.record(run, actor, "confirm", title, commit=commit, detail=f"{path} until {until}")
+            self.auditing.record(run, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
         self.merged()
         return commit
 
@@ -172,11 +187,13 @@ class Merging:
                 yield step
 
     def _adopt(self, run: Run, step: Commit) -> None:
-        number = _trailer(step.message)
+        said = _trailers(step.message)
+        named = said.get("Change", "")
+        number = int(named) if named.isdecimal() and len(named) < 19 else 0  # what SQLite can hold
         rows = run("SELECT * FROM changes WHERE id = ? AND stage = 'in review'", (number,)) if number else []
         if rows and len(step.parents) == 2 and step.parents[1] == self.store.head(branch_of(number)):
             start = self.store.fork(step.parents[0], step.parents[1])
-            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, "")
+            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, said.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
         self.auditing.record(
@@ -184,11 +201,13 @@ class Merging:
         )
 
 
-def message(change: Change, people: tuple[Person, ...], emails: Mapping[str, str], bypass: str) -> str:
+def message(
+    change: Change, approved: tuple[Verdict, ...], people: tuple[Person, ...], emails: Mapping[str, str], bypass: str
+) -> str:
     """What the history says about a merge: title, description, and who wrote and approved it, and when."""
-    approved = [v for v in change.verdicts if v.head == change.head and v.verdict == "approved"]
     trailers = [f"Change: {change.id}"]
-    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if p.email != _email(emails, change.author)]
+    author = plain_address(_email(emails, change.author))
+    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if plain_address(p.email) != author]
     for verdict in approved:
         trailers += [
             f"Reviewed-by: {_line(verdict.name)} <{_email(emails, verdict.who)}>",
@@ -207,21 +226,18 @@ def _email(emails: Mapping[str, str], who: str) -> str:
     return emails.get(who) or (who if "@" in who else f"{who}@localhost")
 
 
-def _trailer(text: str) -> int:
-    """The number of the change that a commit merged, from its last paragraph alone; 0 when it merged none.
+def _trailers(text: str) -> dict[str, str]:
+    """What a commit says about its merge, from its last paragraph alone: the others are people's own words.
 
-    >>> _trailer("Title\\n\\nChange: 3"), _trailer("Title\\n\\nChange: 3\\n\\nlast")
-    (3, 0)
+    >>> _trailers("Title\\n\\nChange: 3\\nBypass: No time"), _trailers("Title\\n\\nChange: 3\\n\\nlast")
+    ({'Change': '3', 'Bypass': 'No time'}, {})
     """
-    for line in text.rstrip().split("\n\n")[-1].splitlines():
-        name, _, value = line.partition(": ")
-        if name == "Change" and value.isdecimal():
-            return int(value)
-    return 0
+    lines = (line.partition(": ") for line in text.rstrip().split("\n\n")[-1].splitlines())
+    return {name: value for name, colon, value in lines if colon}
 
 
 def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
-    if chosen == ("delete",):
+    if chosen == ("delete",) or (collision.gone and chosen == (collision.gone,)):
         return None
     wanted = sum(part.conflict for part in collision.parts)
     if len(chosen) != wanted or any(c not in ("mine", "theirs") and not c.startswith("=") for c in chosen):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.access import Actor, require
-from core.curation import policy, review
+from core.curation import review
+from core.curation.proposals import check_text
 from core.errors import BadInput, NotFound, Refused
-from core.services.changes import Change, Changes, check_text
+from core.services.changes import Change, Changes
 
 _SUGGESTION = re.compile(r"^```suggestion[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -180,7 +181,7 @@ class Reviewing:
         own = review.own_work(facts, actor.id, actor.name)
         if own:
             raise Refused(own)
-        if policy.FILE in facts.paths and actor.role != "admin":
+        if not review.may_judge(actor, facts.paths):
             raise Refused("Only admins may judge a change to the review rules.")
         if head and head != facts.head:
             raise Refused("The change was edited after you opened it. Look at the new text first.")

@@ -1,0 +1,66 @@
+"""What may go into a change: its files, its title and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.curation import policy
+from core.curation.frontmatter import decode, read_document
+from core.curation.markup import check_marks
+from core.curation.names import safe_path
+from core.errors import BadInput
+
+MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
+
+
+def check_file(path: str, raw: bytes) -> bytes:
+    """The bytes as they will be stored, if they are a document or the review rules."""
+    if path == policy.FILE:
+        policy.read(raw)
+        return raw
+    text = decode(raw)
+    if not text.strip():
+        raise BadInput("The file is empty.")
+    read_document(safe_path(path), text)
+    return text.encode()
+
+
+def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """Files that may go into a change; what is wrong with one is said with its path. Frontmatter may wait."""
+    if not files:
+        raise BadInput("There is nothing to save. Name at least one document.")
+    if len(files) > MAX_FILES:
+        raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
+    made: dict[str, bytes | None] = {}
+    for path, raw in files.items():
+        name = path if path == policy.FILE else safe_path(path)
+        made[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
+    return made
+
+
+def _draft(path: str, raw: bytes) -> bytes:
+    try:
+        text = decode(raw)
+        check_marks(text)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    if not text.strip():
+        raise BadInput(f"{path}: The file is empty.")
+    return text.encode()
+
+
+def check_title(title: str) -> str:
+    """A title in one line."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in title).split())
+    if not text:
+        raise BadInput("A change needs a title that says what it does.")
+    if len(text) > MAX_TITLE:
+        raise BadInput(f"The title has {len(text)} characters; the limit is {MAX_TITLE}.")
+    return text
+
+
+def check_text(text: str) -> str:
+    """A text of several lines."""
+    if len(text) > MAX_TEXT:
+        raise BadInput(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
+    return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
