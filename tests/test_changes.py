@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
+from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.accounts import DEMO
 from core.services.auditing import as_csv
@@ -123,6 +124,14 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(desk: App) -> None:
     assert desk.reviewing.comments(number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
         desk.reviewing.apply(AUTHOR, number, made.id)
+
+
+def test_the_line_beside_a_change_is_the_line_that_a_comment_quotes(desk: App) -> None:
+    text = TEXT.replace("Keep them", "Keep\u2028all of\x0cthem").replace("shred", "burn")
+    number = desk.changes.propose(AUTHOR, "T", {"finance/records.md": text.encode()}).id
+    shown = next(row for row in diff(TEXT, text).rows if "burn" in "".join(words for _, words in row.after))
+    made = desk.reviewing.comment(REVIEWER, number, "Why?", path="finance/records.md", line=shown.right)
+    assert (made.line, made.quote) == (10, "Then burn.")
 
 
 def test_replies_belong_to_their_conversation(desk: App) -> None:
