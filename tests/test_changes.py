@@ -110,6 +110,16 @@ def test_a_reviewer_who_saw_older_text_cannot_approve_the_new(desk: App) -> None
         desk.reviewing.approve(REVIEWER, one.id, head=one.head)
 
 
+def test_a_comment_on_lines_is_for_the_text_that_was_shown(desk: App) -> None:
+    one = desk.changes.propose(AUTHOR, "T", changed("5", "6"))
+    moved = changed("# Keeping records\n", "# Keeping records\n\nFor all.\n")
+    now = desk.changes.edit(AUTHOR, one.id, moved)
+    with pytest.raises(Refused, match="edited after you opened it"):
+        desk.reviewing.comment(REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=one.head)
+    made = desk.reviewing.comment(REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=now.head)
+    assert (made.line, made.quote) == (8, "For all.")
+
+
 def test_a_suggestion_is_applied_where_its_words_stand_now(desk: App) -> None:
     number = desk.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
     desk.changes.submit(AUTHOR, number)

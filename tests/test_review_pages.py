@@ -387,6 +387,21 @@ def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb
         talk.act(author, number, said)
 
 
+def test_a_comment_beside_older_text_is_refused_and_the_browser_is_told(visit: Open, kb: App) -> None:
+    from pages.ui.review_parts import talk
+
+    number = brought(kb, "in review").id
+    shown = drawn(visit("reviews", "reviewer", change=str(number)), "review")
+    assert (shown["head"], shown["heard"]) == (kb.changes.get(number).head, ["", False])
+    kb.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm.", "head": shown["head"], "n": "7"}
+    with pytest.raises(Refused, match="edited after you opened it"):
+        talk.answered(who(kb, "reviewer"), number, said)
+    assert talk.heard() == ["7", False]
+    talk.answered(who(kb, "reviewer"), number, {**said, "head": kb.changes.get(number).head, "n": "8"})
+    assert talk.heard() == ["8", True]
+
+
 def test_hostile_words_stay_words_in_titles_comments_and_diffs(visit: Open, kb: App) -> None:
     author = who(kb, "author")
     flat = " ".join(PAYLOADS)[:190]

@@ -83,15 +83,25 @@ class Reviewing:
     # ------------------------------------------------------------ talking
 
     def comment(
-        self, actor: Actor, number: int, body: str, *, path: str = "", line: int = 0, last: int = 0, thread: int = 0
+        self,
+        actor: Actor,
+        number: int,
+        body: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        last: int = 0,
+        thread: int = 0,
+        head: str = "",
     ) -> Comment:
-        """A remark on the whole, on lines of a document, or in answer to another."""
+        """A remark on the whole, on lines of a document (of the text that `head` names), or in answer to another."""
         require(actor, "propose a change")
         text = check_text(body)
         if not text:
             raise BadInput("The comment is empty.")
         with self.changes.writing(number) as (run, row, facts):
             self.changes.allow("comment", facts)
+            _as_seen(facts, head)
             values = self._anchor(facts.head, facts.paths, path, line, last or line)
             if thread:
                 root = run("SELECT * FROM comments WHERE id = ? AND change = ?", (thread, number))
@@ -183,8 +193,12 @@ class Reviewing:
             raise Refused(own)
         if policy.FILE in facts.paths and actor.role != "admin":
             raise Refused("Only admins may judge a change to the review rules.")
-        if head and head != facts.head:
-            raise Refused("The change was edited after you opened it. Look at the new text first.")
+        _as_seen(facts, head)
+
+
+def _as_seen(facts: review.Facts, head: str) -> None:
+    if head and head != facts.head:
+        raise Refused("The change was edited after you opened it. Look at the new text first.")
 
 
 def _comment(row: dict[str, Any], text: str) -> Comment:

@@ -29,6 +29,7 @@ TOOL = "playground_tool"  # which tool is open below the columns
 BLIND = "playground_blind"  # whether judges see who found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
+HEARD = "heard"  # what the browser said last in a conversation, and whether it was done
 CHANGE = "change"  # which change is open
 QUEUE = "queue"  # which queue of changes is shown
 SIDE = "side"  # which side of a change is shown

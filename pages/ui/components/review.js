@@ -4,9 +4,10 @@ const VIEWS = [["split", "Side by side"], ["inline", "Inline"], ["rendered", "Re
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ view: window.innerWidth > 900 ? "split" : "inline", unfolded: new Set(), closed: new Set(), open: new Set(), typed: {}, replying: 0, writing: null }));
-  const act = (what) => setTriggerValue("act", what);
+  const state = memory(root, () => ({ view: window.innerWidth > 900 ? "split" : "inline", unfolded: new Set(), closed: new Set(), open: new Set(), typed: {}, sent: {}, replying: 0, writing: null }));
+  const act = (what) => setTriggerValue("act", { ...what, head: data.head });
   const may = data.may;
+  hear(state, data.heard);
 
   const page = () => {
     const views = VIEWS.map(([name, text]) => button(text, () => { state.view = name; page(); }, { pressed: state.view === name ? "true" : "false" }));
@@ -21,10 +22,10 @@ function file(root, state, one, n, may, act) {
   const shut = state.closed.has(one.path);
   const talk = (thread) => conversation(state, thread, may, act);
   const write = (line, last) => { state.writing = { path: one.path, line, last }; again(); root.querySelector(`#d${n} .composer textarea`)?.focus(); };
-  const writer = () => composer(state, `${one.path}:${state.writing.line}`, {
+  const writer = () => composer(state, written(state.writing), {
     hint: state.writing.line ? (state.writing.last > state.writing.line ? `Comment on lines ${state.writing.line} to ${state.writing.last}` : `Comment on line ${state.writing.line}`) : "Comment on this document",
     quote: state.writing.line ? () => one.rows.filter((row) => row.right >= state.writing.line && row.right <= state.writing.last).map((row) => row.after.map(([, text]) => text).join("")).join("\n") : null,
-    send: (body) => { const { line, last } = state.writing; state.writing = null; act({ do: "comment", path: one.path, line, last, body }); },
+    send: (body, n) => { const { line, last } = state.writing; act({ do: "comment", path: one.path, line, last, body, n }); },
     cancel: () => { state.writing = null; again(); } });
   const here = state.writing && state.writing.path === one.path ? state.writing : null;
   const head = el("header", { class: "filehead" },
