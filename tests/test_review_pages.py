@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.bootstrap import App, build
 from core.curation.review import MOVES, STATES, refusal
-from core.errors import BadInput, Refused
+from core.errors import BadInput, Cancelled, Refused
 from core.services.changes import Change
 from tests.conftest import ROOT, NoProcesses, kb_settings, put
 from tests.hostile import PAYLOADS, document
@@ -255,6 +255,26 @@ def test_a_review_from_submit_to_revert(visit: Open, kb: App) -> None:
     app.button(key=f"do_revert_{number}").click().run()
     assert kb.changes.get(number + 1).reverts == number
     assert drawn(app, "header")["title"] == "Revert “Keep longer”"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(Cancelled("Stop."), "was cancelled. An admin can"), (Refused("The disk is full."), "The disk is full. An admin can")]
+)  # fmt: skip
+def test_a_build_that_was_stopped_stays_so_and_says_what_to_do(
+    visit: Open, kb: App, error: Exception, said: str
+) -> None:
+    def stopped(*_: object) -> None:
+        raise error
+
+    number = brought(kb, "merged").id
+    app = visit("reviews", "author", change=str(number))
+    assert app.get("progress")
+    kb.jobs.run(kb.jobs.recent()[0].id, {"reindex": stopped})
+    for _ in range(3):
+        app.run()
+    assert said in words(app)
+    assert not app.get("progress"), "nothing ticks any more"
+    assert len(kb.jobs.recent()) == 1
 
 
 def test_a_bypass_needs_a_reason_and_is_seen_for_ever(visit: Open, kb: App) -> None:
