@@ -26,3 +26,20 @@ def test_a_comment_stays_in_its_box_until_it_was_taken(chromium: Any) -> None:
         comment.click()
         page.evaluate("show", {**data, "heard": [page.evaluate("sent")[1][1]["n"], True]})
         assert box.input_value() == ""
+
+
+def test_the_other_parts_of_a_long_document_are_one_click_away(chromium: Any) -> None:
+    nodes = [["h2", {"id": f"part-{n}", "start": n, "end": n + 1}, [f"Part {n}"]] for n in (2, 3)]
+    outline = [{"level": 2, "title": f"Part {n}", "slug": f"part-{n}"} for n in range(9)]
+    data = {"doc": "D-1", "path": "d.md", "version": 1, "nodes": nodes, "outline": outline, "mark": None, "anchor": ""}
+    with browser.component(chromium, "reader", "nodes") as page:
+        page.evaluate("show", {**data, "first": 2, "step": 2, "hidden": 5})
+        page.get_by_role("button", name="Show 5 more blocks").click()
+        page.get_by_role("button", name="Show 2 earlier blocks").click()
+        page.get_by_role("link", name="Part 3").click()
+        page.get_by_role("link", name="Part 8").click()
+        assert page.evaluate("sent") == [
+            ["more", {"from": 4}],
+            ["more", {"from": 0}],
+            ["open", {"doc": "D-1", "anchor": "part-8"}],
+        ]

@@ -121,6 +121,7 @@ def test_search_groups_passages_by_document_with_marks_badges_and_reasons(visit:
     assert any(best for _, _, best in passage["segments"])
     assert passage["place"]["doc"] == "BSA-SOP-002"
     assert passage["place"]["start"] < passage["place"]["end"]
+    assert passage["place"]["version"] == 1
     assert [leg["label"] for leg in passage["why"]["legs"]] == ["Words (BM25)", "Meaning (vectors)"]
     assert "Suspicious activity reports" in passage["citation"]
     assert len({group["doc"] for group in data["groups"]}) == len(data["groups"]) > 2
@@ -215,6 +216,45 @@ def test_a_document_is_read_with_outline_and_marked_passage(visit: Open) -> None
 @pytest.mark.parametrize(("start", "end"), [("x", "y"), ("9", "3"), ("-1", "5"), ("1e9", "2e9"), ("99999999999", "2")])
 def test_a_passage_that_is_none_is_not_marked(visit: Open, start: str, end: str) -> None:
     assert drawn(visit("documents", doc="BSA-SOP-002", start=start, end=end), "reader")["mark"] is None
+
+
+def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: Open, own_kb: App) -> None:
+    path = "finance/compliance/ctr-filing.md"
+    text = own_kb.store.read("main", path).decode()
+    start = text.index("15 calendar days")
+    link = {"doc": "BSA-SOP-001", "start": str(start), "end": str(start + 30), "version": "1"}
+    quote = text[start : start + 30]
+    moved = text.replace("\n# ", "\nNew here.\n\n# ", 1).replace("15 calendar days", "15\ncalendar days")
+    put(own_kb, {path: moved})
+    mark = drawn(visit("documents", home=own_kb.settings.home, **link), "reader")["mark"]
+    assert moved[mark["start"] : mark["end"]].split() == quote.split()
+    put(own_kb, {path: text.replace("15 calendar days", "12 calendar days")})
+    app = visit("documents", home=own_kb.settings.home, **link)
+    assert drawn(app, "reader")["mark"] is None
+    assert "This passage was changed since." in words(app)
+
+
+@pytest.mark.parametrize("version", ["0", "9", "x"])
+def test_a_version_that_never_was_breaks_nothing(visit: Open, version: str) -> None:
+    app = visit("documents", doc="BSA-SOP-002", start="7000", end="7445", version=version)
+    assert ("changed since" in words(app)) == (version == "9")
+
+
+def test_a_long_document_is_read_part_by_part_and_opens_at_its_mark(visit: Open, own_kb: App) -> None:
+    text = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of {n}." for n in range(1000)) + "\n"
+    put(own_kb, {"it/long.md": text})
+
+    def read(**query: str) -> Any:
+        return drawn(visit("documents", home=own_kb.settings.home, doc="it/long", **query), "reader")
+
+    first, start = read(), text.index("Words of 900.")
+    assert (first["first"], len(first["nodes"]), first["hidden"]) == (0, 1500, 500)
+    later = read(**{"from": "1500"})
+    assert (later["first"], len(later["nodes"]), later["hidden"]) == (1500, 500, 0)
+    marked = read(start=str(start), end=str(start + 13))
+    assert marked["first"] == read(anchor="part-900")["first"] == 1500
+    assert any(node[1].get("start") == start for node in marked["nodes"])
+    assert read(**{"from": "99999"})["first"] == 0
 
 
 def test_an_unknown_document_is_named(visit: Open) -> None:

@@ -11,6 +11,8 @@ FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filt
 
 DOC = "doc"  # which document is open
 START, END = "start", "end"  # which passage of it is marked
+VERSION = "version"  # the version in which it stands there
+FROM = "from"  # the first block of a long document that is shown
 TAB = "tab"  # which side of it is shown
 OLD, NEW = "old", "new"  # which versions are compared
 FOLDER = "folder"  # which folder of the library is open
