@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -395,3 +397,42 @@ def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.Mon
     app = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=60).run()
     assert "only runs on this machine's own address" in app.error[0].value
     assert not app.get("bidi_component")
+
+
+# ---------------------------------------------------------------- colours
+
+
+def channels(value: str, names: dict[str, str], under: list[float]) -> list[float]:
+    """Red, green and blue of a CSS colour: a hex code, a name, or a mix of two; what shines through is `under`."""
+    if found := re.fullmatch(r"color-mix\(in srgb, (.+) (\d+)%, (.+)\)", value):
+        one, other = (channels(found[n], names, under) for n in (1, 3))
+        return [a * int(found[2]) / 100 + b * (1 - int(found[2]) / 100) for a, b in zip(one, other, strict=True)]
+    if found := re.fullmatch(r"var\((.+)\)", value):
+        return channels(names[found[1]], names, under)
+    return under if value == "transparent" else [int(value[n : n + 2], 16) for n in (1, 3, 5)]
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """WCAG 2.2: from 1 to 21."""
+
+    def light(colour: list[float]) -> float:
+        linear = [c / 3294.6 if c <= 10.31 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dim, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_quiet_words_and_badges_can_be_read_on_both_backgrounds(scheme: str) -> None:
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][scheme]
+    css = (ROOT / "pages" / "ui" / "components" / "base.css").read_text()
+    names = dict(re.findall(r"(--[a-z]+): (.+?);", css))
+    given = {"text": "textColor", "background": "backgroundColor", "secondary-background": "secondaryBackgroundColor"}
+    names |= {f"--st-{name}-color": theme[key] for name, key in (given | {"primary": "primaryColor"}).items()}
+    badges = re.findall(r"\.badge\.\w+ \{ background: (.+?); color: (.+?); \}", css)
+    assert len(badges) == 4
+    for under in (channels(theme[name], names, []) for name in ("backgroundColor", "secondaryBackgroundColor")):
+        for back, front in (("transparent", "var(--muted)"), *badges):
+            ratio = contrast(channels(back, names, under), channels(front, names, under))
+            assert ratio >= 4.5, f"{front} has {ratio:.2f}:1 on {back}"
