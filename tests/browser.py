@@ -152,7 +152,8 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     )
     context = browser.new_context()
     page = context.new_page()
-    page.set_content('<div id="host"></div>')
+    page.route("**", lambda route: route.fulfill(content_type="text/html", body='<div id="host"></div>'))
+    page.goto("http://127.0.0.1/")
     page.evaluate(
         """([script]) => {
             const parentElement = document.querySelector("#host").attachShadow({ mode: "open" });

@@ -10,15 +10,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
   hear(state, data.heard);
 
   const page = () => {
-    const views = VIEWS.map(([name, text]) => button(text, () => { state.view = name; page(); }, { pressed: state.view === name ? "true" : "false" }));
+    const views = VIEWS.map(([name, text]) => button(text, () => { state.view = name; page(); }, { key: name, pressed: state.view === name ? "true" : "false" }));
     const jump = data.documents.length > 1 ? el("nav", { class: "files", "aria-label": "Documents" }, data.documents.map((one, n) => el("a", { href: `#d${n}`, onclick: (event) => { event.preventDefault(); root.querySelector(`#d${n}`)?.scrollIntoView({ behavior: "smooth", block: "start" }); } }, el("span", { class: `sign ${one.kind}` }, one.sign), one.name, one.threads.length ? el("span", { class: "muted small" }, ` · ${one.threads.length}`) : null))) : null;
-    root.replaceChildren(el("div", { class: "tools" }, el("span", { class: "muted small" }, data.summary), el("span", { class: "spring" }), views), jump || "", ...data.documents.map((one, n) => file(root, state, one, n, may, act)));
+    refocus(root, () => root.replaceChildren(el("div", { class: "tools" }, el("span", { class: "muted small" }, data.summary), el("span", { class: "spring" }), views), jump || "", ...data.documents.map((one, n) => file(root, state, one, n, may, act))));
   };
   page();
 }
 
 function file(root, state, one, n, may, act) {
-  const again = () => box.replaceWith(file(root, state, one, n, may, act));
+  const again = () => refocus(root, () => box.replaceWith(file(root, state, one, n, may, act)));
   const shut = state.closed.has(one.path);
   const talk = (thread) => conversation(state, thread, may, act);
   const write = (line, last) => { state.writing = { path: one.path, line, last }; again(); root.querySelector(`#d${n} .composer textarea`)?.focus(); };
@@ -29,7 +29,7 @@ function file(root, state, one, n, may, act) {
     cancel: () => { state.writing = null; again(); } });
   const here = state.writing && state.writing.path === one.path ? state.writing : null;
   const head = el("header", { class: "filehead" },
-    el("button", { type: "button", class: "fold", "aria-expanded": shut ? "false" : "true", "aria-label": shut ? "Unfold" : "Fold", onclick: () => { shut ? state.closed.delete(one.path) : state.closed.add(one.path); again(); } }, shut ? "▸" : "▾"),
+    el("button", { type: "button", class: "fold", "data-key": "fold", "aria-expanded": shut ? "false" : "true", "aria-label": shut ? "Unfold" : "Fold", onclick: () => { shut ? state.closed.delete(one.path) : state.closed.add(one.path); again(); } }, shut ? "▸" : "▾"),
     el("span", { class: "name" }, el("strong", {}, one.title), el("span", { class: "muted small path" }, one.was ? `${one.was} → ${one.path}` : one.path)), badge({ text: one.word, tone: one.tone }), el("span", { class: "count" }, el("span", { class: "up" }, `+${one.added}`), " ", el("span", { class: "down" }, `−${one.removed}`)),
     may.comment ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole" }) : null,
     may.edit && one.kind !== "deleted" ? button("Edit", () => act({ do: "edit", path: one.path }), { kind: "outline" }) : null);
@@ -40,7 +40,7 @@ function file(root, state, one, n, may, act) {
     one.fields.length ? el("table", { class: "fields" }, el("tr", {}, ["Field", "Before", "After"].map((text) => el("th", {}, text))), one.fields.map((field) => el("tr", {}, el("td", { class: "fname" }, field.name), el("td", { class: field.before ? "minus" : "" }, field.before || "–"), el("td", { class: field.after ? "plus" : "" }, field.after || "–")))) : null,
     whole.map(talk), here && !here.line ? el("div", { class: "conversation" }, writer()) : null,
     state.view === "rendered" ? blocks(state, one, again) : lines(state, one, here, may, { again, talk, write, writer })];
-  const box = el("section", { class: "file", id: `d${n}` }, head, body);
+  const box = el("section", { class: "file", id: `d${n}`, "data-key": one.path }, head, body);
   return box;
 }
 
