@@ -34,12 +34,25 @@ def number(name: str) -> int | None:
 
 def read_side(document: Document) -> None:
     """The text, with the passage that led here."""
-    start, end = number(keys.START), number(keys.END)
-    mark = (start, end) if start is not None and end is not None and start < end else None
-    clicked = reader(document, key="reader", mark=mark, anchor=st.query_params.get("anchor", ""))
+    anchor, first = st.query_params.get("anchor", ""), number(keys.FROM)
+    clicked = reader(document, key="reader", mark=passage(document), anchor=anchor, first=first)
     if clicked.open:
         st.query_params.from_dict({keys.DOC: clicked.open["doc"], "anchor": clicked.open["anchor"]})
         st.rerun()
+    if clicked.more:
+        st.query_params[keys.FROM] = str(clicked.more["from"])
+        st.rerun()
+
+
+def passage(document: Document) -> tuple[int, int] | None:
+    """What a link marks, wherever it stands by now."""
+    start, end, version = number(keys.START), number(keys.END), number(keys.VERSION)
+    if start is None or end is None or start >= end:
+        return None
+    found = app().documents.passage(document, start, end, version or document.version)
+    if found is None:
+        st.info("This passage was changed since.", icon=":material/edit_note:")
+    return found
 
 
 def one_document(name: str) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui import identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
 from pages.ui.direct import token
+from pages.ui.places import address
 from pages.ui.workspace import app
 
 me = identity.require("search")
@@ -33,7 +34,7 @@ def search() -> None:
     found = answer(app(), query, filters) if query.strip() else None
     clicked = search_view(asked, found, token(me), key="search_view")
     if clicked.open:
-        st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})
+        st.switch_page("pages/documents.py", query_params=address(clicked.open))
     if clicked.report:
         said = clicked.report
         app().gaps.report(

@@ -141,3 +141,31 @@ def screen(browser: Any, base: str, width: int = 1280, height: int = 900, scheme
     finally:
         context.close()
     assert made.outside == [], made.outside
+
+
+@contextmanager
+def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
+    """One component alone on a page, without a server: `show(data)` draws it, `sent` holds what it said."""
+    folder = ROOT / "pages" / "ui" / "components"
+    script = "".join(
+        (folder / f"{part}.js").read_text() for part in ("dom", *shared, name) if (folder / f"{part}.js").exists()
+    )
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**", lambda route: route.fulfill(content_type="text/html", body='<div id="host"></div>'))
+    page.goto("http://127.0.0.1/")
+    page.evaluate(
+        """([script]) => {
+            const parentElement = document.querySelector("#host").attachShadow({ mode: "open" });
+            parentElement.innerHTML = '<div id="root" class="root"></div>';
+            window.sent = [];
+            const say = (name, value) => window.sent.push([name, value]);
+            const draw = new Function(script.replace("export default function", "const component = function") + "; return component;")();
+            window.show = (data) => draw({ data, parentElement, setTriggerValue: say, setStateValue: say });
+        }""",
+        [script],
+    )
+    try:
+        yield page
+    finally:
+        context.close()

@@ -94,7 +94,7 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_kb: App, tmp
             expect(other.page.get_by_label("finance")).to_be_checked()
         screen.page.get_by_role("link", name="Currency transaction reports").first.click()
         screen.settle()
-        expect(screen.page).to_have_url(re.compile(r"doc=BSA-SOP-001&start=\d+&end=\d+"))
+        expect(screen.page).to_have_url(re.compile(r"doc=BSA-SOP-001&start=\d+&end=\d+&version=2"))
         expect(screen.page.locator(".marked").first).to_be_in_viewport()
         screen.shot("document-passage")
         screen.page.get_by_text("History", exact=True).click()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
+from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.accounts import DEMO
 from core.services.auditing import as_csv
@@ -109,6 +110,16 @@ def test_a_reviewer_who_saw_older_text_cannot_approve_the_new(desk: App) -> None
         desk.reviewing.approve(REVIEWER, one.id, head=one.head)
 
 
+def test_a_comment_on_lines_is_for_the_text_that_was_shown(desk: App) -> None:
+    one = desk.changes.propose(AUTHOR, "T", changed("5", "6"))
+    moved = changed("# Keeping records\n", "# Keeping records\n\nFor all.\n")
+    now = desk.changes.edit(AUTHOR, one.id, moved)
+    with pytest.raises(Refused, match="edited after you opened it"):
+        desk.reviewing.comment(REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=one.head)
+    made = desk.reviewing.comment(REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=now.head)
+    assert (made.line, made.quote) == (8, "For all.")
+
+
 def test_a_suggestion_is_applied_where_its_words_stand_now(desk: App) -> None:
     number = desk.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
     desk.changes.submit(AUTHOR, number)
@@ -123,6 +134,14 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(desk: App) -> None:
     assert desk.reviewing.comments(number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
         desk.reviewing.apply(AUTHOR, number, made.id)
+
+
+def test_the_line_beside_a_change_is_the_line_that_a_comment_quotes(desk: App) -> None:
+    text = TEXT.replace("Keep them", "Keep\u2028all of\x0cthem").replace("shred", "burn")
+    number = desk.changes.propose(AUTHOR, "T", {"finance/records.md": text.encode()}).id
+    shown = next(row for row in diff(TEXT, text).rows if "burn" in "".join(words for _, words in row.after))
+    made = desk.reviewing.comment(REVIEWER, number, "Why?", path="finance/records.md", line=shown.right)
+    assert (made.line, made.quote) == (10, "Then burn.")
 
 
 def test_replies_belong_to_their_conversation(desk: App) -> None:

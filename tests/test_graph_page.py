@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,10 @@ def test_around_a_query_each_passage_says_its_hop_and_where_it_landed(visit: Ope
     table = app.dataframe[0].value
     assert {"Graph leg", "Hop", "Production", "Tri-modal", "Passage", "By way of"} <= set(table.columns)
     assert list(table["Graph leg"]) == list(range(1, len(table) + 1))
+    assert all(re.fullmatch(r"/documents\?doc=.+&start=\d+&end=\d+&version=1", link) for link in table["Open"])
+    places = [one["place"] for one in drawn(app)["about"].values() if one["kind"] == "Passage"]
+    assert places
+    assert all(one["start"] < one["end"] for one in places)
     assert "Hop 0 adds" in words(app)
     assert len(app.get("plotly_chart")) == 1
 

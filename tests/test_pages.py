@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -123,6 +125,7 @@ def test_search_groups_passages_by_document_with_marks_badges_and_reasons(visit:
     assert any(best for _, _, best in passage["segments"])
     assert passage["place"]["doc"] == "BSA-SOP-002"
     assert passage["place"]["start"] < passage["place"]["end"]
+    assert passage["place"]["version"] == 1
     assert [leg["label"] for leg in passage["why"]["legs"]] == ["Words (BM25)", "Meaning (vectors)"]
     assert "Suspicious activity reports" in passage["citation"]
     assert len({group["doc"] for group in data["groups"]}) == len(data["groups"]) > 2
@@ -231,6 +234,45 @@ def test_a_document_is_read_with_outline_and_marked_passage(visit: Open) -> None
 @pytest.mark.parametrize(("start", "end"), [("x", "y"), ("9", "3"), ("-1", "5"), ("1e9", "2e9"), ("99999999999", "2")])
 def test_a_passage_that_is_none_is_not_marked(visit: Open, start: str, end: str) -> None:
     assert drawn(visit("documents", doc="BSA-SOP-002", start=start, end=end), "reader")["mark"] is None
+
+
+def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: Open, own_kb: App) -> None:
+    path = "finance/compliance/ctr-filing.md"
+    text = own_kb.store.read("main", path).decode()
+    start = text.index("15 calendar days")
+    link = {"doc": "BSA-SOP-001", "start": str(start), "end": str(start + 30), "version": "1"}
+    quote = text[start : start + 30]
+    moved = text.replace("\n# ", "\nNew here.\n\n# ", 1).replace("15 calendar days", "15\ncalendar days")
+    put(own_kb, {path: moved})
+    mark = drawn(visit("documents", home=own_kb.settings.home, **link), "reader")["mark"]
+    assert moved[mark["start"] : mark["end"]].split() == quote.split()
+    put(own_kb, {path: text.replace("15 calendar days", "12 calendar days")})
+    app = visit("documents", home=own_kb.settings.home, **link)
+    assert drawn(app, "reader")["mark"] is None
+    assert "This passage was changed since." in words(app)
+
+
+@pytest.mark.parametrize("version", ["0", "9", "x"])
+def test_a_version_that_never_was_breaks_nothing(visit: Open, version: str) -> None:
+    app = visit("documents", doc="BSA-SOP-002", start="7000", end="7445", version=version)
+    assert ("changed since" in words(app)) == (version == "9")
+
+
+def test_a_long_document_is_read_part_by_part_and_opens_at_its_mark(visit: Open, own_kb: App) -> None:
+    text = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of {n}." for n in range(1000)) + "\n"
+    put(own_kb, {"it/long.md": text})
+
+    def read(**query: str) -> Any:
+        return drawn(visit("documents", home=own_kb.settings.home, doc="it/long", **query), "reader")
+
+    first, start = read(), text.index("Words of 900.")
+    assert (first["first"], len(first["nodes"]), first["hidden"]) == (0, 1500, 500)
+    later = read(**{"from": "1500"})
+    assert (later["first"], len(later["nodes"]), later["hidden"]) == (1500, 500, 0)
+    marked = read(start=str(start), end=str(start + 13))
+    assert marked["first"] == read(anchor="part-900")["first"] == 1500
+    assert any(node[1].get("start") == start for node in marked["nodes"])
+    assert read(**{"from": "99999"})["first"] == 0
 
 
 def test_an_unknown_document_is_named(visit: Open) -> None:
@@ -383,3 +425,42 @@ def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.Mon
     app = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=60).run()
     assert "only runs on this machine's own address" in app.error[0].value
     assert not app.get("bidi_component")
+
+
+# ---------------------------------------------------------------- colours
+
+
+def channels(value: str, names: dict[str, str], under: list[float]) -> list[float]:
+    """Red, green and blue of a CSS colour: a hex code, a name, or a mix of two; what shines through is `under`."""
+    if found := re.fullmatch(r"color-mix\(in srgb, (.+) (\d+)%, (.+)\)", value):
+        one, other = (channels(found[n], names, under) for n in (1, 3))
+        return [a * int(found[2]) / 100 + b * (1 - int(found[2]) / 100) for a, b in zip(one, other, strict=True)]
+    if found := re.fullmatch(r"var\((.+)\)", value):
+        return channels(names[found[1]], names, under)
+    return under if value == "transparent" else [int(value[n : n + 2], 16) for n in (1, 3, 5)]
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """WCAG 2.2: from 1 to 21."""
+
+    def light(colour: list[float]) -> float:
+        linear = [c / 3294.6 if c <= 10.31 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dim, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dim + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_quiet_words_and_badges_can_be_read_on_both_backgrounds(scheme: str) -> None:
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][scheme]
+    css = (ROOT / "pages" / "ui" / "components" / "base.css").read_text()
+    names = dict(re.findall(r"(--[a-z]+): (.+?);", css))
+    given = {"text": "textColor", "background": "backgroundColor", "secondary-background": "secondaryBackgroundColor"}
+    names |= {f"--st-{name}-color": theme[key] for name, key in (given | {"primary": "primaryColor"}).items()}
+    badges = re.findall(r"\.badge\.\w+ \{ background: (.+?); color: (.+?); \}", css)
+    assert len(badges) == 4
+    for under in (channels(theme[name], names, []) for name in ("backgroundColor", "secondaryBackgroundColor")):
+        for back, front in (("transparent", "var(--muted)"), *badges):
+            ratio = contrast(channels(back, names, under), channels(front, names, under))
+            assert ratio >= 4.5, f"{front} has {ratio:.2f}:1 on {back}"

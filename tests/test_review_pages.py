@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.bootstrap import App, build
 from core.curation.review import MOVES, STATES, refusal
-from core.errors import BadInput, Refused
+from core.errors import BadInput, Cancelled, Refused
 from core.services.changes import Change
 from tests.conftest import ROOT, NoProcesses, kb_settings, put
 from tests.hostile import PAYLOADS, document
@@ -257,6 +257,26 @@ def test_a_review_from_submit_to_revert(visit: Open, kb: App) -> None:
     assert drawn(app, "header")["title"] == "Revert “Keep longer”"
 
 
+@pytest.mark.parametrize(
+    ("error", "said"), [(Cancelled("Stop."), "was cancelled. An admin can"), (Refused("The disk is full."), "The disk is full. An admin can")]
+)  # fmt: skip
+def test_a_build_that_was_stopped_stays_so_and_says_what_to_do(
+    visit: Open, kb: App, error: Exception, said: str
+) -> None:
+    def stopped(*_: object) -> None:
+        raise error
+
+    number = brought(kb, "merged").id
+    app = visit("reviews", "author", change=str(number))
+    assert app.get("progress")
+    kb.jobs.run(kb.jobs.recent()[0].id, {"reindex": stopped})
+    for _ in range(3):
+        app.run()
+    assert said in words(app)
+    assert not app.get("progress"), "nothing ticks any more"
+    assert len(kb.jobs.recent()) == 1
+
+
 def test_a_bypass_needs_a_reason_and_is_seen_for_ever(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     app = visit("reviews", "admin", change=str(number))
@@ -406,6 +426,21 @@ def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb
     moved(kb, number, "closed")
     with pytest.raises(Refused, match="Only an open change can be discussed"):
         talk.act(author, number, said)
+
+
+def test_a_comment_beside_older_text_is_refused_and_the_browser_is_told(visit: Open, kb: App) -> None:
+    from pages.ui.review_parts import talk
+
+    number = brought(kb, "in review").id
+    shown = drawn(visit("reviews", "reviewer", change=str(number)), "review")
+    assert (shown["head"], shown["heard"]) == (kb.changes.get(number).head, ["", False])
+    kb.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm.", "head": shown["head"], "n": "7"}
+    with pytest.raises(Refused, match="edited after you opened it"):
+        talk.answered(who(kb, "reviewer"), number, said)
+    assert talk.heard() == ["7", False]
+    talk.answered(who(kb, "reviewer"), number, {**said, "head": kb.changes.get(number).head, "n": "8"})
+    assert talk.heard() == ["8", True]
 
 
 def test_hostile_words_stay_words_in_titles_comments_and_diffs(visit: Open, kb: App) -> None:

@@ -46,13 +46,23 @@ class FieldChange:
     after: str
 
 
+def lines(text: str) -> list[str]:
+    """The lines of a text as git, checks and comments number them: a line feed ends one, and nothing else does.
+
+    >>> lines("a\\x0cb\\u2028c\\nd\\n"), lines("")
+    (['a\\x0cb\\u2028c', 'd'], [])
+    """
+    found = text.split("\n")
+    return found if found[-1] else found[:-1]
+
+
 def diff(old: str, new: str, context: int = 3) -> Diff:
     """Two texts line by line; `context` unchanged lines stay around each change (-1: all of them).
 
     >>> [row.kind for row in diff("a\\nb\\nc", "a\\nB\\nc").rows]
     ['equal', 'changed', 'equal']
     """
-    a, b = old.splitlines(), new.splitlines()
+    a, b = lines(old), lines(new)
     matcher = difflib.SequenceMatcher(None, a, b, autojunk=len(a) + len(b) > 4000)
     rows = tuple(_rows(a, b, matcher, context))
     added = sum(row.kind in ("added", "changed") for row in rows)

@@ -43,10 +43,14 @@ class Rendered:
     nodes: tuple[Node, ...]
     outline: tuple[Heading, ...]
     hidden: int = 0
+    first: int = 0  # the number of the first block drawn, from 0
 
 
-def render(document: Document, first: int = 0) -> Rendered:
-    """The body as nodes. Blocks know where they stand in the text, so that a passage can be marked."""
+def render(document: Document, first: int = 0, around: int | str = "") -> Rendered:
+    """The body as nodes from one block on, or the part around a place in the text or the slug of a heading.
+
+    Blocks know where they stand in the text, so that a passage can be marked.
+    """
     body = document.text[document.body :]
     tokens = parser().parse(body)
     places = _Places(body, document.body)
@@ -63,8 +67,19 @@ def render(document: Document, first: int = 0) -> Rendered:
             if not outline[1:] and not blocks and title.casefold() == document.title.casefold():
                 continue  # whoever draws the document shows its title already
         blocks += node
+    if around != "":
+        first = _holding(blocks, around) // MAX_BLOCKS * MAX_BLOCKS
+    first = first if first < len(blocks) else 0
     shown = blocks[first : first + MAX_BLOCKS]
-    return Rendered(tuple(shown), tuple(outline[:MAX_BLOCKS]), max(0, len(blocks) - first - len(shown)))
+    return Rendered(tuple(shown), tuple(outline[:MAX_BLOCKS]), len(blocks) - first - len(shown), first)
+
+
+def _holding(blocks: Sequence[Node], around: int | str) -> int:
+    """The block that a place in the text or a slug belongs to, 0 when there is none."""
+    known = ((n, block[1]) for n, block in enumerate(blocks) if not isinstance(block, str))
+    if isinstance(around, str):
+        return next((n for n, at in known if at.get("id") == around), 0)
+    return next((n for n, at in known if around < at.get("end", 0)), 0)
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -96,6 +96,7 @@ def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         line=options.line,
         last=options.last,
         thread=options.reply,
+        head=options.head,
     )
     value = {**strict.plain(made), "suggestion": made.suggestion, "change": options.change}
     terminal.show(value, [f"Comment {made.id} on change {options.change}."])

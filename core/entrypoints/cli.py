@@ -289,6 +289,7 @@ def _changes(add: _Adder) -> None:
     comment.add_argument("--path", action="append", default=[], help="the document that the comment is about")
     comment.add_argument("--line", type=int, default=0, help="the line of it")
     comment.add_argument("--last", type=int, default=0, help="the last line, for several")
+    comment.add_argument("--head", default="", help="the head that was read; refused if the change was edited since")
     comment.add_argument("--reply", type=int, default=0, metavar="N", help="answer this comment")
     resolve = _numbered(change, "resolve", changing.resolve, "close a conversation")
     resolve.add_argument("comment", type=int, metavar="COMMENT")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.curation.diffs import lines
 from core.curation.names import safe_id
 from core.errors import BadInput, NotFound
 
@@ -74,7 +75,7 @@ def _qrels(folder: Path, split: str) -> dict[str, dict[str, float]]:
         known = ", ".join(sorted(file.stem for file in (folder / "qrels").glob("*.tsv"))) or "none"
         raise NotFound(f"There is no qrels/{split}.tsv in {str(folder)!r}. Splits: {known}.")
     judged: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines(path.read_text(encoding="utf-8")), 1):
         fields = line.split("\t")
         if number == 1 and not fields[-1].lstrip("-").isdigit():
             continue

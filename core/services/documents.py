@@ -10,6 +10,7 @@ from pathlib import Path
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
 from core.curation.markup import check_marks
 from core.curation.names import collision_key, safe_path
+from core.curation.passages import again
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Progress, Store, no_progress
 from core.types import Commit, Document, Edit, Person
@@ -142,6 +143,17 @@ class Documents:
         document = self.show(name)
         steps = self.store.history(self.store.head(), document.path)
         return tuple(Version(len(steps) - n, step) for n, step in enumerate(steps))
+
+    def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:
+        """Where a passage of one version stands in another, None if it was changed since."""
+        if version == document.version:
+            return (start, end)
+        steps, back = self.store.history(self.store.head(), document.path), document.version - version
+        try:
+            old = self.at(steps[back].id, steps[back].path) if 0 < back < len(steps) else None
+        except ConcordError:
+            return None
+        return again(old.text[start:end], start, document) if old else None
 
     # ------------------------------------------------------------ bringing in
 

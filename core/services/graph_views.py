@@ -32,6 +32,8 @@ class GraphNode:
     hop: int = 0
     rank: int = 0  # of a chunk: where it landed in the ranking
     detail: str = ""
+    span: tuple[int, int] = (0, 0)  # of a chunk: where it stands in its document
+    version: int = 0  # of a chunk: in which version of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ class Painter:
             hop=hop,
             rank=rank,
             detail=detail,
+            span=(passage.start, passage.end),
+            version=facts.version,
         )
 
     def relations(self, entities: Iterable[int]) -> list[GraphEdge]:

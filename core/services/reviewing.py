@@ -9,6 +9,7 @@ from typing import Any
 
 from core.access import Actor, require
 from core.curation import review
+from core.curation.diffs import lines
 from core.curation.proposals import check_text
 from core.errors import BadInput, NotFound, Refused
 from core.services.changes import Change, Changes
@@ -55,8 +56,8 @@ def place(quote: str, line: int, text: str) -> int:
     >>> place("b", 2, "new\\na\\nb\\nc"), place("x", 2, "a\\nb")
     (3, 0)
     """
-    wanted, lines = quote.split("\n"), text.split("\n")
-    found = [n + 1 for n in range(len(lines) - len(wanted) + 1) if lines[n : n + len(wanted)] == wanted]
+    wanted, given = quote.split("\n"), lines(text)
+    found = [n + 1 for n in range(len(given) - len(wanted) + 1) if given[n : n + len(wanted)] == wanted]
     return min(found, key=lambda n: abs(n - line), default=0)
 
 
@@ -83,15 +84,25 @@ class Reviewing:
     # ------------------------------------------------------------ talking
 
     def comment(
-        self, actor: Actor, number: int, body: str, *, path: str = "", line: int = 0, last: int = 0, thread: int = 0
+        self,
+        actor: Actor,
+        number: int,
+        body: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        last: int = 0,
+        thread: int = 0,
+        head: str = "",
     ) -> Comment:
-        """A remark on the whole, on lines of a document, or in answer to another."""
+        """A remark on the whole, on lines of a document (of the text that `head` names), or in answer to another."""
         require(actor, "propose a change")
         text = check_text(body)
         if not text:
             raise BadInput("The comment is empty.")
         with self.changes.writing(number) as (run, row, facts):
             self.changes.allow("comment", facts)
+            _as_seen(facts, head)
             values = self._anchor(facts.head, facts.paths, path, line, last or line)
             if thread:
                 root = run("SELECT * FROM comments WHERE id = ? AND change = ?", (thread, number))
@@ -113,10 +124,10 @@ class Reviewing:
             return ("", 0, 0, "")
         if path not in paths:
             raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(paths)}.")
-        lines = self._text(head, path).split("\n")
-        if not 0 <= line <= last <= len(lines):
-            raise BadInput(f"{path} has lines 1 to {len(lines)}, not {line} to {last}.")
-        return (path, line, last, "\n".join(lines[line - 1 : last]) if line else "")
+        given = lines(self._text(head, path))
+        if not 0 <= line <= last <= len(given):
+            raise BadInput(f"{path} has lines 1 to {len(given)}, not {line} to {last}.")
+        return (path, line, last, "\n".join(given[line - 1 : last]) if line else "")
 
     def resolve(self, actor: Actor, number: int, comment: int, *, done: bool = True) -> None:
         """Close a conversation, or open it again."""
@@ -141,9 +152,9 @@ class Reviewing:
         if not found.line:
             raise Refused("The lines that this suggestion is about have changed since. Edit the document instead.")
         change = self.changes.get(number)
-        lines = self._text(change.head, found.path).split("\n")
-        lines[found.line - 1 : found.last] = found.suggestion.split("\n")
-        files = {found.path: "\n".join(lines).encode()}
+        written = self._text(change.head, found.path).split("\n")  # the last one empty, so that the text ends as it did
+        written[found.line - 1 : found.last] = found.suggestion.split("\n")
+        files = {found.path: "\n".join(written).encode()}
         self.changes.edit(actor, number, files, f"Apply the suggestion of {found.name}", expected=change.head)
         with self.database.transaction() as run:
             stamp = self.clock.stamp()
@@ -183,8 +194,12 @@ class Reviewing:
             raise Refused(own)
         if not review.may_judge(actor, facts.paths):
             raise Refused("Only admins may judge a change to the review rules.")
-        if head and head != facts.head:
-            raise Refused("The change was edited after you opened it. Look at the new text first.")
+        _as_seen(facts, head)
+
+
+def _as_seen(facts: review.Facts, head: str) -> None:
+    if head and head != facts.head:
+        raise Refused("The change was edited after you opened it. Look at the new text first.")
 
 
 def _comment(row: dict[str, Any], text: str) -> Comment:

@@ -12,6 +12,8 @@ FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filt
 
 DOC = "doc"  # which document is open
 START, END = "start", "end"  # which passage of it is marked
+VERSION = "version"  # the version in which it stands there
+FROM = "from"  # the first block of a long document that is shown
 TAB = "tab"  # which side of it is shown
 OLD, NEW = "old", "new"  # which versions of a document are compared, with its id behind
 FOLDER = "folder"  # which folder of the library is open
@@ -32,6 +34,7 @@ TOOL = "playground_tool"  # which tool is open below the columns
 BLIND = "playground_blind"  # whether judges see who found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
+HEARD = "heard"  # what the browser said last in a conversation, and whether it was done
 CHANGE = "change"  # which change is open
 QUEUE = "queue"  # which queue of changes is shown
 SIDE = "side"  # which side of a change is shown

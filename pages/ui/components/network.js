@@ -199,7 +199,7 @@ function overview(state) {
 }
 
 function details(state, one) {
-  const near = state.near[state.focus], open = (doc) => state.send("open", { doc, n: Date.now() });
+  const near = state.near[state.focus], open = (place) => state.send("open", { ...place, n: Date.now() });
   return [
     el("div", { class: "kind" }, mark(state, state.focus), one.kind),
     el("h3", {}, one.label),
@@ -207,7 +207,7 @@ function details(state, one) {
     one.detail ? el("div", { class: "detail" }, one.detail) : null,
     el("div", { class: "row acts" }, one.centre ? button("Look around it", () => centre(state, state.focus), { kind: "outline" }) : null, button("Back to all", () => { focus(state, null); fit(state); })),
     one.sources.length ? [el("h4", {}, one.kind === "Document" || one.kind === "Passage" ? "Open" : `In ${one.sources.length} ${one.sources.length === 1 ? "document" : "documents"}`),
-      one.sources.map(([doc, title, path]) => inside({ class: "source" }, `/documents?doc=${encodeURIComponent(doc)}`, () => open(doc), title, el("span", {}, path)))] : null,
+      one.sources.map(([doc, title, path]) => { const place = one.place || { doc }; return inside({ class: "source" }, `/documents?${new URLSearchParams(place)}`, () => open(place), title, el("span", {}, path)); })] : null,
     near.length ? [el("h4", {}, `Touches ${near.length}`), el("div", { class: "lines" }, near.slice(0, 40).map((to) => line(state, to.id, to.label || "", () => focus(state, to.id, true))))] : null,
   ].flat(9).filter(Boolean);
 }

@@ -16,9 +16,11 @@ function draw(root, state, data) {
   state.grades = { ...data.grades };
   if (state.shown !== data.query) { state.shown = data.query; state.why.clear(); }
   const before = places(root);
-  state.bar.replaceChildren(toolbar(state));
-  const shown = data.blind ? pooled(root, state) : board(root, state);
-  if (state.content.firstChild !== shown) state.content.replaceChildren(shown);
+  refocus(root, () => {
+    state.bar.replaceChildren(toolbar(state));
+    const shown = data.blind ? pooled(root, state) : board(root, state);
+    if (state.content.firstChild !== shown) state.content.replaceChildren(shown);
+  });
   glide(root, before);
 }
 
@@ -68,13 +70,13 @@ function joined(was, now) {
 
 function toolbar(state) {
   const { data } = state;
-  const link = button("Copy link", (event) => { state.send("keep", { turns: told(state), n: Date.now() }); copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target); }, { kind: "outline", title: "A short link that shows this playground as it is now" });
+  const link = button("Copy link", (event) => { state.send("keep", { turns: told(state), n: Date.now() }); copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target); }, { kind: "outline", key: "link", title: "A short link that shows this playground as it is now" });
   return el("div", { class: "toolbar" },
     el("span", { class: "muted" }, data.summary),
     el("span", { class: "legend" }, data.blind ? null : data.legend.map(([label, color]) => el("span", {}, el("span", { class: "dot", style: { background: color } }), label))),
     el("span", { class: "spring" }),
     data.blind || !data.query ? null : el("span", { class: "hint" }, el("kbd", {}, "↑↓←→"), " move ", el("kbd", {}, "0–3"), " judge ", el("kbd", {}, "W"), " why"),
-    data.columns.length < data.most && !data.blind ? button("Add column", () => state.send("turn", { turns: [...told(state), { knob: "add", column: 0 }], n: Date.now() }), { kind: "outline" }) : null,
+    data.columns.length < data.most && !data.blind ? button("Add column", () => state.send("turn", { turns: [...told(state), { knob: "add", column: 0 }], n: Date.now() }), { kind: "outline", key: "add" }) : null,
     data.query ? link : null);
 }
 
@@ -105,14 +107,14 @@ function board(root, state) {
 
 function buildHead(root, state, column, n) {
   const choose = (name, label, options, value) => {
-    const select = el("select", { "aria-label": label, onchange: (event) => state.send("turn", { turns: [...told(state), { knob: name, column: n, value: event.target.value }], n: Date.now() }) },
+    const select = el("select", { "aria-label": label, "data-key": name, onchange: (event) => state.send("turn", { turns: [...told(state), { knob: name, column: n, value: event.target.value }], n: Date.now() }) },
       options.map((option) => el("option", { value: option }, option)));
     select.value = value;
     return select;
   };
   const knobs = column.knobs.map((knob) => {
     const shown = el("output", {});
-    const range = el("input", { type: "range", "aria-label": `${knob.label} of column ${column.letter}` });
+    const range = el("input", { type: "range", "data-key": knob.knob, "aria-label": `${knob.label} of column ${column.letter}` });
     Object.assign(range, { min: knob.min, max: knob.max, step: knob.step });
     const one = { knob: knob.knob, range, shown, node: el("label", { class: "knob" }, el("span", {}, knob.label), range, shown) };
     range.addEventListener("input", () => { shown.textContent = range.value; paint(range); one.mine = { value: Number(range.value), until: Date.now() + 4000 }; turn(root, state, { knob: knob.knob, column: n, value: Number(range.value) }); });
@@ -123,8 +125,8 @@ function buildHead(root, state, column, n) {
   const node = el("header", { class: "head" },
     el("div", { class: "row top" }, el("span", { class: "letter" }, column.letter), choose("preset", `Configuration of column ${column.letter}`, column.choices, column.name),
       el("span", { class: "spring" }),
-      button(state.data.columns.length > 3 ? "⚙" : "Adjust", () => state.send("adjust", { column: n, n: Date.now() }), { title: "Every value of this configuration" }),
-      state.data.columns.length > 1 ? button("×", () => state.send("turn", { turns: [...told(state), { knob: "remove", column: n }], n: Date.now() }), { title: `Remove column ${column.letter}` }) : null),
+      button(state.data.columns.length > 3 ? "⚙" : "Adjust", () => state.send("adjust", { column: n, n: Date.now() }), { key: "adjust", title: "Every value of this configuration" }),
+      state.data.columns.length > 1 ? button("×", () => state.send("turn", { turns: [...told(state), { knob: "remove", column: n }], n: Date.now() }), { key: "remove", title: `Remove column ${column.letter}` }) : null),
     about,
     state.data.profiles.length > 1 ? el("label", { class: "knob" }, el("span", {}, "profile"), choose("profile", `Profile of column ${column.letter}`, state.data.profiles, column.profile)) : null,
     knobs.map((knob) => knob.node), status);
@@ -203,18 +205,18 @@ function card(root, state, column, hit, n) {
   const bar = el("div", { class: "score", title: hit.legs.map((leg) => `${leg.label}: ${leg.gave}`).join("\n") }, hit.legs.map((leg) => el("div", { style: { width: `${(100 * leg.part) / whole}%`, background: leg.color } })));
   const drawer = el("div", {});
   const fill = () => drawer.replaceChildren(...(state.why.has(id) ? [why(hit)] : []), ...(state.data.around[hit.chunk] ? [around(state.data.around[hit.chunk])] : []));
-  const toggle = button("Why", () => { state.why.has(id) ? state.why.delete(id) : state.why.add(id); toggle.setAttribute("aria-expanded", state.why.has(id)); fill(); });
+  const toggle = button("Why", () => { state.why.has(id) ? state.why.delete(id) : state.why.add(id); toggle.setAttribute("aria-expanded", state.why.has(id)); fill(); }, { key: "why" });
   toggle.setAttribute("aria-expanded", state.why.has(id));
   fill();
   const node = el("article", { class: "hit", tabindex: "0", "data-key": hit.chunk, "aria-label": `Rank ${hit.rank}: ${hit.title}`,
     onmouseenter: () => together(root, hit.chunk, true), onmouseleave: () => together(root, hit.chunk, false), onfocus: () => together(root, hit.chunk, true), onblur: () => together(root, hit.chunk, false) },
     el("div", { class: "row place" }, el("span", { class: "rank" }, hit.rank), hit.move ? move(hit.move) : null,
       el("span", { class: "spring" }), grades(root, state, hit)),
-    el("div", { class: "title" }, inside({}, path(hit), () => state.send("open", hit.place), hit.title)),
+    el("div", { class: "title" }, inside({ "data-key": "title" }, path(hit), () => state.send("open", hit.place), hit.title)),
     el("div", { class: "row meta" }, hit.heading.length ? el("span", { class: "crumb" }, hit.heading.join(" › ")) : null, el("span", { class: "badge", title: `Version ${hit.version} of ${hit.doc}` }, `v${hit.version}`), hit.badges.map(badge)),
     marked(hit), bar,
-    el("div", { class: "row actions" }, toggle, button(state.data.around[hit.chunk] ? "Less" : "Around it", () => state.send("look", { chunk: hit.chunk, column: n, n: Date.now() }), { title: "Neighbours and parent" }),
-      inside({ class: "button" }, path(hit), () => state.send("open", hit.place), "Open")),
+    el("div", { class: "row actions" }, toggle, button(state.data.around[hit.chunk] ? "Less" : "Around it", () => state.send("look", { chunk: hit.chunk, column: n, n: Date.now() }), { key: "around", title: "Neighbours and parent" }),
+      inside({ class: "button", "data-key": "open" }, path(hit), () => state.send("open", hit.place), "Open")),
     drawer);
   node.why = () => toggle.click();
   return node;
@@ -240,7 +242,7 @@ function together(root, chunk, on) {
 function grades(root, state, hit) {
   const given = state.grades[hit.chunk];
   return el("span", { class: "grades", role: "group", "aria-label": "How relevant" }, GRADES.map((words, grade) =>
-    el("button", { type: "button", class: `grade g${grade}`, title: `${grade}: ${words}`, "aria-label": `Grade ${grade}: ${words}`, "aria-pressed": given === grade ? "true" : "false", onclick: (event) => { event.stopPropagation(); judge(root, state, hit.chunk, grade); } }, grade)));
+    el("button", { type: "button", class: `grade g${grade}`, "data-key": `grade ${grade}`, title: `${grade}: ${words}`, "aria-label": `Grade ${grade}: ${words}`, "aria-pressed": given === grade ? "true" : "false", onclick: (event) => { event.stopPropagation(); judge(root, state, hit.chunk, grade); } }, grade)));
 }
 
 function judge(root, state, chunk, grade) {
@@ -285,8 +287,6 @@ function keyboard(event, root, state) {
 function places(root) {
   const found = new Map();
   root.querySelectorAll(".column").forEach((column, n) => column.querySelectorAll("article").forEach((node) => found.set(`${n}-${node.getAttribute("data-key")}`, node.offsetTop)));
-  const focus = root.getRootNode().activeElement;
-  found.focus = focus?.tagName === "ARTICLE" ? [focus.closest(".column, .pool")?.getAttribute("data-key"), focus.getAttribute("data-key")] : null;
   return found;
 }
 
@@ -295,7 +295,6 @@ function glide(root, before) {
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches, moved = [];
   root.querySelectorAll(".column").forEach((column, n) => column.querySelectorAll("article").forEach((node) => {
     const key = node.getAttribute("data-key");
-    if (before.focus && before.focus[0] === column.getAttribute("data-key") && before.focus[1] === key && !node.matches(":focus")) node.focus({ preventScroll: true });
     if (!calm && before.size) moved.push([node, before.get(`${n}-${key}`), node.offsetTop]);
   }));
   for (const [node, was, now] of moved) {

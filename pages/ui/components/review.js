@@ -4,31 +4,32 @@ const VIEWS = [["split", "Side by side"], ["inline", "Inline"], ["rendered", "Re
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ view: window.innerWidth > 900 ? "split" : "inline", unfolded: new Set(), closed: new Set(), open: new Set(), typed: {}, replying: 0, writing: null }));
-  const act = (what) => setTriggerValue("act", what);
+  const state = memory(root, () => ({ view: window.innerWidth > 900 ? "split" : "inline", unfolded: new Set(), closed: new Set(), open: new Set(), typed: {}, sent: {}, replying: 0, writing: null }));
+  const act = (what) => setTriggerValue("act", { ...what, head: data.head });
   const may = data.may;
+  hear(state, data.heard);
 
   const page = () => {
-    const views = VIEWS.map(([name, text]) => button(text, () => { state.view = name; page(); }, { pressed: state.view === name ? "true" : "false" }));
+    const views = VIEWS.map(([name, text]) => button(text, () => { state.view = name; page(); }, { key: name, pressed: state.view === name ? "true" : "false" }));
     const jump = data.documents.length > 1 ? el("nav", { class: "files", "aria-label": "Documents" }, data.documents.map((one, n) => el("a", { href: `#d${n}`, onclick: (event) => { event.preventDefault(); root.querySelector(`#d${n}`)?.scrollIntoView({ behavior: "smooth", block: "start" }); } }, el("span", { class: `sign ${one.kind}` }, one.sign), one.name, one.threads.length ? el("span", { class: "muted small" }, ` · ${one.threads.length}`) : null))) : null;
-    root.replaceChildren(el("div", { class: "tools" }, el("span", { class: "muted small" }, data.summary), el("span", { class: "spring" }), views), jump || "", ...data.documents.map((one, n) => file(root, state, one, n, may, act)));
+    refocus(root, () => root.replaceChildren(el("div", { class: "tools" }, el("span", { class: "muted small" }, data.summary), el("span", { class: "spring" }), views), jump || "", ...data.documents.map((one, n) => file(root, state, one, n, may, act))));
   };
   page();
 }
 
 function file(root, state, one, n, may, act) {
-  const again = () => box.replaceWith(file(root, state, one, n, may, act));
+  const again = () => refocus(root, () => box.replaceWith(file(root, state, one, n, may, act)));
   const shut = state.closed.has(one.path);
   const talk = (thread) => conversation(state, thread, may, act);
   const write = (line, last) => { state.writing = { path: one.path, line, last }; again(); root.querySelector(`#d${n} .composer textarea`)?.focus(); };
-  const writer = () => composer(state, `${one.path}:${state.writing.line}`, {
+  const writer = () => composer(state, written(state.writing), {
     hint: state.writing.line ? (state.writing.last > state.writing.line ? `Comment on lines ${state.writing.line} to ${state.writing.last}` : `Comment on line ${state.writing.line}`) : "Comment on this document",
     quote: state.writing.line ? () => one.rows.filter((row) => row.right >= state.writing.line && row.right <= state.writing.last).map((row) => row.after.map(([, text]) => text).join("")).join("\n") : null,
-    send: (body) => { const { line, last } = state.writing; state.writing = null; act({ do: "comment", path: one.path, line, last, body }); },
+    send: (body, n) => { const { line, last } = state.writing; act({ do: "comment", path: one.path, line, last, body, n }); },
     cancel: () => { state.writing = null; again(); } });
   const here = state.writing && state.writing.path === one.path ? state.writing : null;
   const head = el("header", { class: "filehead" },
-    el("button", { type: "button", class: "fold", "aria-expanded": shut ? "false" : "true", "aria-label": shut ? "Unfold" : "Fold", onclick: () => { shut ? state.closed.delete(one.path) : state.closed.add(one.path); again(); } }, shut ? "▸" : "▾"),
+    el("button", { type: "button", class: "fold", "data-key": "fold", "aria-expanded": shut ? "false" : "true", "aria-label": shut ? "Unfold" : "Fold", onclick: () => { shut ? state.closed.delete(one.path) : state.closed.add(one.path); again(); } }, shut ? "▸" : "▾"),
     el("span", { class: "name" }, el("strong", {}, one.title), el("span", { class: "muted small path" }, one.was ? `${one.was} → ${one.path}` : one.path)), badge({ text: one.word, tone: one.tone }), el("span", { class: "count" }, el("span", { class: "up" }, `+${one.added}`), " ", el("span", { class: "down" }, `−${one.removed}`)),
     may.comment ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole" }) : null,
     may.edit && one.kind !== "deleted" ? button("Edit", () => act({ do: "edit", path: one.path }), { kind: "outline" }) : null);
@@ -39,7 +40,7 @@ function file(root, state, one, n, may, act) {
     one.fields.length ? el("table", { class: "fields" }, el("tr", {}, ["Field", "Before", "After"].map((text) => el("th", {}, text))), one.fields.map((field) => el("tr", {}, el("td", { class: "fname" }, field.name), el("td", { class: field.before ? "minus" : "" }, field.before || "–"), el("td", { class: field.after ? "plus" : "" }, field.after || "–")))) : null,
     whole.map(talk), here && !here.line ? el("div", { class: "conversation" }, writer()) : null,
     state.view === "rendered" ? blocks(state, one, again) : lines(state, one, here, may, { again, talk, write, writer })];
-  const box = el("section", { class: "file", id: `d${n}` }, head, body);
+  const box = el("section", { class: "file", id: `d${n}`, "data-key": one.path }, head, body);
   return box;
 }
 

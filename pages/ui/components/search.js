@@ -70,7 +70,7 @@ function draw(root, state) {
   const facets = el("nav", { class: `facets${open.filters ? " open" : ""}`, "aria-label": "Filters" }, data.facets.filter((facet) => facet.options.length).map((facet) =>
     el("div", { class: "facet" }, el("h4", {}, facet.title), facet.options.map((option) =>
       el("label", { title: option.label },
-        el("input", { type: "checkbox", checked: option.on, onchange: (event) => choose(facet.key, option.value, event.target.checked) }),
+        el("input", { type: "checkbox", checked: option.on, "data-key": `${facet.key}=${option.value}`, onchange: (event) => choose(facet.key, option.value, event.target.checked) }),
         el("span", { class: "name" }, option.label), el("span", { class: "n" }, option.count))))));
 
   const marked = (segments, cut) => el("div", { class: "text" }, cut[0] ? "… " : null, segments.map(([text, matched, best]) => {
@@ -87,31 +87,31 @@ function draw(root, state) {
     el("div", { class: "small", style: { marginTop: "8px" } }, passage.why.sentence));
 
   const passage = (one) => {
-    const box = el("div", { class: "passage" },
+    const box = el("div", { class: "passage", "data-key": one.chunk },
       one.heading.length ? el("div", { class: "crumb" }, one.heading.join(" › ")) : null,
       marked(one.segments, one.cut));
     const drawer = el("div", {});
     const draw = () => drawer.replaceChildren(...(open.why.has(one.chunk) ? [why(one)] : []));
     draw();
-    const toggle = button("Why this rank", () => { open.why.has(one.chunk) ? open.why.delete(one.chunk) : open.why.add(one.chunk); toggle.setAttribute("aria-expanded", open.why.has(one.chunk)); draw(); });
+    const toggle = button("Why this rank", () => { open.why.has(one.chunk) ? open.why.delete(one.chunk) : open.why.add(one.chunk); toggle.setAttribute("aria-expanded", open.why.has(one.chunk)); draw(); }, { key: "why" });
     toggle.setAttribute("aria-expanded", open.why.has(one.chunk));
     box.append(el("div", { class: "row actions" },
-      inside({ class: "button" }, path(one), () => setTriggerValue("open", one.place), "Open here"),
+      inside({ class: "button", "data-key": "open" }, path(one), () => setTriggerValue("open", one.place), "Open here"),
       toggle,
-      button("Copy link", (event) => copy(link(one), event.target)),
-      button("Copy citation", (event) => copy(`${one.citation} ${link(one)}`, event.target))), drawer);
+      button("Copy link", (event) => copy(link(one), event.target), { key: "link" }),
+      button("Copy citation", (event) => copy(`${one.citation} ${link(one)}`, event.target), { key: "citation" })), drawer);
     return box;
   };
 
   const card = (group) => {
     const [first, ...rest] = group.passages;
     const more = el("div", {});
-    const draw = () => more.replaceChildren(...(!rest.length ? [] : open.more.has(group.doc) ? [...rest.map(passage), hide] : [show]));
-    const show = button(rest.length === 1 ? "1 more passage here" : `${rest.length} more passages here`, () => { open.more.add(group.doc); draw(); });
-    const hide = button("Show the best passage only", () => { open.more.delete(group.doc); draw(); });
+    const draw = () => refocus(root, () => more.replaceChildren(...(!rest.length ? [] : open.more.has(group.doc) ? [...rest.map(passage), hide] : [show])));
+    const show = button(rest.length === 1 ? "1 more passage here" : `${rest.length} more passages here`, () => { open.more.add(group.doc); draw(); }, { key: "more" });
+    const hide = button("Show the best passage only", () => { open.more.delete(group.doc); draw(); }, { key: "more" });
     draw();
-    return el("article", { class: "card" },
-      el("h3", {}, inside({}, path(first), () => setTriggerValue("open", first.place), group.title)),
+    return el("article", { class: "card", "data-key": group.doc },
+      el("h3", {}, inside({ "data-key": "title" }, path(first), () => setTriggerValue("open", first.place), group.title)),
       el("div", { class: "row meta" }, badge({ text: group.type }), group.badges.map(badge), el("span", {}, group.about)),
       passage(first), more);
   };
@@ -123,6 +123,7 @@ function draw(root, state) {
     const send = () => { setTriggerValue("report", { note: note.value, query: data.query, hits: data.groups.length }); open.told.add(data.query); thank(); };
     note.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); });
     reported.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", send, { kind: "outline" })));
+    note.focus();
   };
   open.told.has(data.query) ? thank() : reported.append(button("Not what you were looking for?", report));
 
@@ -131,7 +132,7 @@ function draw(root, state) {
     el("div", { class: "stages" }, data.stages.map((stage) => el("div", { title: `${stage.label}: ${stage.ms.toFixed(2)} ms`, style: { width: `${(100 * stage.ms) / total}%`, background: stage.color } }))),
     el("div", { class: "legend" }, data.stages.map((stage) => el("span", {}, el("span", { class: "dot", style: { background: stage.color } }), `${stage.label} ${stage.ms.toFixed(1)} ms${stage.note ? `, ${stage.note}` : ""}`))));
 
-  const filterButton = button("Filters", () => { open.filters = !open.filters; facets.classList.toggle("open", open.filters); }, { kind: "outline" });
+  const filterButton = button("Filters", () => { open.filters = !open.filters; facets.classList.toggle("open", open.filters); }, { kind: "outline", key: "filters" });
   filterButton.classList.add("filters-toggle");
 
   const main = el("main", {},
@@ -146,5 +147,5 @@ function draw(root, state) {
     data.groups.map(card),
     el("div", { class: "foot" }, reported, data.groups.length ? timing : null));
 
-  state.out.replaceChildren(el("div", { class: "layout" }, facets, main));
+  refocus(root, () => state.out.replaceChildren(el("div", { class: "layout" }, facets, main)));
 }

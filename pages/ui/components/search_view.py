@@ -13,6 +13,7 @@ from core.services.finding import Findings, Found, Group
 from core.types import Filters
 from pages.ui import keys, style
 from pages.ui.components import component
+from pages.ui.places import place
 
 LABELS = {
     "bm25": "Words (BM25)",
@@ -145,14 +146,13 @@ def _group(group: Group) -> dict[str, Any]:
 
 def _passage(group: Group, found: Found) -> dict[str, Any]:
     hit = found.hit
-    place = {keys.DOC: hit.doc, keys.START: hit.start, keys.END: hit.end}
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {
         "chunk": hit.chunk,
         "heading": list(hit.heading),
         "segments": [[segment.text, segment.matched, segment.best] for segment in found.snippet.segments],
         "cut": [found.snippet.cut_before, found.snippet.cut_after],
-        "place": place,
+        "place": place(hit.doc, hit.start, hit.end, hit.version),
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
         "why": _why(found),
     }

@@ -1,9 +1,20 @@
 // Conversations: remarks, replies, suggestions and a box to write in. What is typed survives a redrawing, by its place.
+// A box is emptied when what was sent from it was done; after a refusal the words are still there.
+function hear(state, [n, done]) {
+  const place = state.sent[n];
+  delete state.sent[n];
+  if (!place || !done) return;
+  delete state.typed[place];
+  if (place === `reply-${state.replying}`) state.replying = 0;
+  if (state.writing && place === written(state.writing)) state.writing = null;
+}
+const written = ({ path, line }) => `${path}:${line}`;
+
 function composer(state, place, { hint, send, cancel, quote, label }) {
   const area = el("textarea", { class: "write", placeholder: hint, "aria-label": hint, oninput: () => { state.typed[place] = area.value; },
     onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(); if (event.key === "Escape" && cancel) cancel(); } });
   area.value = state.typed[place] || "";
-  const submit = () => { if (!area.value.trim()) return area.focus(); delete state.typed[place]; send(area.value); };
+  const submit = () => { if (!area.value.trim()) return area.focus(); if (area.readOnly) return; area.readOnly = true; const n = String(Date.now()); state.sent[n] = place; send(area.value, n); };
   const suggest = () => { const at = "```suggestion\n" + quote() + "\n```\n"; area.value = area.value ? `${area.value.trimEnd()}\n\n${at}` : at; state.typed[place] = area.value; area.focus(); area.setSelectionRange(area.value.indexOf("suggestion\n") + 11, area.value.lastIndexOf("\n```")); };
   return el("div", { class: "composer" }, area, el("div", { class: "row" }, button(label || "Comment", submit, { kind: "primary" }), quote ? button("Suggest a wording", suggest, { kind: "outline", title: "Propose what should stand here instead; the author applies it with one click" }) : null, cancel ? button("Cancel", cancel) : null, el("span", { class: "muted small hint" }, "Markdown works here")));
 }
@@ -28,7 +39,7 @@ function conversation(state, one, may, act) {
     one.resolved ? button(open ? "Fold" : `Show ${one.remarks.length === 1 ? "1 remark" : `${one.remarks.length} remarks`}`, () => { open ? state.unfolded.delete(one.id) : state.unfolded.add(one.id); draw(); }) : null);
   const replying = state.replying === one.id;
   const answer = !may.comment ? null : replying
-    ? composer(state, `reply-${one.id}`, { hint: "Reply", label: "Reply", send: (body) => { state.replying = 0; act({ do: "reply", thread: one.id, body }); }, cancel: () => { state.replying = 0; draw(); } })
+    ? composer(state, `reply-${one.id}`, { hint: "Reply", label: "Reply", send: (body, n) => act({ do: "reply", thread: one.id, body, n }), cancel: () => { state.replying = 0; draw(); } })
     : el("div", { class: "row" }, button("Reply", () => { state.replying = one.id; draw(); }, { kind: "outline" }), button(one.resolved ? "Open again" : "Resolve", () => act({ do: one.resolved ? "reopen" : "resolve", thread: one.id })));
   const box = el("div", { class: `conversation${one.resolved ? " done" : ""}` }, head.childNodes.length ? head : null,
     open && one.outdated ? el("pre", { class: "quote" }, one.quote) : null, open ? one.remarks.map((each) => remark(each, may, act)) : null, open ? answer : null);

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.services.graph_views import GraphNode, GraphView
 from pages.ui import style
+from pages.ui.places import Place, place
 
 OTHERS = "#8A96A3"
 KINDS = {"document": "Document", "entity": "Entity", "chunk": "Passage", "community": "Community"}
@@ -74,6 +75,12 @@ def short(label: str, width: int = _LABEL) -> str:
     return flat if len(flat) <= width else flat[: width - 1] + "…"
 
 
+def place_of(node: GraphNode, titles: Titles) -> Place | None:
+    """The place of a passage, where its document is still known."""
+    home = titles.get(node.sources[0]) if node.kind == "chunk" else None
+    return place(home[0], *node.span, node.version) if home else None
+
+
 def about(node: GraphNode, colour: str, titles: Titles, topics: Topics) -> dict[str, Any]:
     """One node for people: facts, and the documents that it comes from."""
     inside = node.community >= 0 and node.kind != "community"
@@ -91,6 +98,7 @@ def about(node: GraphNode, colour: str, titles: Titles, topics: Topics) -> dict[
         "color": colour,
         "facts": [[name, value] for name, value in facts if value],
         "detail": node.detail,
+        "place": place_of(node, titles),
         "sources": [[*titles[path], path] for path in node.sources if path in titles],
         "centre": node.kind in ("document", "entity"),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -13,8 +13,9 @@ from core.errors import ConcordError
 from core.retrieval.presets import presets
 from core.services.graph_views import GraphView
 from core.types import SearchConfig
-from pages.ui import flash, keys, style
+from pages.ui import flash, style
 from pages.ui.graph_parts.choosing import Choice
+from pages.ui.graph_parts.describing import place_of
 from pages.ui.workspace import app
 
 DEEP = 100  # how far down a ranking is looked
@@ -33,7 +34,7 @@ def draw(view: GraphView, choice: Choice) -> None:
         _figure([(node.hop, found["Tri-modal"].get(node.id, 0), node.label) for node in chunks]),
         width="stretch", config={"displayModeBar": False}, key="graph_places",
     )  # fmt: skip
-    ids = {one.path: one.id for one in app().documents.all()}
+    titles = {one.path: (one.id, one.title) for one in app().documents.all()}
     rows: list[dict[str, Any]] = [
         {
             "Graph leg": node.rank,
@@ -41,7 +42,7 @@ def draw(view: GraphView, choice: Choice) -> None:
             **{name: found[name].get(node.id) for name in ways},
             "Passage": node.label,
             "By way of": node.detail,
-            "Open": f"/documents?{keys.DOC}={quote(ids[node.sources[0]])}" if node.sources[0] in ids else None,
+            "Open": f"/documents?{urlencode(at)}" if (at := place_of(node, titles)) else None,
         }
         for node in chunks
     ]

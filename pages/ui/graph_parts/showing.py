@@ -6,13 +6,14 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.services.graph_views import GraphView
-from pages.ui import flash, keys, style
+from pages.ui import flash, style
 from pages.ui.components.network import network
 from pages.ui.graph_parts import choosing, communities, links, ranking, tables
 from pages.ui.graph_parts.choosing import Choice
 from pages.ui.graph_parts.describing import short
 from pages.ui.graph_parts.filtering import filtered
 from pages.ui.graph_parts.network import drawing
+from pages.ui.places import address
 from pages.ui.workspace import app
 
 _ASK = {
@@ -72,7 +73,7 @@ def _drawn(view: GraphView, choice: Choice) -> None:
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
         clicked = network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choosing.centre)
         if clicked.open:
-            st.switch_page("pages/documents.py", query_params={keys.DOC: str(clicked.open["doc"])})
+            st.switch_page("pages/documents.py", query_params=address(clicked.open))
 
 
 def _topics(choice: Choice) -> dict[int, str]:

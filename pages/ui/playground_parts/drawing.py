@@ -12,8 +12,9 @@ from core.retrieval.snippets import snippet
 from core.services.comparing import Around, Column, Comparison, Held, Lane
 from core.services.finding import freshness_of, readable
 from core.types import DocumentFacts, Hit, SearchConfig
-from pages.ui import keys, style
+from pages.ui import style
 from pages.ui.components.search_view import LABELS
+from pages.ui.places import place
 
 LETTERS = "ABCD"
 GREY = "#7A8794"
@@ -208,7 +209,7 @@ def _written(hit: Hit, query: str, held: Held, width: int) -> dict[str, Any]:
         "badges": style.badges(hit.status, state, facts.effective_date),
         "segments": [[part.text, part.matched, part.best] for part in found.segments],
         "cut": [found.cut_before, found.cut_after],
-        "place": {keys.DOC: hit.doc, keys.START: hit.start, keys.END: hit.end},
+        "place": place(hit.doc, hit.start, hit.end, hit.version),
     }
 
 

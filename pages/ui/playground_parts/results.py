@@ -14,6 +14,7 @@ from core.services.notebook import Setup
 from pages.ui import acts, flash, identity, keys
 from pages.ui.components.playground import playground
 from pages.ui.direct import token
+from pages.ui.places import address
 from pages.ui.playground_parts import adjusting, asking, serving, sharing, state, strip_chart, tau_chart, whereabouts
 from pages.ui.workspace import app
 
@@ -41,7 +42,7 @@ def draw() -> None:
     if clicked.adjust:
         adjusting.show(int(clicked.adjust.get("column", 0)))
     if clicked.open:
-        st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})
+        st.switch_page("pages/documents.py", query_params=address(clicked.open))
     flash.show()
 
 

@@ -40,6 +40,8 @@ def draw(change: Change, me: Actor) -> None:
             "documents": [_document(one, comments, findings) for one in page],
             "summary": f"{style.count(len(change.documents), 'document')} in this change",
             "may": talk.may(change, me),
+            "head": change.head,
+            "heard": talk.heard(),
         },
         on_act_change=lambda: None if talk.wants_edit(key) else talk.acted(key, change.id),
     )

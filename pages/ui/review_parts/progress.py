@@ -5,20 +5,34 @@ from __future__ import annotations
 import streamlit as st
 
 from core.services.changes import Change
+from core.services.jobs import Job
 from pages.ui import flash, identity, style
 from pages.ui.workspace import app
 
+STOPPED = {  # builds that nothing starts again by itself
+    "failed": "The new text cannot be found yet, since the index could not be built: {} An admin can rebuild it on the Index page.",
+    "cancelled": "The new text cannot be found yet, since building the index was cancelled.{} An admin can rebuild it on the Index page.",
+}
+
 
 def draw(change: Change) -> None:
-    """One sentence when all is done; a bar that moves by itself until then."""
+    """One sentence when all is done or nothing goes on; a bar that moves by itself until then."""
     st.markdown("**Part of the knowledge base**")
     since = app().overviews.found_since(change.merged)
     if since:
         st.markdown(f":material/check_circle: The new text can be found since {style.moment(since)}.")
     elif app().shelf.pinned(app().preferences.production().profile):
         st.markdown("It cannot be found yet: an older index was chosen by hand. An admin can rebuild it.")
+    elif (job := _newest()) and job.state in STOPPED:
+        st.warning(STOPPED[job.state].format(flash.plain(job.error)), icon=":material/sync_problem:")
     else:
         _live(change.merged)
+
+
+def _newest() -> Job | None:
+    """The last build of what serves production."""
+    profile = app().preferences.production().profile.name
+    return next((j for j in app().jobs.recent() if j.kind == "reindex" and j.arguments["profile"] == profile), None)
 
 
 @st.fragment(run_every="1s")
@@ -26,11 +40,11 @@ def _live(commit: str) -> None:
     identity.require("propose a change")
     current = app()
     current.jobs.sweep()
-    if current.overviews.found_since(commit):
+    job = _newest()
+    if current.overviews.found_since(commit) or (job and job.state in STOPPED):
         st.rerun()
-    job = next((job for job in current.jobs.recent() if job.kind == "reindex"), None)
     if job is None or not job.open:
         current.catch_up()
     share = job.done / job.total if job and job.open and job.total else 0.0
-    said = job.error if job and job.state == "failed" else (job.message if job else "") or "Starting"
+    said = (job.message if job and job.open else "") or "Starting"
     st.progress(share, f"Indexing: {flash.plain(said)}. The new text cannot be found yet.")

@@ -27,17 +27,32 @@ def may(change: Change, me: Actor) -> dict[str, bool]:
 
 def acted(key: str, number: int) -> None:
     """The callback of every component that talks: do what was clicked, as the person behind this session."""
-    said = st.session_state.get(key) or {}
-    if said.get("act"):
-        acts.do(lambda actor: act(actor, number, said["act"]))
+    said = (st.session_state.get(key) or {}).get("act")
+    if said:
+        acts.do(lambda actor: answered(actor, number, said))
+
+
+def answered(actor: Actor, number: int, said: Mapping[str, Any]) -> str:
+    """Do it, and let the browser know which of its messages was done: until then it keeps what was typed."""
+    message = str(said.get("n", ""))[:40]
+    st.session_state[keys.HEARD] = [message, False]
+    done = act(actor, number, said)
+    st.session_state[keys.HEARD] = [message, True]
+    return done
+
+
+def heard() -> list[Any]:
+    """The last message that arrived, and whether it was done."""
+    return list(st.session_state.get(keys.HEARD, ("", False)))
 
 
 def act(actor: Actor, number: int, said: Mapping[str, Any]) -> str:
     """One act of a conversation, checked before it is believed."""
     what = said.get("do")
     if what == "comment":
-        path, body = _text(said, "path"), _text(said, "body")
-        app().reviewing.comment(actor, number, body, path=path, line=_number(said, "line"), last=_number(said, "last"))
+        path, line, last = _text(said, "path"), _number(said, "line"), _number(said, "last")
+        head = _text(said, "head") if line else ""
+        app().reviewing.comment(actor, number, _text(said, "body"), path=path, line=line, last=last, head=head)
         return "Comment added."
     if what == "reply":
         app().reviewing.comment(actor, number, _text(said, "body"), thread=_number(said, "thread"))
@@ -121,6 +136,7 @@ def discussion(change: Change, me: Actor) -> None:
         data={
             "items": [{name: value for name, value in one.items() if name != "order"} for one in items],
             "may": may(change, me),
+            "heard": heard(),
             "closed": "Only an open change can be discussed."
             if not change.open
             else "Readers can follow the discussion.",
