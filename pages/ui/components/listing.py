@@ -8,13 +8,14 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.components import component
+from pages.ui.places import address
 
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
     """Lines with a title, a note, badges and something on the right; a `doc` opens on a click, at its `place` if it has one."""
     clicked = component("listing")(key=key, data={"items": list(items), "empty": empty}, on_open_change=lambda: None)
     if clicked.open:
-        st.switch_page("pages/documents.py", query_params={name: str(value) for name, value in clicked.open.items()})
+        st.switch_page("pages/documents.py", query_params=address(clicked.open))
 
 
 def bars(counts: Mapping[str, int], key: str) -> None:

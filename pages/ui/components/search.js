@@ -71,7 +71,7 @@ function draw(root, state) {
     el("div", { class: "facet" }, el("h4", {}, facet.title), facet.options.map((option) =>
       el("label", { title: option.label },
         el("input", { type: "checkbox", checked: option.on, "data-key": `${facet.key}=${option.value}`, onchange: (event) => choose(facet.key, option.value, event.target.checked) }),
-        el("span", { class: "name" }, option.label), el("span", { class: "n" }, option.count))))));
+        el("span", { class: "name" }, option.label), el("span", { class: "n", title: "Documents near your question" }, option.count))))));
 
   const marked = (segments, cut) => el("div", { class: "text" }, cut[0] ? "… " : null, segments.map(([text, matched, best]) => {
     const inner = matched ? el("mark", {}, text) : document.createTextNode(text);

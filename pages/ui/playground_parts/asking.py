@@ -12,7 +12,7 @@ from core.services.asking import PASSAGES, Reply
 from core.services.comparing import Comparison
 from core.services.notebook import Setup
 from core.types import Hit
-from pages.ui import acts, flash, keys
+from pages.ui import acts, flash, keys, places
 from pages.ui.components.listing import listing
 from pages.ui.playground_parts import drawing, state
 from pages.ui.workspace import app
@@ -61,7 +61,7 @@ def _chunks(hits: Sequence[Hit]) -> list[str]:
 
 
 def _citation(hit: Hit) -> dict[str, Any]:
-    place = {keys.DOC: hit.doc, keys.START: hit.start, keys.END: hit.end}
+    place = places.place(hit.doc, hit.start, hit.end, hit.version)
     what = {"title": hit.title, "sub": " › ".join(hit.heading), "right": f"version {hit.version}"}
     return {keys.DOC: hit.doc, "place": place, **what}
 
