@@ -128,7 +128,7 @@ class Screen:
         """Leave a screenshot in docs/screens."""
         folder = ROOT / "docs" / "screens"
         folder.mkdir(parents=True, exist_ok=True)
-        self.page.screenshot(path=str(folder / f"{name}.png"))
+        self.page.screenshot(path=str(folder / f"{name}.png"), animations="disabled")
 
 
 @contextmanager

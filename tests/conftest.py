@@ -185,7 +185,7 @@ def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = kb_settings(tmp_path_factory.mktemp("kb"))
     app = build(settings)
     app.create()
-    app.documents.import_folder(ROOT / "kb", ME, "start")
+    app.documents.import_folder(ROOT / "kb", ME, "Start with the starter knowledge base")
     app.indexing.build(app.preferences.profile())
     return settings.home
 

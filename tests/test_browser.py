@@ -123,10 +123,12 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_kb: A
         put(
             own_kb,
             {
-                "it/penguins.md": "# Penguins\n\n"
-                + "\n\n".join(f"Penguin number {n} waddles over the dock of door {n}." for n in range(120))
+                "supply-chain/safety/turnstiles.md": "# Turnstiles\n\n"
+                + "\n\n".join(
+                    f"The turnstile at the airlock of door {n} is locked after shift {n}." for n in range(120)
+                )
             },
-            "Add penguins",
+            "Say when turnstiles are locked",
         )
         screen.open("/index")
         expect(screen.page.get_by_text("1 change cannot be found yet")).to_be_visible()
@@ -139,15 +141,15 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_kb: A
         expect(screen.page.get_by_text("Rebuild (local)").first).to_be_visible()
         screen.shot("index-jobs")
         expect(screen.page.get_by_text("done", exact=True).first).to_be_visible(timeout=90_000)
-        screen.open("/search?q=penguin+waddles")
-        expect(screen.page.locator("article").first).to_contain_text("Penguins")
+        screen.open("/search?q=turnstile+airlock")
+        expect(screen.page.locator("article").first).to_contain_text("Turnstiles")
         screen.open("/index")
         expect(screen.page.get_by_text("Generation 2 serves the newest state")).to_be_visible()
         screen.key("rollback").get_by_role("button").click()
         expect(screen.page.get_by_role("dialog")).to_contain_text("It stays so until the next rebuild")
         screen.key("confirm_yes").get_by_role("button").click()
         expect(screen.page.get_by_text("rolled back to by hand")).to_be_visible()
-        screen.open("/search?q=penguin+waddles")
+        screen.open("/search?q=turnstile+airlock")
         expect(screen.page.get_by_text("No document uses these words")).to_be_visible()
         screen.open("/index")
         screen.key("verify").get_by_role("button").click()

@@ -21,7 +21,7 @@ PATH = "finance/compliance/sar-filing.md"
 BOAT = (
     "---\ntitle: Booking the survey boat\nstatus: approved\nowner: Harbour desk\n---\n# Booking the survey boat\n\n"
     "Book the survey boat **nine days** ahead with the harbour desk.\n\n## Cancelling\n\n"
-    "A booking is cancelled by quokkaform at no cost.\n"
+    "A booking is cancelled by berthslip at no cost.\n"
 )
 RADIO = "# Radio on the survey boat\n\nKeep channel 16 open whenever the boat has left the harbour.\n"
 
@@ -93,7 +93,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         page.get_by_role("button", name="Comment on line 12").first.click()
         page.get_by_role("button", name="Suggest a wording").click()
         typed = page.locator("textarea.write")
-        typed.fill(typed.input_value().replace("quokkaform", "form HB-7") + "\nThat is its name since May.")
+        typed.fill(typed.input_value().replace("berthslip", "form HB-7") + "\nThat is its name since May.")
         screen.shot("journey-3-comment")
         page.locator(".composer").get_by_role("button", name="Comment", exact=True).click()
         screen.settle()
@@ -122,9 +122,9 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         expect(page.locator("article").first).to_contain_text("Booking the survey boat")
         expect(page.locator("article").first).to_contain_text("form HB-7")
         screen.shot("journey-8-found")
-        page.get_by_label("Search the knowledge base").fill("quokkaform")
+        page.get_by_label("Search the knowledge base").fill("berthslip")
         expect(page.get_by_text("No document uses these words")).to_be_visible()
-        expect(page.locator("article", has_text="quokkaform")).to_have_count(0)
+        expect(page.locator("article", has_text="berthslip")).to_have_count(0)
 
 
 def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
@@ -137,8 +137,8 @@ def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
         screen.settle()
         page.get_by_label("Title", exact=True).fill("Towing the survey boat")
         page.get_by_label("Title", exact=True).press("Enter")
-        page.get_by_label("Text of the document").fill("Tow it slowly.\n\n#### Ropes\n\nUse the wombatline.\n")
-        expect(page.locator(".preview")).to_contain_text("wombatline")
+        page.get_by_label("Text of the document").fill("Tow it slowly.\n\n#### Ropes\n\nUse the towline.\n")
+        expect(page.locator(".preview")).to_contain_text("towline")
         expect(page.get_by_text("Your text is kept")).to_be_visible()
         expect(page.locator(".checks")).to_contain_text("skips from level 1 to 4")
         screen.settle().shots("editor")
@@ -148,7 +148,7 @@ def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
         screen.settle()
         page.get_by_role("button", name="New document").click()
         expect(page.get_by_text("This is what you typed and did not save")).to_be_visible()
-        expect(page.get_by_label("Text of the document")).to_have_value(re.compile("wombatline"))
+        expect(page.get_by_label("Text of the document")).to_have_value(re.compile("towline"))
         expect(page.get_by_label("Title", exact=True)).to_have_value("Towing the survey boat")
 
 

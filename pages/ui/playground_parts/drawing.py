@@ -8,6 +8,7 @@ from typing import Any
 from core.ports import Index
 from core.retrieval.comparing import Move
 from core.retrieval.explaining import contributions
+from core.retrieval.presets import presets
 from core.retrieval.snippets import snippet
 from core.services.comparing import Around, Column, Comparison, Held, Lane
 from core.services.finding import freshness_of, readable
@@ -56,13 +57,14 @@ def _hits(lane: Lane, was: Lane | None, made: Comparison, held: Mapping[str, Hel
 
 def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
     """What a column is set to, before anything is found."""
+    changed = presets().get(column.name, column.config) != column.config
     return {
         "letter": LETTERS[n],
         "color": style.CONFIGURATIONS[n],
         "name": column.title,
         "choices": list(dict.fromkeys([column.title, *choices])),
         "profile": column.profile,
-        "about": about(column.config),
+        "about": ("changed · " if changed else "") + about(column.config),
         "knobs": knobs(column.config),
     }
 

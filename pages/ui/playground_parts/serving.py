@@ -87,7 +87,8 @@ def hits(made: Comparison) -> dict[str, Hit]:
 def _summary(made: Comparison) -> str:
     found = hits(made)
     columns = style.count(len(made.lanes), "column")
-    return f"{style.count(len(found), 'passage')} in {columns}, {1000 * made.seconds:.0f} ms"
+    spent = f"{1000 * made.seconds:.0f} ms" if made.seconds >= 0.001 else "under 1 ms"
+    return f"{style.count(len(found), 'passage')} in {columns}, {spent}"
 
 
 def _pool(now: Setup, made: Comparison, memories: Mapping[str, Held]) -> list[dict[str, Any]]:
