@@ -26,7 +26,7 @@ def draw() -> None:
             "No paid or recorded call was made this month: the bundled models run on this machine and cost nothing."
         )
         return
-    st.dataframe([_row(row) for row in made.rows], hide_index=True, key="money_rows", column_config=_DOLLARS)
+    st.dataframe([_row(row) for row in made.rows], hide_index=True, key="money_rows", column_config=_WRITTEN)
     with st.expander(f"The last {CALLS} calls"):
         rows = [
             {
@@ -41,7 +41,7 @@ def draw() -> None:
             }
             for call in ledger.recent(me, limit=CALLS)
         ]
-        st.dataframe(rows, hide_index=True, key="money_calls", column_config=_DOLLARS)
+        st.dataframe(rows, hide_index=True, key="money_calls", column_config=_WRITTEN)
     st.caption(
         flash.plain(
             f"The budget is {dollars_of(made.budget)} a month (CONCORD_MONTHLY_BUDGET); a call that could pass it is not made."
@@ -62,4 +62,8 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-_DOLLARS = {"Dollars": st.column_config.NumberColumn(format="$%.4f")}
+_WRITTEN = {
+    "Dollars": st.column_config.NumberColumn(format="$%.4f"),
+    "Tokens in": st.column_config.NumberColumn(format="localized"),
+    "Tokens out": st.column_config.NumberColumn(format="localized"),
+}
