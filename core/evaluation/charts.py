@@ -10,7 +10,7 @@ from core.evaluation.statistics import Interval
 Figure = dict[str, Any]
 
 BLUE, GREY, RED = "#1f5fa8", "#9aa5b1", "#b3402a"
-ONE_HUE = [[0.0, "#f4f7fb"], [0.5, "#7fa8d6"], [1.0, "#0f3d73"]]
+ONE_HUE = [[0.0, "#f6f9fc"], [1.0, "#8fb8e6"]]  # dark figures are readable on all of it
 
 
 def _figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y: str = "", **layout: Any) -> Figure:
