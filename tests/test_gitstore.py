@@ -81,12 +81,14 @@ def test_the_history_of_a_document_begins_where_it_was_added(store: GitStore) ->
     assert [step.message for step in store.history(head, "a.md")] == ["again"]
 
 
-def test_opening_a_store_does_not_wait_for_a_writer(store: GitStore) -> None:
+def test_opening_a_store_waits_for_the_git_of_a_killed_writer(store: GitStore) -> None:
     with store._writing():
         opened = threading.Thread(target=GitStore(store.path).create)
         opened.start()
-        opened.join(5)
-        assert not opened.is_alive()
+        opened.join(0.5)
+        assert opened.is_alive(), "a start that does not wait would repair too early"
+    opened.join(20)
+    assert not opened.is_alive()
 
 
 def test_a_writer_who_saw_an_old_state_is_refused_and_nothing_is_written(store: GitStore) -> None:

@@ -51,16 +51,15 @@ class GitStore:
         self.path = path.resolve()
 
     def create(self) -> None:
-        """Make the repository if it is not there."""
+        """Make the repository if it is not there; wait for what a killed writer's git still does, and sweep the rest."""
         if not (self.path / "HEAD").exists():
             self.path.mkdir(parents=True, exist_ok=True)
             self._git("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
         have = self._git("config", "--list", "-z").decode().split("\0")
         missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
-        if missing:  # readers do not wait for writers
-            with self._writing():
-                for key, value in missing.items():
-                    self._git("config", key, value)
+        with self._writing():  # else a start could repair before the last step of a killed writer arrives
+            for key, value in missing.items():
+                self._git("config", key, value)
 
     # ------------------------------------------------------------ reading
 
