@@ -64,9 +64,14 @@ def exactly(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, byt
     return files
 
 
+def real() -> Path:
+    """Where real Markdown comes from: public handbooks, else the starter knowledge base."""
+    return next(folder for folder in (SHARED / "markdown", ROOT / "kb") if folder.is_dir())
+
+
 def markdown(chunks: int, seed: int = 1) -> dict[str, bytes]:
     """Real Markdown, as many times over as about `chunks` chunks need; in each copy a tenth of the words is another."""
-    folder = next(folder for folder in (SHARED / "markdown", ROOT / "kb") if folder.is_dir())
+    folder = real()
     originals = {
         path.relative_to(folder).as_posix(): path.read_text(errors="replace") for path in sorted(folder.rglob("*.md"))
     }

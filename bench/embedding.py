@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.building import ME
-from bench.corpus import ROOT, SHARED, markdown, vectors
+from bench.corpus import ROOT, SHARED, markdown, real, vectors
 from bench.measure import cpu
 from core.adapters.onnx import OnnxEmbedder
 from core.bootstrap import build
@@ -102,7 +102,7 @@ def _measure(home: Path, name: str) -> list[str]:
     used, wall, made = cpu() - before + meter.missing, time.perf_counter() - started, built.generation
     wall += meter.missing / CORES
     return [
-        name if folder else "Markdown, repeated with variation",
+        name if folder else f"{real().name}, repeated with variation",
         f"{made.documents:,}",
         f"{made.chunks:,}",
         f"{built.embedded:,}",
