@@ -14,9 +14,9 @@ from pathlib import Path
 
 from git.cmd import Git
 
+from core.adapters import git_output
 from core.adapters.files import flock, fsync_folder
 from core.curation.names import clashes, safe_path, safe_revision
-from core.curation.policy import FILE as RULES
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.types import Commit, Edit, Entry, Person
 
@@ -39,7 +39,6 @@ _CONFIG = {
     "core.protectHFS": "true",
     "core.quotePath": "false",
 }
-_KINDS = {"A": "added", "C": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
 _SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
 _NOBODY = "0" * 40
 
@@ -97,7 +96,7 @@ class GitStore:
         if not commit:
             return ()
         out = self._git("ls-tree", "-r", "-z", "--long", safe_revision(commit))
-        return tuple(entry for line in out.split(b"\0") if (entry := _entry(line)))
+        return tuple(entry for line in out.split(b"\0") if (entry := git_output.entry(line)))
 
     def read(self, commit: str, path: str) -> bytes:
         """One file at one commit."""
@@ -127,7 +126,9 @@ class GitStore:
             return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
         out = self._git("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new))
         return tuple(
-            edit for edit in _edits(iter(out.split(b"\0"))) if _is_reviewed(edit.path) or _is_reviewed(edit.old_path)
+            edit
+            for edit in git_output.edits(iter(out.split(b"\0")))
+            if git_output.is_reviewed(edit.path) or git_output.is_reviewed(edit.old_path)
         )
 
     def fork(self, one: str, other: str) -> str:
@@ -158,16 +159,7 @@ class GitStore:
 
     def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
         """Every line of a document with the commit that wrote it."""
-        out = self._git("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path))
-        found: list[tuple[str, str]] = []
-        step = ""
-        for line in out.decode("utf-8", "replace").split("\n"):
-            if line.startswith("\t"):
-                found.append((step, line[1:]))
-                step = ""
-            elif not step:
-                step = line.split(" ", 1)[0]
-        return tuple(found)
+        return git_output.blamed(self._git("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path)))
 
     def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         """Steps of the main line, newest first, each with the files it changed."""
@@ -189,7 +181,7 @@ class GitStore:
     def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
         out = self._git("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
-        return tuple(_step(record) for record in out.split(b"\x01") if record)
+        return tuple(git_output.step(record) for record in out.split(b"\x01") if record)
 
     def branches(self, prefix: str = "") -> tuple[str, ...]:
         """Names of branches, in order."""
@@ -291,12 +283,7 @@ class GitStore:
         code, out = self._run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
         if code not in (0, 1):
             raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
-        tree, *lines = [part.decode() for part in out.split(b"\0") if part]
-        found: dict[str, dict[int, str]] = {}
-        for facts, path in sorted((line.split("\t", 1) for line in lines), key=lambda pair: pair[1]):
-            _, blob, stage = facts.split()
-            found.setdefault(path, {})[int(stage)] = blob
-        return tree, found
+        return git_output.merged(out)
 
     def _tree(self, parent: str, files: Mapping[str, bytes | None], before: Sequence[str]) -> str:
         """The tree of `parent` with `files` applied, built in a private index; no worse than those `before`."""
@@ -428,46 +415,6 @@ class GitStore:
                 close_fds=False,
             )
         return code, out + (errors.encode() if merge_errors else b"")
-
-
-def _entry(line: bytes) -> Entry | None:
-    """A line of `ls-tree --long`: mode, type, blob, size, path."""
-    if not line:
-        return None
-    facts, path = line.split(b"\t", 1)
-    mode, _, blob, size = facts.split()
-    name = path.decode("utf-8", "replace")
-    return Entry(name, blob.decode(), int(size)) if mode.startswith(b"100") and _is_document(name) else None
-
-
-def _is_document(path: str) -> bool:
-    return path.endswith(".md") and not path.startswith(".")
-
-
-def _is_reviewed(path: str) -> bool:
-    return _is_document(path) or path == RULES
-
-
-def _edits(fields: Iterator[bytes]) -> Iterator[Edit]:
-    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or a copy."""
-    for field in fields:
-        if not field.strip().startswith(b":"):
-            continue
-        *_, new, letter = field.decode().split()
-        kind = _KINDS[letter[0]]
-        first = next(fields).decode("utf-8", "replace")
-        if letter[0] in "RC":
-            path = next(fields).decode("utf-8", "replace")
-            yield Edit(kind, path, old_path=first if kind == "renamed" else "", blob=new)
-        else:
-            yield Edit(kind, first, blob="" if kind == "deleted" else new)
-
-
-def _step(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
-    head, _, rest = record.partition(b"\x02")
-    commit, parents, name, email, when, message = head.decode("utf-8", "replace").split("\0", 5)
-    step = Commit(commit, Person(name, email), when, message.strip(), parents=tuple(parents.split()))
-    return step, tuple(_edits(iter(rest.split(b"\0"))))
 
 
 def _printable(message: str) -> str:
