@@ -51,7 +51,7 @@ def passage(document: Document) -> tuple[int, int] | None:
         return None
     found = app().documents.passage(document, start, end, version or document.version)
     if found is None:
-        st.info("This passage was changed since.", icon=":material/edit_note:")
+        st.info("This passage was changed since. History shows how.", icon=":material/edit_note:")
     return found
 
 

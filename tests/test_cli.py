@@ -107,6 +107,7 @@ def test_people_get_lines_and_an_explanation(run: Any) -> None:
         (("profiles", "add", "x", "--lexical", "{"), "not valid JSON"),
         (("models", "fetch", "gpt-9"), "There is no bundled model 'gpt-9'"),
         (("jobs", "cancel", "77"), "There is no job 77"),
+        (("jobs", "log", "77"), "There is no job 77"),
         (("eval", "beir", "/does/not/exist"), "There is no"),
         (("eval", "beir", "/does/not/exist", "--limit", "-1"), "from 0 up"),
     ],

@@ -22,11 +22,14 @@ THEIRS = {"nDCG": nDCG, "Recall": R, "MRR": RR, "MAP": AP, "P": P, "Judged": Jud
 def agree(runs: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int) -> None:
     """Every measure of every query, to 1e-9; their run is scored by place, so ours is the same order."""
     scored = {q: {doc: float(len(ranking) - n) for n, doc in enumerate(ranking)} for q, ranking in runs.items()}
+    compared = 0
     for name, theirs in THEIRS.items():
         for found in ir_measures.iter_calc([theirs @ k], qrels, scored):
             if runs.get(found.query_id):
                 ours = ranked(f"{name}@{k}")(runs[found.query_id], qrels[found.query_id])
                 assert ours == pytest.approx(found.value, abs=1e-9), (name, k, found.query_id)
+                compared += 1
+    assert compared == len(THEIRS) * len(runs), "every query was compared"
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
@@ -101,6 +102,16 @@ def free_path(path: str, taken: Collection[str]) -> str:
     while collision_key(found) in keys:
         found, number = f"{stem}-{number}.md", number + 1
     return found
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, or the next numbered one that nobody has.
+
+    >>> free_name("b", {"a"}), free_name("b", {"b", "b-2"})
+    ('b', 'b-3')
+    """
+    numbered = (f"{name}-{n}" for n in itertools.count(2))
+    return next(one for one in itertools.chain([name], numbered) if one not in taken)
 
 
 def visible(name: str) -> str:

@@ -1,29 +1,27 @@
-"""A passage of an older version in a newer one: found again by its words."""
+"""Quoted words in a text, wherever they stand by now."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-
-from core.types import Document
 
 
-def again(quote: str, near: int, document: Document) -> tuple[int, int] | None:
-    """Where quoted words stand in a document, nearest to where they stood; line breaks may differ.
+def places(text: str, quote: str, first: int = 0) -> list[tuple[int, int]]:
+    """Every place of a quote from a character on, whatever the white space between its words.
 
-    >>> text = "# Records\\n\\nNew.\\n\\nKeep them\\nfive years.\\n"
-    >>> again("Keep them five years.", 11, Document("d", "d.md", "Records", text))
-    (17, 38)
-    >>> again("Keep them six years.", 11, Document("d", "d.md", "Records", text)) is None
-    True
+    >>> places("Keep it\\n  five years.", "it five")
+    [(5, 14)]
     """
     words = quote.split()
     if not words:
-        return None
-    flowing = r"\s+".join(map(re.escape, words))
-    found = [*_spans(re.escape(quote), document)] or [*_spans(flowing, document)]
+        return []
+    pattern = re.compile(r"\s+".join(map(re.escape, words)))
+    return [match.span() for match in pattern.finditer(text, first)]
+
+
+def nearest(found: list[tuple[int, int]], near: int) -> tuple[int, int] | None:
+    """The place that lies closest to where the words once stood.
+
+    >>> nearest([(2, 5), (40, 43)], 30), nearest([], 30)
+    ((40, 43), None)
+    """
     return min(found, key=lambda span: (abs(span[0] - near), span), default=None)
-
-
-def _spans(pattern: str, document: Document) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in re.compile(pattern).finditer(document.text, document.body))

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         terminal.end_progress()
-        print("Stopped. What was finished stays; nothing is half-written.", file=sys.stderr)
+        print("Stopped. What was finished stays, and nothing is half-written: run it again to go on.", file=sys.stderr)
         return 130
     except OSError as error:
         terminal.end_progress()
@@ -256,8 +256,11 @@ def _index(add: _Adder) -> None:
             one.add_argument("number", type=int, metavar="N")
     jobs = add.group_of("jobs", "long work in the background")
     jobs("list", commands.jobs_list, "running and past jobs")
-    cancel = jobs("cancel", commands.jobs_cancel, "ask a job to stop")
-    cancel.add_argument("job", type=int, metavar="N")
+    for name, run, about in (
+        ("log", commands.jobs_log, "what a job printed"),
+        ("cancel", commands.jobs_cancel, "ask a job to stop"),
+    ):
+        jobs(name, run, about).add_argument("job", type=int, metavar="N")
     work = add("work", commands.work, "do the work of a job in this process (started by Concord itself)")
     work.add_argument("job", type=int, metavar="N")
 

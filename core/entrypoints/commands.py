@@ -400,6 +400,15 @@ def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int
     return 0
 
 
+def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What a job printed."""
+    jobs = open_app(settings).jobs
+    job = jobs.get(options.job)
+    log = jobs.processes.log(job.id)
+    terminal.show({"job": job.id, "log": log}, log.splitlines() or [f"Job {job.id} printed nothing."])
+    return 0
+
+
 def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Ask a job to stop."""
     app = open_app(settings)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from core.chunking.blocks import Outline, blocks
+from core.curation.passages import places
 from core.evaluation.querysets import Judgment, of_question, settled
 from core.ports import Index
 from core.types import Document
@@ -38,7 +38,7 @@ def anchor(judgment: Judgment, index: Index) -> Anchored:
         return Anchored(judgment, why=f"There is no document {judgment.path!r} any more.")
     section = _section(index, document, judgment.heading) if judgment.heading else None
     if judgment.quote:
-        spans = _find(index.text(document), judgment.quote)
+        spans = places(index.text(document), judgment.quote)
         if not spans:
             return Anchored(judgment, why=f"The quoted words no longer stand in {judgment.path!r}.")
         section = next((span for span in spans if section and section[0] <= span[0] < section[1]), spans[0])
@@ -80,21 +80,8 @@ def _document(judgment: Judgment, index: Index) -> int | None:
             return number
     name = judgment.path.rsplit("/", 1)[-1]
     same = [n for n, facts in enumerate(index.documents) if facts.path.rsplit("/", 1)[-1] == name]
-    kept = [n for n in same if judgment.quote and _find(index.text(n), judgment.quote)]
+    kept = [n for n in same if judgment.quote and places(index.text(n), judgment.quote)]
     return kept[0] if len(kept) == 1 else None
-
-
-def _find(text: str, quote: str) -> list[tuple[int, int]]:
-    """Every place of a quote, whatever the white space between its words.
-
-    >>> _find("Keep it\\n  five years.", "it five")
-    [(5, 14)]
-    """
-    words = quote.split()
-    if not words:
-        return []
-    pattern = r"\s+".join(re.escape(word) for word in words)
-    return [match.span() for match in re.finditer(pattern, text)]
 
 
 def _holding(index: Index, chunks: Iterable[int], span: tuple[int, int]) -> list[int]:

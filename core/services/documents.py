@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
 from core.curation.markup import check_marks
-from core.curation.names import collision_key, safe_path
-from core.curation.passages import again
+from core.curation.names import collision_key, free_name, safe_path
+from core.curation.passages import nearest, places
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Progress, Store, no_progress
 from core.types import Commit, Document, Edit, Person
@@ -69,9 +68,7 @@ def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
     made = {path: name for name, path in owners.items()}
     used = set(owners)
     for path in sorted(set(declared).difference(made)):
-        stem = path.removesuffix(".md")
-        tries = itertools.chain([stem], (f"{stem}-{n}" for n in itertools.count(2)))
-        made[path] = next(name for name in tries if name not in used)
+        made[path] = free_name(path.removesuffix(".md"), used)
         used.add(made[path])
     return dict(sorted(made.items()))
 
@@ -153,7 +150,7 @@ class Documents:
             old = self.at(steps[back].id, steps[back].path) if 0 < back < len(steps) else None
         except ConcordError:
             return None
-        return again(old.text[start:end], start, document) if old else None
+        return nearest(places(document.text, old.text[start:end], document.body), start) if old else None
 
     # ------------------------------------------------------------ bringing in
 

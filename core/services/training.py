@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
 
 from core.access import Actor, require
+from core.curation.names import free_name
 from core.errors import BadInput
 from core.evaluation import anchoring
 from core.evaluation.curves import alphas
@@ -103,8 +103,7 @@ class Training:
         served = {one.production.config.alpha_model for one in self.runs.preferences.promotions()}
         if name and name in served:
             raise BadInput(f"The model {name!r} is or was in production, so it stays as it is. Choose another --name.")
-        free = (one for one in chain([otherwise], (f"{otherwise}-{n}" for n in count(2))) if one not in served)
-        return name or next(free)
+        return name or free_name(otherwise, served)
 
 
 class _Examples:
