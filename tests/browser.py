@@ -128,7 +128,7 @@ class Screen:
         """Leave a screenshot in docs/screens."""
         folder = ROOT / "docs" / "screens"
         folder.mkdir(parents=True, exist_ok=True)
-        self.page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=20_000)
+        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=20_000)
         self.page.screenshot(path=str(folder / f"{name}.png"), animations="disabled")
 
 

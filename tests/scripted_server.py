@@ -164,16 +164,15 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             raw = self.rfile.read(int(self.headers["Content-Length"]))
             seen = Seen(unquote(self.path), dict(self.headers), json.loads(raw))
             fault = server.arrive(seen)
+            time.sleep(fault.seconds or server.seconds)
+            server.leave()  # before the answer: whoever has it may call again before this thread goes on
             try:
-                time.sleep(fault.seconds or server.seconds)
                 if fault.hang_up:
                     self.close_connection = True
                     return
                 self._answer(seen, fault)
             except (BrokenPipeError, ConnectionResetError):
                 pass
-            finally:
-                server.leave()
 
         def _answer(self, seen: Seen, fault: Fault) -> None:
             if fault.status != 200:
