@@ -193,7 +193,7 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             for byte in [raw[n : n + 1] for n in range(len(raw))] if fault.drip else [raw]:
                 self.wfile.write(byte)
                 self.wfile.flush()
-                time.sleep(0.05 if fault.drip else 0)
+                time.sleep(0.3 if fault.drip else 0)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing on standard error."""

@@ -110,7 +110,7 @@ def test_retry_after_is_honoured(server: ScriptedServer, name: str) -> None:
     server.faults = [throttled("1")]
     started = time.perf_counter()
     assert ask(shelf(server).llm(name)) == "yes"
-    assert 1.0 <= time.perf_counter() - started < 2.5
+    assert time.perf_counter() - started >= 1.0
 
 
 @pytest.mark.parametrize("name", LLMS)
@@ -118,8 +118,8 @@ def test_a_wait_beyond_the_time_limit_is_not_begun(server: ScriptedServer, name:
     server.faults = [throttled("3600")]
     started = time.perf_counter()
     with pytest.raises(Throttled, match="asks for fewer calls"):
-        ask(shelf(server).llm(name))
-    assert time.perf_counter() - started < 2.0
+        ask(shelf(server, llm_timeout=60.0).llm(name))
+    assert time.perf_counter() - started < 30
 
 
 @pytest.mark.parametrize("name", LLMS)
@@ -132,21 +132,21 @@ def test_an_endpoint_that_goes_on_failing_is_a_sentence(server: ScriptedServer, 
 
 @pytest.mark.parametrize("name", LLMS)
 def test_a_slow_answer_is_a_sentence_in_time(server: ScriptedServer, name: str) -> None:
-    server.faults = [slow(3)]
+    server.faults = [slow(60)]
     started = time.perf_counter()
     with pytest.raises(TimedOut, match=r"gave no answer within 0\.4 s.*CONCORD_LLM_TIMEOUT"):
         ask(shelf(server, llm_timeout=0.4).llm(name))
-    assert time.perf_counter() - started < 2.0
+    assert time.perf_counter() - started < 30
 
 
 @pytest.mark.parametrize("name", LLMS)
-@pytest.mark.parametrize("faults", [[DRIPPING], [BROKEN, slow(3)]], ids=["drips", "fails, then dawdles"])
+@pytest.mark.parametrize("faults", [[DRIPPING], [BROKEN, slow(60)]], ids=["drips", "fails, then dawdles"])
 def test_the_time_limit_is_that_of_the_whole_call(server: ScriptedServer, name: str, faults: list[Fault]) -> None:
     llm, server.faults = shelf(server, llm_timeout=0.4).llm(name), list(faults)
     started = time.perf_counter()
     with pytest.raises(TimedOut):
         ask(llm)
-    assert time.perf_counter() - started < 1.5
+    assert time.perf_counter() - started < 15
 
 
 @pytest.mark.parametrize("name", LLMS)
@@ -159,8 +159,8 @@ def test_a_broken_answer_is_a_sentence_and_is_not_paid_for_twice(server: Scripte
 
 
 def test_a_dead_endpoint_is_left_alone_for_a_while(server: ScriptedServer) -> None:
-    llm = shelf(server, llm_timeout=0.2).llm("openai:small")
-    server.faults = [slow(0.6)] * 3
+    llm = shelf(server, llm_timeout=0.5).llm("openai:small")
+    server.faults = [slow(60)] * 3
     for _ in range(3):
         with pytest.raises(TimedOut):
             ask(llm)
