@@ -44,7 +44,7 @@ def kill_worker(home: Path) -> None:
                 time.sleep(0.02)
 
 
-def wait(app: App, job: int, seconds: float = 60.0) -> Job:
+def wait(app: App, job: int, seconds: float = 300.0) -> Job:
     end = time.monotonic() + seconds
     while app.jobs.get(job).open and time.monotonic() < end:
         time.sleep(0.05)
@@ -114,13 +114,13 @@ def test_a_killed_worker_is_replaced_and_the_work_is_finished(quick: App) -> Non
     until(lambda: not quick.jobs.processes.alive(job.id))
     assert quick.jobs.get(job.id).state == "running"
     assert quick.jobs.sweep() == (job.id,)
-    done = wait(quick, job.id, 120)
+    done = wait(quick, job.id)
     assert done.state == "done"
     assert done.attempts == 2
     assert quick.searching.search("Sentence 7 with words").hits
 
 
-def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
+def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait for something that must happen."""
     end = time.monotonic() + seconds
     while not true():
