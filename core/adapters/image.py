@@ -93,27 +93,48 @@ def read_table(path: Path) -> pa.Table:
         return pa.ipc.open_file(source).read_all()
 
 
-def column(table: pa.Table, name: str) -> pa.Array:
-    """A column as one array; a row of it is then a microsecond away."""
-    found = table[name].combine_chunks()
-    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
-
-
 def numbers(table: pa.Table, name: str) -> np.ndarray:
     """A column of 32-bit numbers on the same memory (`to_numpy` would import pandas: a quarter second)."""
-    found = column(table, name)
+    found = _column(table, name)
     if not len(found):
         return np.empty(0, np.int32)
     return np.frombuffer(found.buffers()[1], dtype=np.int32)[found.offset : found.offset + len(found)]
 
 
-def texts(table: pa.Table, name: str) -> tuple[np.ndarray, memoryview]:
-    """A column of long texts as one run of bytes, and where each text starts in it."""
-    found = column(table, name)
-    if not len(found):
-        return np.zeros(1, np.int64), memoryview(b"")
-    starts = np.frombuffer(found.buffers()[1], dtype=np.int64)[found.offset :]
-    return starts, memoryview(found.buffers()[2])
+class Texts:
+    """A column of texts on the same memory. Each is a slice of one run of bytes, read in a third of pyarrow's time.
+
+    >>> made = Texts(pa.table({"name": pa.array(["", "café", "tea"], pa.large_string())}), "name")
+    >>> made[1], made.part(1, 0, 2), made.all()
+    ('café', 'ca', ['', 'café', 'tea'])
+    """
+
+    def __init__(self, table: pa.Table, name: str) -> None:
+        self._column = found = _column(table, name)
+        _, starts, data = found.buffers() if len(found) else (None, None, None)
+        self._starts = np.zeros(1, np.int64) if starts is None else np.frombuffer(starts, np.int64)[found.offset :]
+        self._bytes = memoryview(data or b"")
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, n: int) -> str:
+        return str(self._bytes[self._starts.item(n) : self._starts.item(n + 1)], "utf-8")
+
+    def part(self, n: int, first: int, last: int) -> str:
+        """Some bytes of one text, without touching the rest."""
+        at = self._starts.item(n)
+        return str(self._bytes[at + first : at + last], "utf-8")
+
+    def all(self) -> list[str]:
+        """Every text, in one go."""
+        found: list[str] = self._column.to_pylist()
+        return found
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    found = table[name].combine_chunks()
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
 
 
 def map_array(path: Path) -> np.ndarray:

@@ -43,22 +43,19 @@ class Index:
             image.read_table(served / "documents.arrow"),
             image.read_table(served / "chunks.arrow"),
         )
-        self._texts = image.column(self._documents, "text")
-        self._ids, self._headings, self._contexts = (
-            image.column(chunks, name) for name in ("id", "heading", "context")
-        )
+        self._texts = image.Texts(self._documents, "text")
+        self._ids, self._headings, self._contexts = (image.Texts(chunks, name) for name in ("id", "heading", "context"))
         self._doc_of, self._starts, self._ends = (image.numbers(chunks, name) for name in ("doc", "start", "end"))
         self._first_byte, self._last_byte = (image.numbers(chunks, name) for name in ("first_byte", "last_byte"))
-        self._text_starts, self._text_bytes = image.texts(self._documents, "text")
         self._parents = np.stack([image.numbers(chunks, "parent_start"), image.numbers(chunks, "parent_end")], axis=1)
-        self._terms = image.column(image.read_table(served / "terms.arrow"), "term")
+        self._terms = image.Texts(image.read_table(served / "terms.arrow"), "term")
         self._start, self._where, self._impacts = (
             image.map_array(served / f"{name}.npy") for name in ("start", "where", "impacts")
         )
         self._vectors = image.map_array(served / "vectors.npy")
+        self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
         self._masks = lru_cache(maxsize=64)(self._mask)
         self.rarity = lru_cache(maxsize=50_000)(self._rarity)
-        self._text = lru_cache(maxsize=256)(self._read_text)
         image.warm(self._vectors)
         _one_thread_per_search()
 
@@ -83,11 +80,11 @@ class Index:
     @cached_property
     def vocabulary(self) -> Mapping[str, int]:
         """Every term with its number."""
-        return {term: n for n, term in enumerate(self._terms.to_pylist())}
+        return {term: n for n, term in enumerate(self._terms.all())}
 
     @cached_property
     def _by_id(self) -> Mapping[str, int]:
-        return {chunk: n for n, chunk in enumerate(self._ids.to_pylist())}
+        return {chunk: n for n, chunk in enumerate(self._ids.all())}
 
     def answers(self, document: int) -> tuple[str, ...]:
         """The questions that a document promises to answer."""
@@ -97,17 +94,17 @@ class Index:
         """A chunk by number."""
         above = self._parents.item(chunk, 0)
         return Passage(
-            id=self._ids[chunk].as_py(),
+            id=self._ids[chunk],
             document=self._doc_of.item(chunk),
             start=self._starts.item(chunk),
             end=self._ends.item(chunk),
-            heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk].as_py()) else (),
+            heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk]) else (),
             parent=(above, self._parents.item(chunk, 1)) if above >= 0 else None,
         )
 
     def context(self, chunk: int) -> str:
         """What stands before a chunk where it is embedded."""
-        return str(self._contexts[chunk].as_py())
+        return self._contexts[chunk]
 
     def number(self, chunk: str) -> int | None:
         """The number of a chunk id, if this generation has it."""
@@ -122,15 +119,11 @@ class Index:
 
     def excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""
-        at = self._text_starts.item(self._doc_of.item(chunk))
-        return str(self._text_bytes[at + self._first_byte.item(chunk) : at + self._last_byte.item(chunk)], "utf-8")
+        return self._texts.part(self._doc_of.item(chunk), self._first_byte.item(chunk), self._last_byte.item(chunk))
 
     def text(self, document: int) -> str:
         """The whole text of a document."""
         return self._text(document)
-
-    def _read_text(self, document: int) -> str:
-        return str(self._texts[document].as_py())
 
     def document_of(self, chunk: int) -> int:
         """The number of the document that a chunk belongs to."""
@@ -147,12 +140,11 @@ class Index:
 
     def allowed(self, filters: Filters, today: date) -> np.ndarray | None:
         """Which chunks a search may return; None when all of them may."""
-        mask = self._masks(filters, today)
-        return None if mask.all() else mask
+        return self._masks(filters, today)
 
-    def _mask(self, filters: Filters, today: date) -> np.ndarray:
+    def _mask(self, filters: Filters, today: date) -> np.ndarray | None:
         documents = np.array([admits(filters, facts, today) for facts in self.documents], dtype=np.bool_)
-        return documents[self._doc_of] if len(documents) else np.empty(0, np.bool_)
+        return None if documents.all() else documents[self._doc_of]
 
     # ------------------------------------------------------------ legs
 
