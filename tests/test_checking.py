@@ -104,7 +104,7 @@ def test_what_is_typed_is_checked_before_it_is_saved(desk: App) -> None:
 def test_the_same_findings_are_in_the_facts(desk: App) -> None:
     number = change(desk, it__vpn="---\nstatus: wip\n---\n# VPN\n")
     row = desk.changes.database.query("SELECT * FROM changes WHERE id = ?", (number,))[0]
-    facts, work = desk.changes.facts(desk.changes.database.query, row)
+    facts, work = desk.changes.facts.of(desk.changes.database.query, row)
     assert facts.broken == obstacles(facts)
     assert len(facts.broken) == 1, "what cannot be read is said once"
     assert [one.rule for one in work.findings] == ["frontmatter"]

@@ -13,6 +13,7 @@ from typing import Any
 
 from core import __version__
 from core.entrypoints import (
+    building,
     changing,
     commands,
     comparing,
@@ -213,12 +214,12 @@ def _looking(add: _Adder) -> None:
 
 
 def _index(add: _Adder) -> None:
-    reindex = add("reindex", commands.reindex, "make the newest commit searchable")
+    reindex = add("reindex", building.reindex, "make the newest commit searchable")
     reindex.add_argument("--profile", default="", help="which profile (default: the one in production)")
     reindex.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
     profiles = add.group_of("profiles", "how documents become an index")
-    profiles("list", commands.profiles_list, "every profile")
-    new = profiles("add", commands.profiles_add, "keep a new profile")
+    profiles("list", building.profiles_list, "every profile")
+    new = profiles("add", building.profiles_add, "keep a new profile")
     new.add_argument("name", metavar="NAME")
     new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic, hierarchical or agentic")
     new.add_argument(
@@ -247,21 +248,21 @@ def _index(add: _Adder) -> None:
         one.add_argument("name", metavar="NAME")
     generations = add.group_of("generations", "published states of an index")
     for name, run, about in (
-        ("list", commands.generations_list, "every generation"),
-        ("rollback", commands.generations_rollback, "serve an older one"),
+        ("list", building.generations_list, "every generation"),
+        ("rollback", building.generations_rollback, "serve an older one"),
     ):
         one = generations(name, run, about)
         one.add_argument("--profile", default="", help="which profile (default: the one in production)")
         if name == "rollback":
             one.add_argument("number", type=int, metavar="N")
     jobs = add.group_of("jobs", "long work in the background")
-    jobs("list", commands.jobs_list, "running and past jobs")
+    jobs("list", building.jobs_list, "running and past jobs")
     for name, run, about in (
-        ("log", commands.jobs_log, "what a job printed"),
-        ("cancel", commands.jobs_cancel, "ask a job to stop"),
+        ("log", building.jobs_log, "what a job printed"),
+        ("cancel", building.jobs_cancel, "ask a job to stop"),
     ):
         jobs(name, run, about).add_argument("job", type=int, metavar="N")
-    work = add("work", commands.work, "do the work of a job in this process (started by Concord itself)")
+    work = add("work", building.work, "do the work of a job in this process (started by Concord itself)")
     work.add_argument("job", type=int, metavar="N")
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import getpass
-import json
 import textwrap
 from argparse import Namespace
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from core import profiles, strict
+from core import strict
 from core.access import Actor, require
 from core.bootstrap import App, beside, build, fetch_models, list_models
 from core.entrypoints.terminal import Terminal, table
@@ -19,7 +17,7 @@ from core.evaluation import beir
 from core.retrieval import config as configs
 from core.services import evaluating, indexing, searching
 from core.settings import PROJECT, Settings
-from core.types import Document, Filters, Generation, Hit, Person
+from core.types import Document, Filters, Hit, Person
 
 STARTER = Person("Concord", "concord@localhost")
 DOOR = "command line"
@@ -46,10 +44,6 @@ def acting(app: App, options: Namespace) -> Actor:
         return replace(app.accounts.actor(options.user), door=DOOR)
     name = getpass.getuser()
     return Actor(f"{name}@localhost", name, f"{name}@localhost", "admin", DOOR)
-
-
-def _digest(value: str) -> str:
-    return value[:12]
 
 
 # ---------------------------------------------------------------- workspace
@@ -265,166 +259,3 @@ def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> 
     fetched = fetch_models(settings, options.names, terminal.progress)
     terminal.show({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
     return 0
-
-
-# ---------------------------------------------------------------- index
-
-
-def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Build in this process, with a bar."""
-    app = open_app(settings)
-    require(acting(app, options), "rebuild the index")
-    built = app.indexing.build(app.preferences.profile(options.profile), full=options.full, progress=terminal.progress)
-    lines = [indexing.describe(built)]
-    lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
-    lines += [f"left out {path}: {why}" for path, why in built.skipped]
-    lines += built.generation.notes if built.fresh else ()
-    terminal.show(indexing.as_json(built), lines)
-    return 0
-
-
-def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Profiles, and which of them serve."""
-    app = open_app(settings)
-    production = app.preferences.production().profile
-    value = []
-    for profile in app.preferences.profiles():
-        serving = app.shelf.current(profile)
-        value.append(
-            {
-                **strict.plain(profile),
-                "digest": profiles.identity(profile),
-                "production": profile == production,
-                "generation": serving.number if serving else None,
-            }
-        )
-    rows = [
-        (
-            p["name"],
-            p["chunker"]["name"],
-            "+".join((p["embedder"], *p["embedders"])),
-            p["context"],
-            p["digest"],
-            p["generation"] or "-",
-            "yes" if p["production"] else "",
-        )
-        for p in value
-    ]
-    terminal.show(value, table(rows, ("name", "chunker", "embedder", "context", "digest", "generation", "production")))
-    return 0
-
-
-def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Keep a new profile."""
-    raw: dict[str, Any] = {
-        "name": options.name,
-        "context": options.context,
-        "graph": options.graph,
-        "chunker": {"name": options.chunker, "params": params_of(options.param)},
-    }
-    if options.embedder:
-        raw["embedder"], *raw["embedders"] = options.embedder
-    if options.writer:
-        raw["writers"] = options.writer
-    raw["combine"] = options.combine
-    try:
-        raw["lexical"] = json.loads(options.lexical)
-    except ValueError as error:
-        raise BadInput(f"--lexical is not valid JSON: {error}.") from None
-    app = open_app(settings)
-    profile = app.administration.add_profile(acting(app, options), profiles.from_mapping(raw))
-    digest = profiles.identity(profile)
-    terminal.show(
-        {**strict.plain(profile), "digest": digest},
-        [f"Added {profile.name} ({digest}). Build it with: python -m core reindex --profile {profile.name}"],
-    )
-    return 0
-
-
-def params_of(pairs: Sequence[str]) -> dict[str, int]:
-    """Parameters of a chunker from KEY=N pairs."""
-    params = {}
-    for pair in pairs:
-        key, _, value = pair.partition("=")
-        if not value.isdigit():
-            raise BadInput(f"--param {pair!r} must look like max_tokens=400.")
-        params[key] = int(value)
-    return params
-
-
-def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Generations, newest first."""
-    app = open_app(settings)
-    found = app.shelf.all(app.preferences.profile(options.profile))
-    terminal.show(
-        [strict.plain(g) for g in found],
-        table([_row(g) for g in found], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),
-    )
-    return 0
-
-
-def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Serve an older generation until the next reindex."""
-    app = open_app(settings)
-    made = app.administration.rollback(acting(app, options), options.number, options.profile)
-    terminal.show(
-        strict.plain(made), [f"Generation {made.number} ({_digest(made.commit)}) serves now, until the next reindex."]
-    )
-    return 0
-
-
-def _row(g: Generation) -> tuple[Any, ...]:
-    return (
-        g.number,
-        _digest(g.commit),
-        g.documents,
-        g.chunks,
-        f"{g.bytes / 1e6:.1f}",
-        g.built,
-        "yes" if g.current else "",
-    )
-
-
-# ---------------------------------------------------------------- jobs
-
-
-def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Jobs, newest first."""
-    jobs = open_app(settings).jobs.recent()
-    rows = [
-        (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.message or job.error, job.created) for job in jobs
-    ]
-    terminal.show(
-        [strict.plain(job) for job in jobs], table(rows, ("n", "kind", "state", "progress", "message", "created"))
-    )
-    return 0
-
-
-def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What a job printed."""
-    jobs = open_app(settings).jobs
-    job = jobs.get(options.job)
-    log = jobs.processes.log(job.id)
-    terminal.show({"job": job.id, "log": log}, log.splitlines() or [f"Job {job.id} printed nothing."])
-    return 0
-
-
-def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Ask a job to stop."""
-    app = open_app(settings)
-    job = app.administration.cancel(acting(app, options), options.job)
-    terminal.show(
-        strict.plain(job),
-        [f"Job {job.id} was asked to stop." if job.open else f"Job {job.id} already ended: {job.state}."],
-    )
-    return 0
-
-
-def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Be the worker of a job."""
-    app = open_app(settings)
-    job = app.jobs.run(options.job, app.kinds())
-    if job.state == "done":
-        app.catch_up()  # what was merged while the work went on has not started a job of its own
-    terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])
-    return 0 if job.state in ("done", "cancelled") else 1

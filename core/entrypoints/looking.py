@@ -9,7 +9,8 @@ from core import strict
 from core.chunking import chunker
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
-from core.entrypoints.commands import acting, open_app, params_of
+from core.entrypoints.building import params_of
+from core.entrypoints.commands import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import NotFound
 from core.settings import Settings

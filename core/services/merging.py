@@ -16,7 +16,8 @@ from core.curation.review import Verdict
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.accounts import plain_address
 from core.services.auditing import Run
-from core.services.changes import Change, Changes, branch_of
+from core.services.change_facts import branch_of
+from core.services.changes import Change, Changes
 from core.types import Commit, Person
 
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
