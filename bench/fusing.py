@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import Timing, timed
+from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.config import parse
 from core.retrieval.fusion import rank
-from core.retrieval.pipeline import Candidates, fuse
 
 LEG, SHARED, TIMES = 1000, 500, 101
 NAMES = ("convex-0.5", "tm2c2-0.5", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")

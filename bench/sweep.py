@@ -9,9 +9,9 @@ import numpy as np
 from bench.measure import Timing, timed
 from core.evaluation import curves, sweep
 from core.evaluation.statistics import bootstrap
+from core.retrieval.candidates import Candidates
 from core.retrieval.config import parse
 from core.retrieval.fusion import rank
-from core.retrieval.pipeline import Candidates
 from core.services.tuning import RESAMPLES
 from core.types import SearchConfig
 

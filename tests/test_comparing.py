@@ -13,8 +13,8 @@ from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused, Unavailable
 from core.retrieval import comparing as laws
 from core.retrieval import config as configs
+from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.explaining import contributions
-from core.retrieval.pipeline import Candidates, fuse
 from core.retrieval.presets import fifteen, presets, spell
 from core.retrieval.strip import alpha_strip
 from core.services.asking import Asking

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.retrieval import config as configs
+from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.fusion import NORMALISATIONS, best_first, rank
-from core.retrieval.pipeline import Candidates, fuse
 from core.retrieval.table import stacked
 from core.types import SearchConfig
 

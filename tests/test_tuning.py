@@ -16,8 +16,8 @@ from core.evaluation.comparisons import Compared
 from core.evaluation.measures import ranked
 from core.evaluation.querysets import Question
 from core.retrieval import config as configs
+from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.fusion import rank
-from core.retrieval.pipeline import Candidates, fuse
 from core.retrieval.presets import spell
 from core.services.legs import narrow
 from core.services.runs import Plan

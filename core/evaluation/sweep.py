@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
+from core.retrieval.candidates import Candidates
 from core.retrieval.config import weights as leg_weights
 from core.retrieval.fusion import FUSIONS, Legs, ceiling, on_one_scale
-from core.retrieval.pipeline import Candidates
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def fuse(legs: Legs, config: SearchConfig) -> np.ndarray:
 
 
 def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
-    """The best score of every question on the scale that tau is on, as `pipeline.fuse` gives it."""
+    """The best score of every question on the scale that tau is on, as `candidates.fuse` gives it."""
     import numpy as np
 
     weights = list(leg_weights(config).values())

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from core.retrieval.hits import Explainer
 from core.types import Hit, SearchConfig
-
-if TYPE_CHECKING:
-    from core.retrieval.pipeline import Explainer
 
 MAX_DEPTH = 1000
 

@@ -8,63 +8,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
+from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.combining import dense_leg
-from core.retrieval.config import weights as leg_weights
 from core.retrieval.families import families
 from core.retrieval.features import Seen
-from core.retrieval.fusion import FUSIONS, Legs, best_first, ceiling, on_one_scale
 from core.retrieval.graph import LocalLeg, PageRankLeg
+from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.rerank import Outcome, Task, rerank
 from core.retrieval.slidegar import NEIGHBOURS
-from core.retrieval.table import Table, stacked
 from core.retrieval.trace import Trace
 from core.retrieval.weighing import Balance
-from core.types import Filters, Frozen, Hit, LegScore, Result, SearchConfig
+from core.types import Filters, Frozen, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
 
 MAX_QUERY = 10_000
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Everything the legs found for one query: enough to fuse again without searching again."""
-
-    retrieved: Mapping[str, Ranking]
-    scores: Mapping[str, Mapping[int, float]]
-    floors: Mapping[str, float]
-    guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
-
-    @cached_property
-    def table(self) -> Table:
-        """The same as arrays: made when first fused, and not again when a slider moves."""
-        return stacked(self.retrieved, self.scores)
-
-
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """One ranking from all legs, with what each leg gave."""
-
-    ranking: Ranking
-    chunks: np.ndarray  # all candidates, in the order of their numbers
-    legs: Legs
-    weights: Mapping[str, float]
-    confidence: float
-
-    def normalised(self, leg: str) -> dict[int, float]:
-        """What a leg gave, on the common scale, to each candidate that it says anything about."""
-        n = self.legs.names.index(leg)
-        here = self.legs.here[n]
-        return dict(zip(self.chunks[here].tolist(), self.legs.scores[n, here].tolist(), strict=True))
 
 
 def no_llm() -> Llm:
@@ -234,23 +201,6 @@ def seen(query: str, candidates: Candidates) -> Seen:
     return Seen(query, found["dense"], found[other], floors["dense"], floors[other])
 
 
-def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
-    """Candidates to one ranking: arithmetic alone, so sliders can call it as often as they move."""
-    import numpy as np
-
-    table, names = candidates.table, sorted(candidates.scores)
-    floors = np.array([candidates.floors[name] for name in names])
-    legs = on_one_scale(names, table.scores, table.here, table.places, config.normalisation, floors)
-    given = leg_weights(config)
-    weights = [given[name] for name in legs.names]
-    scores = FUSIONS[config.fusion](legs, weights, config.rrf_k)
-    order = best_first(scores)
-    ranking = dict(zip(table.chunks[order].tolist(), scores[order].tolist(), strict=True))
-    best = next(iter(ranking.values()), 0.0)
-    top = ceiling(config.fusion, weights, config.rrf_k, best)
-    return Fused(ranking, table.chunks, legs, given, best / top if top > 0 else 0.0)
-
-
 def reranked(
     query: str,
     fused: Fused,
@@ -288,55 +238,3 @@ def _further(
     """The same query asked deeper; its time counts as part of the cut."""
     candidates = gather(query, config, index, embed, allowed, Trace())
     return Explainer(index, candidates, fuse(candidates, config), Outcome())
-
-
-class Explainer:
-    """Turns chunk numbers into hits that say why they stand where they stand."""
-
-    def __init__(self, index: Index, candidates: Candidates, fused: Fused, reranked: Outcome) -> None:
-        self.index, self.candidates, self.fused, self.reranked = index, candidates, fused, reranked
-        self.places = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
-        self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
-        rows = zip(fused.legs.names, fused.legs.scores.tolist(), fused.legs.places.tolist(), strict=True)
-        self.rows = {name: (scaled, places) for name, scaled, places in rows}
-
-    def hit(self, place: int, chunk: int) -> Hit:
-        """One chunk as a hit at a place."""
-        passage = self.index.passage(chunk)
-        facts = self.index.documents[passage.document]
-        given = self.reranked.scores.get(chunk)
-        return Hit(
-            rank=place,
-            doc=facts.doc,
-            path=facts.path,
-            title=facts.title,
-            heading=passage.heading,
-            chunk=passage.id,
-            start=passage.start,
-            end=passage.end,
-            text=self.index.excerpt(chunk),
-            score=self.fused.ranking[chunk] if given is None else given,
-            legs={
-                name: self._leg(name, chunk, scores[chunk])
-                for name, scores in self.candidates.scores.items()
-                if chunk in scores
-            },
-            status=facts.status,
-            version=facts.version,
-            fused_rank=self.places.get(chunk, 0),
-            rerank_score=self.reranked.said.get(chunk),
-        )
-
-    def parent(self, place: int, chunk: int) -> Hit:
-        """The parent of a chunk as a hit: `chunk` still names the child that was found."""
-        hit, above = self.hit(place, chunk), self.index.passage(chunk).parent
-        if above is None:
-            return hit
-        text = self.index.text(self.index.document_of(chunk))
-        return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
-
-    def _leg(self, name: str, chunk: int, score: float) -> LegScore:
-        column, (scaled, places) = self.columns[chunk], self.rows[name]
-        guide = self.candidates.guides.get(name)
-        note = guide.path(chunk) if guide else ""
-        return LegScore(score, scaled[column], self.fused.weights[name], places[column], note)

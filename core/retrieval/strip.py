@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from core.retrieval.pipeline import Candidates, fuse
+from core.retrieval.candidates import Candidates, fuse
 from core.types import SearchConfig
 
 Line = tuple[float, float]  # the score at alpha 0 and at alpha 1

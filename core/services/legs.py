@@ -12,7 +12,7 @@ from typing import Any
 from core import profiles, strict
 from core.evaluation.scoring import READ
 from core.ports import Database, Index
-from core.retrieval.pipeline import Candidates, fuse
+from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.trace import Trace
 from core.services.ledger import tally
 from core.services.searching import Searching

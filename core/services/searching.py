@@ -12,6 +12,7 @@ from core.errors import Unavailable
 from core.ports import Clock, Index, Llm, Models, Shelf
 from core.retrieval import pipeline, weighing
 from core.retrieval.alpha import AlphaModels
+from core.retrieval.candidates import Candidates, Fused
 from core.retrieval.combining import apart
 from core.retrieval.config import name as config_name
 from core.retrieval.hyde import Embed
@@ -101,7 +102,7 @@ class Searching:
         config: SearchConfig,
         filters: Filters = Filters(),
         trace: Trace | None = None,
-    ) -> pipeline.Candidates:
+    ) -> Candidates:
         """What the legs find, before fusion. With a trace the query is embedded anew, so that times are true."""
         query, allowed = pipeline.check_query(query), index.allowed(filters, self.clock.today())
         vector = self._vector if trace is None else self._embed
@@ -111,16 +112,12 @@ class Searching:
         embed = pipeline.embedding(query, config, plain, self._imagining(index), llm, trace)
         return pipeline.gather(query, config, index, embed, allowed, trace)
 
-    def weighed(
-        self, index: Index, query: str, found: pipeline.Candidates, config: SearchConfig, trace: Trace
-    ) -> SearchConfig:
+    def weighed(self, index: Index, query: str, found: Candidates, config: SearchConfig, trace: Trace) -> SearchConfig:
         """The configuration with this query's own weights, where it asks for them."""
         balance = lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index))
         return pipeline.weigh(query, found, config, balance, trace)[0]
 
-    def reranked(
-        self, index: Index, query: str, fused: pipeline.Fused, config: SearchConfig, trace: Trace
-    ) -> list[int]:
+    def reranked(self, index: Index, query: str, fused: Fused, config: SearchConfig, trace: Trace) -> list[int]:
         """The final order of a fused ranking."""
         own = config.rerank_model if config.reranker == "cross-encoder" else ""
         allowed = index.allowed(Filters(), self.clock.today())

@@ -13,6 +13,7 @@ from core.errors import ConcordError
 from core.evaluation.runs import Run
 from core.retrieval import calibration, pipeline
 from core.retrieval.calibration import Point
+from core.retrieval.candidates import fuse
 from core.retrieval.trace import Trace
 from core.retrieval.weighing import balance
 from core.services.comparing import Column, Held
@@ -83,7 +84,7 @@ def confidence(query: str, column: Column, held: Held) -> float:
     """The best fused score of a query, on the scale that tau is on."""
     found = held.searching.candidates(held.index, query, column.config, held.filters)
     config = held.searching.weighed(held.index, query, found, column.config, Trace())
-    return pipeline.fuse(found, config).confidence
+    return fuse(found, config).confidence
 
 
 def learned_alphas(query: str, column: Column, held: Held, names: Iterable[str]) -> dict[str, float]:

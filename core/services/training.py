@@ -19,7 +19,8 @@ from core.evaluation.querysets import Question, of_question, settled
 from core.evaluation.statistics import Comparison, Interval, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval.alpha import AlphaModel, purpose
-from core.retrieval.pipeline import Candidates, fuse, seen
+from core.retrieval.candidates import Candidates, fuse
+from core.retrieval.pipeline import seen
 from core.services.legs import Legs, narrow
 from core.services.runs import Runs
 from core.types import NOTHING, SearchConfig
