@@ -82,7 +82,7 @@ def test_the_history_of_a_document_begins_where_it_was_added(store: GitStore) ->
 
 
 def test_opening_a_store_waits_for_the_git_of_a_killed_writer(store: GitStore) -> None:
-    with store._writing():
+    with store.git.writing():
         opened = threading.Thread(target=GitStore(store.path).create)
         opened.start()
         opened.join(0.5)
@@ -169,7 +169,7 @@ def with_a_pair(store: GitStore) -> str:
     for path in ("a.md", "x.md", "X.md"):
         raw_git(store, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", env=index)
     tree = raw_git(store, "write-tree", env=index).strip()
-    commit = store._commit_tree(tree, (store.head(),), BOB, "by hand")
+    commit = store.git.commit(tree, (store.head(),), BOB, "by hand")
     raw_git(store, "update-ref", "refs/heads/main", commit)
     return commit
 

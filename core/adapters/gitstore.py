@@ -1,36 +1,21 @@
-"""Documents in a bare git repository, written with plumbing and compare-and-swap, never checked out.
+"""Documents in a bare git repository, never checked out: a working tree is global state that two reviewers would fight over.
 
-A working tree is global state that two reviewers would fight over, and `Repo.index` is not thread-safe,
-so GitPython is used only to run git. One flock serialises the writers of all processes; git children
-inherit it, so a killed app cannot leave half a commit behind an open lock.
+Names pass an allowlist before git sees them, and what git would drop or mix in silence is refused with a sentence.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
-from git.cmd import Git
-
 from core.adapters import git_output
-from core.adapters.files import flock, fsync_folder
+from core.adapters.git_plumbing import Plumbing
 from core.curation.names import clashes, safe_path, safe_revision
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.types import Commit, Edit, Entry, Person
 
 MAIN = "main"
-APP = Person("Concord", "concord@localhost")
 
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "HOME": "/nonexistent",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "LC_ALL": "C.UTF-8",
-}
 _CONFIG = {
     "core.fsync": "committed",
     "gc.auto": "0",
@@ -40,7 +25,6 @@ _CONFIG = {
     "core.quotePath": "false",
 }
 _SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
-_NOBODY = "0" * 40
 
 
 class GitStore:
@@ -48,17 +32,18 @@ class GitStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
+        self.git = Plumbing(self.path)
 
     def create(self) -> None:
         """Make the repository if it is not there; wait for what a killed writer's git still does, and sweep the rest."""
         if not (self.path / "HEAD").exists():
             self.path.mkdir(parents=True, exist_ok=True)
-            self._git("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
-        have = self._git("config", "--list", "-z").decode().split("\0")
+            self.git.ask("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
+        have = self.git.ask("config", "--list", "-z").decode().split("\0")
         missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
-        with self._writing():  # else a start could repair before the last step of a killed writer arrives
+        with self.git.writing():  # else a start could repair before the last step of a killed writer arrives
             for key, value in missing.items():
-                self._git("config", key, value)
+                self.git.ask("config", key, value)
 
     # ------------------------------------------------------------ reading
 
@@ -82,25 +67,25 @@ class GitStore:
         """The full commit id behind a branch name or a short id."""
         name = safe_revision(revision)
         for candidate in (f"refs/heads/{name}", name):
-            code, out = self._run("rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}")
+            code, out = self.git.run("rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}")
             if code == 0:
                 return out.decode().strip()
         raise NotFound(f"There is no commit or branch {revision!r} in the knowledge base.")
 
     def contains(self, commit: str, ancestor: str) -> bool:
         """Whether a commit came after another, or is the same."""
-        return self._run("merge-base", "--is-ancestor", safe_revision(ancestor), safe_revision(commit))[0] == 0
+        return self.git.run("merge-base", "--is-ancestor", safe_revision(ancestor), safe_revision(commit))[0] == 0
 
     def entries(self, commit: str) -> tuple[Entry, ...]:
         """Every Markdown file of a commit, by path."""
         if not commit:
             return ()
-        out = self._git("ls-tree", "-r", "-z", "--long", safe_revision(commit))
+        out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
         return tuple(entry for line in out.split(b"\0") if (entry := git_output.entry(line)))
 
     def read(self, commit: str, path: str) -> bytes:
         """One file at one commit."""
-        code, out = self._run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
+        code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
         if code:
             raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
         return out
@@ -109,7 +94,7 @@ class GitStore:
         """Many files by blob id, in the order asked, through one git process."""
         if not blobs:
             return
-        out = memoryview(self._git("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
+        out = memoryview(self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
         at = 0
         for blob in blobs:
             line_end = bytes(out[at : at + 200]).index(b"\n") + at
@@ -124,7 +109,9 @@ class GitStore:
         """What differs between two commits; a moved file is one rename."""
         if not old:
             return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
-        out = self._git("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new))
+        out = self.git.ask(
+            "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new)
+        )
         return tuple(
             edit
             for edit in git_output.edits(iter(out.split(b"\0")))
@@ -133,21 +120,21 @@ class GitStore:
 
     def fork(self, one: str, other: str) -> str:
         """The newest commit that two lines share; "" when they share none."""
-        code, out = self._run("merge-base", safe_revision(one), safe_revision(other))
+        code, out = self.git.run("merge-base", safe_revision(one), safe_revision(other))
         return "" if code else out.decode().strip()
 
     def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
         """Paths that a merge could not decide, without merging."""
-        return tuple(self._merged_tree(self.head(into), head)[1])
+        return tuple(self.git.merged(self.head(into), head)[1])
 
     def sides(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
         """Per path that a merge could not decide the blobs of base, `head` and `onto`; "" where a side has none.
 
         A document is found under its new path. Where both sides renamed it git mixes their texts; here each has its own.
         """
-        mine, theirs = self._names(head), self._names(onto)
+        mine, theirs = self.git.names(head), self.git.names(onto)
         found: dict[str, tuple[str, str, str]] = {}
-        for path, blobs in self._merged_tree(onto, head)[1].items():
+        for path, blobs in self.git.merged(onto, head)[1].items():
             own = [names.get(path, blobs[stage]) if stage in blobs else "" for stage, names in ((3, mine), (2, theirs))]
             found[path] = (blobs.get(1, ""), own[0], own[1])
         return found
@@ -155,11 +142,13 @@ class GitStore:
     def clashes(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
         """Paths that a merge would put side by side although they differ only in case or Unicode form."""
         base = self.head(into)
-        return self._worse(self._names(self._merged_tree(base, head)[0]), (base,))
+        return self._worse(self.git.names(self.git.merged(base, head)[0]), (base,))
 
     def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
         """Every line of a document with the commit that wrote it."""
-        return git_output.blamed(self._git("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path)))
+        return git_output.blamed(
+            self.git.ask("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path))
+        )
 
     def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         """Steps of the main line, newest first, each with the files it changed."""
@@ -180,17 +169,17 @@ class GitStore:
 
     def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
-        out = self._git("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
+        out = self.git.ask("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
         return tuple(git_output.step(record) for record in out.split(b"\x01") if record)
 
     def branches(self, prefix: str = "") -> tuple[str, ...]:
         """Names of branches, in order."""
-        out = self._git("for-each-ref", "--format=%(refname:short)", f"refs/heads/{prefix}").decode()
+        out = self.git.ask("for-each-ref", "--format=%(refname:short)", f"refs/heads/{prefix}").decode()
         return tuple(out.split())
 
     def check(self) -> tuple[str, ...]:
         """What `git fsck` finds wrong; nothing when all is well."""
-        code, out = self._run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
+        code, out = self.git.run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
         return tuple(out.decode(errors="replace").splitlines()) if code else ()
 
     # ------------------------------------------------------------ writing
@@ -209,51 +198,51 @@ class GitStore:
         `expected` is the commit the author saw; None means whatever the branch holds now.
         """
         paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
-        with self._writing():
+        with self.git.writing():
             parent = self.head(branch)
             if expected is not None and parent != expected:
                 raise Conflict(
                     "The knowledge base moved on while you were writing. Nothing was saved; look again and retry."
                 )
             tree = self._tree(parent, paths, (parent,))
-            if parent and tree == self._tree_of(parent):
+            if parent and tree == self.git.tree_of(parent):
                 raise BadInput("Nothing to save: the documents are the same as before.")
-            commit = self._commit_tree(tree, (parent,) if parent else (), author, message)
-            self._swap(branch, commit, parent)
+            commit = self.git.commit(tree, (parent,) if parent else (), author, message)
+            self.git.swap(branch, commit, parent)
             return commit
 
     def begin(self, author: Person, message: str) -> str:
         """The main line with an empty first commit, if it has none yet: a change needs something to depart from."""
-        with self._writing():
+        with self.git.writing():
             if head := self.head(MAIN):
                 return head
-            commit = self._commit_tree(self._git("mktree").decode().strip(), (), author, message)
-            self._swap(MAIN, commit, "")
+            commit = self.git.commit(self.git.ask("mktree").decode().strip(), (), author, message)
+            self.git.swap(MAIN, commit, "")
             return commit
 
     def branch(self, name: str, at: str) -> None:
         """Start a branch at a commit; it must not exist."""
-        with self._writing():
-            self._swap(safe_revision(name), safe_revision(at), "")
+        with self.git.writing():
+            self.git.swap(safe_revision(name), safe_revision(at), "")
 
     def drop(self, name: str) -> None:
         """Remove a branch; its commits stay reachable from what was merged."""
-        with self._writing():
-            self._git("update-ref", "-d", f"refs/heads/{safe_revision(name)}")
-            self._sync_ref(name)
+        with self.git.writing():
+            self.git.ask("update-ref", "-d", f"refs/heads/{safe_revision(name)}")
+            self.git.sync(name)
 
     def merge(self, head: str, author: Person, message: str, *, into: str = MAIN) -> str:
         """Merge exactly this commit into a branch, without a working tree. Conflicts are reported, not guessed."""
-        with self._writing():
+        with self.git.writing():
             base = self.head(into)
-            tree, paths = self._merged_tree(base, head)
+            tree, paths = self.git.merged(base, head)
             if paths:
                 raise Conflict(
                     f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
                 )
-            self._assert_apart(self._names(tree), (base,))
-            commit = self._commit_tree(tree, (base, head), author, message)
-            self._swap(into, commit, base)
+            self._assert_apart(self.git.names(tree), (base,))
+            commit = self.git.commit(tree, (base, head), author, message)
+            self.git.swap(into, commit, base)
             return commit
 
     def weave(
@@ -267,48 +256,27 @@ class GitStore:
         expected: str,
     ) -> str:
         """Bring a branch up to date: merge `onto` into it, with `files` for what git could not decide."""
-        with self._writing():
+        with self.git.writing():
             if self.head(branch) != expected:
                 raise Conflict("The change moved on while you were solving. Nothing was saved; look again and retry.")
             paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
-            tree = self._tree(self._merged_tree(onto, expected)[0], paths, (onto, expected))
-            commit = self._commit_tree(tree, (expected, onto), author, message)
-            self._swap(branch, commit, expected)
+            tree = self._tree(self.git.merged(onto, expected)[0], paths, (onto, expected))
+            commit = self.git.commit(tree, (expected, onto), author, message)
+            self.git.swap(branch, commit, expected)
             return commit
 
-    # ------------------------------------------------------------ plumbing
-
-    def _merged_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
-        """The tree of a merge, and the paths that both sides changed in different ways, each with its blobs by stage."""
-        code, out = self._run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
-        if code not in (0, 1):
-            raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
-        return git_output.merged(out)
+    # ------------------------------------------------------------ what git would let pass
 
     def _tree(self, parent: str, files: Mapping[str, bytes | None], before: Sequence[str]) -> str:
-        """The tree of `parent` with `files` applied, built in a private index; no worse than those `before`."""
+        """The tree of `parent` with `files` applied; no worse than those `before`."""
         written = [(path, content) for path, content in files.items() if content is not None]
-        blobs = dict(
-            zip((path for path, _ in written), self._write_blobs([content for _, content in written]), strict=True)
-        )
-        lines = [f"100644 {blobs[path]} 0\t{path}" if path in blobs else f"0 {_NOBODY} 0\t{path}" for path in files]
-        with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
-            index = {"GIT_INDEX_FILE": f"{folder}/index"}
-            self._git("read-tree", *([parent] if parent else ["--empty"]), env=index)
-            self._git(
-                "update-index", "-z", "--index-info", stdin="".join(f"{line}\0" for line in lines).encode(), env=index
-            )
-            tree = self._git("write-tree", env=index).decode().strip()
-        names = self._names(tree)
-        self._assert_tree(names, {**self._names(parent), **{path: blobs.get(path, "") for path in files}})
+        made = self.git.write_blobs([content for _, content in written])
+        blobs = dict.fromkeys(files, "") | dict(zip((path for path, _ in written), made, strict=True))
+        tree = self.git.tree(parent, blobs)
+        names = self.git.names(tree)
+        self._assert_tree(names, {**self.git.names(parent), **blobs})
         self._assert_apart(names, before)
         return tree
-
-    def _names(self, tree: str) -> dict[str, str]:
-        """Every path of a tree with its blob."""
-        out = self._git("ls-tree", "-r", "-z", tree) if tree else b""
-        lines = (line.split(b"\t", 1) for line in out.split(b"\0") if line)
-        return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, path in lines}
 
     def _assert_tree(self, names: Mapping[str, str], wanted: Mapping[str, str]) -> None:
         """git drops paths it dislikes with exit code 0."""
@@ -325,101 +293,5 @@ class GitStore:
     def _worse(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """Clashes that were not there before: a pair that somebody's own git brought in stops nobody's other work."""
         found = clashes(names)
-        known = [set(group) for commit in before if found for group in clashes(self._names(commit))]
+        known = [set(group) for commit in before if found for group in clashes(self.git.names(commit))]
         return tuple(group for group in found if not any(old >= set(group) for old in known))
-
-    def _write_blobs(self, contents: Sequence[bytes]) -> list[str]:
-        """Any number of blobs through one process: loose objects for few, one pack for many, both synced."""
-        if not contents:
-            return []
-        parts: list[bytes] = []
-        for mark, content in enumerate(contents, 1):
-            parts += [b"blob\nmark :%d\ndata %d\n" % (mark, len(content)), content, b"\n"]
-        parts += [b"get-mark :%d\n" % mark for mark in range(1, len(contents) + 1)]
-        out = self._git("fast-import", "--quiet", "--done", stdin=b"".join(parts) + b"done\n")
-        return out.decode().split()
-
-    def _commit_tree(self, tree: str, parents: Sequence[str], author: Person, message: str) -> str:
-        who = {
-            "GIT_AUTHOR_NAME": _one_line(author.name) or "unknown",
-            "GIT_AUTHOR_EMAIL": _one_line(author.email) or "unknown@localhost",
-            "GIT_COMMITTER_NAME": APP.name,
-            "GIT_COMMITTER_EMAIL": APP.email,
-        }
-        options = [option for parent in parents for option in ("-p", parent)]
-        out = self._git("commit-tree", tree, *options, stdin=_printable(message).encode(), env=who)
-        return out.decode().strip()
-
-    def _tree_of(self, commit: str) -> str:
-        return self._git("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
-
-    def _swap(self, branch: str, new: str, old: str) -> None:
-        """Move a branch from `old` to `new`, or leave it where it is."""
-        code, _ = self._run("update-ref", f"refs/heads/{branch}", new, old or _NOBODY)
-        if code:
-            raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
-        self._sync_ref(branch)
-
-    def _sync_ref(self, branch: str) -> None:
-        """git syncs objects and the ref file; the folders that name them are ours to sync."""
-        for top in ("refs/heads", "logs/refs/heads"):
-            folder = (self.path / top / branch).parent
-            while folder != self.path:
-                if folder.is_dir():
-                    fsync_folder(folder)
-                folder = folder.parent
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the writers' lock; what a killed writer left is swept first."""
-        with flock(self.path / "concord.lock", inherit=True):
-            self._sweep()
-            yield
-
-    def _sweep(self) -> None:
-        for pattern in ("*.lock", "refs/**/*.lock", "logs/**/*.lock"):
-            for stale in self.path.glob(pattern):
-                if stale.name != "concord.lock":
-                    stale.unlink(missing_ok=True)
-
-    def _git(
-        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
-    ) -> bytes:
-        code, out = self._run(*arguments, stdin=stdin, env=env, bare=bare)
-        if code:
-            raise Corrupt(f"git {arguments[0]} failed in the knowledge base. Run: python -m core verify")
-        return out
-
-    def _run(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        bare: bool = True,
-        merge_errors: bool = False,
-    ) -> tuple[int, bytes]:
-        """One git process with a clean environment: exit code and output."""
-        git = Git(str(self.path))
-        git.update_environment(**_ENVIRONMENT, **(env or {}))
-        where = [f"--git-dir={self.path}"] if bare else []
-        with tempfile.TemporaryFile() as pipe:
-            pipe.write(stdin)
-            pipe.seek(0)
-            code, out, errors = git.execute(
-                ["git", *where, *arguments],
-                istream=pipe,
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-                close_fds=False,
-            )
-        return code, out + (errors.encode() if merge_errors else b"")
-
-
-def _printable(message: str) -> str:
-    return "".join(c for c in message if c.isprintable() or c == "\n")
-
-
-def _one_line(text: str) -> str:
-    return "".join(c for c in text if c.isprintable() and c not in "<>").strip()
