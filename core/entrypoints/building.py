@@ -9,12 +9,66 @@ from typing import Any
 
 from core import profiles, strict
 from core.access import require
-from core.entrypoints.commands import acting, open_app
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
 from core.services import indexing
 from core.settings import Settings
 from core.types import Generation
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    again = add("reindex", reindex, "make the newest commit searchable")
+    again.add_argument("--profile", default="", help="which profile (default: the one in production)")
+    again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
+    known = add.group_of("profiles", "how documents become an index")
+    known("list", profiles_list, "every profile")
+    new = known("add", profiles_add, "keep a new profile")
+    new.add_argument("name", metavar="NAME")
+    new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic, hierarchical or agentic")
+    new.add_argument(
+        "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
+    )
+    new.add_argument(
+        "--embedder",
+        action="append",
+        default=[],
+        help="a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; repeat to combine several",
+    )
+    new.add_argument(
+        "--combine", default="concatenation", help="how several embedders work together: concatenation or rrf"
+    )
+    new.add_argument("--context", default="structural", help="structural, contextual (by a language model) or none")
+    new.add_argument(
+        "--writer", action="append", default=[], metavar="MODEL", help="a language model; repeat for those that step in"
+    )
+    new.add_argument("--graph", default="rules", help="how entities are found: rules, spacy, llm or none")
+    new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
+    for name, run, about in (
+        ("default", profiles_default, "search with another profile from now on"),
+        ("estimate", profiles_estimate, "what building a profile would take"),
+    ):
+        one = known(name, run, about)
+        one.add_argument("name", metavar="NAME")
+    generations = add.group_of("generations", "published states of an index")
+    for name, run, about in (
+        ("list", generations_list, "every generation"),
+        ("rollback", generations_rollback, "serve an older one"),
+    ):
+        one = generations(name, run, about)
+        one.add_argument("--profile", default="", help="which profile (default: the one in production)")
+        if name == "rollback":
+            one.add_argument("number", type=int, metavar="N")
+    jobs = add.group_of("jobs", "long work in the background")
+    jobs("list", jobs_list, "running and past jobs")
+    for name, run, about in (
+        ("log", jobs_log, "what a job printed"),
+        ("cancel", jobs_cancel, "ask a job to stop"),
+    ):
+        jobs(name, run, about).add_argument("job", type=int, metavar="N")
+    worker = add("work", work, "do the work of a job in this process (started by Concord itself)")
+    worker.add_argument("job", type=int, metavar="N")
 
 
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -84,6 +138,27 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     terminal.show(
         {**strict.plain(profile), "digest": digest},
         [f"Added {profile.name} ({digest}). Build it with: python -m core reindex --profile {profile.name}"],
+    )
+    return 0
+
+
+def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Search with another profile from now on."""
+    app = open_app(settings)
+    made = app.administration.make_default(acting(app, options), options.name)
+    terminal.show(strict.plain(made), [f"The profile {made.profile.name} is in production now."])
+    return 0
+
+
+def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What building a profile would take."""
+    app = open_app(settings)
+    made = app.administration.estimate(app.preferences.profile(options.name))
+    terminal.show(
+        strict.plain(made),
+        [
+            f"{made.documents} documents, about {made.chunks} chunks, {made.to_embed} to embed, about {made.seconds:.0f} s, ${made.dollars:.2f}."
+        ],
     )
     return 0
 

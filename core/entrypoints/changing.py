@@ -1,11 +1,10 @@
-"""Commands about changes, accounts and the audit."""
+"""Commands about changes: propose, discuss, approve, merge."""
 
 from __future__ import annotations
 
-import getpass
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,99 @@ from typing import Any
 from core import strict
 from core.access import require
 from core.bootstrap import App
-from core.entrypoints.commands import acting, open_app
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
-from core.services.auditing import as_csv
 from core.services.changes import Change
 from core.settings import Settings
 
 _PAUSE = 0.1  # seconds between two looks at a job
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    change = add.group_of("change", "propose, discuss, approve and merge edits")
+    _editing(change)
+    _moving(change)
+    _talking(change)
+    _merging(change)
+    listing = change("list", changes_list, "changes, the one last touched first")
+    listing.add_argument(
+        "--state", default="", help="open, draft, in review, changes requested, approved, merged, closed"
+    )
+    listing.add_argument("--mine", action="store_true", help="only those of the acting account")
+    listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
+    listing.add_argument("--text", default="", help="only those with these words")
+    again = add("confirm", confirm, "re-verify a document: its words are still right")
+    again.add_argument("document", metavar="ID_OR_PATH")
+    again.add_argument("--until", default="", metavar="DATE", help="the next review (default: in a year)")
+
+
+def _editing(add: Any) -> None:
+    first = add("new", new, "start a change")
+    first.add_argument("--title", required=True, help="what it does")
+    more = _numbered(add, "edit", edit, "add an edit; earlier verdicts are void")
+    more.add_argument("--title", default="", help="another title")
+    for command in (first, more):
+        command.add_argument("--file", action="append", default=[], help="a Markdown file (- for standard input)")
+        command.add_argument("--path", action="append", default=[], help="where it belongs; one per --file")
+        command.add_argument("--delete", action="append", default=[], metavar="PATH", help="a document to delete")
+        command.add_argument("--message", default="", help="why")
+
+
+def _moving(add: Any) -> None:
+    for name, run, about in (
+        ("submit", submit, "ask for review"),
+        ("withdraw", withdraw, "take a change back to draft"),
+        ("reopen", reopen, "take a closed change up again"),
+        ("revert", revert, "propose to undo a merged change"),
+        ("show", show, "one change with its discussion"),
+        ("conflicts", conflicts, "what must be decided before it can be merged"),
+    ):
+        _numbered(add, name, run, about)
+
+
+def _talking(add: Any) -> None:
+    for name, run, about in (
+        ("approve", approve, "say that its text may become part of the knowledge base"),
+        ("request-changes", request_changes, "say what must be better first"),
+        ("close", close, "give it up"),
+    ):
+        _said(_numbered(add, name, run, about))
+    say = _said(_numbered(add, "comment", comment, "say something about it"))
+    say.add_argument("--path", action="append", default=[], help="the document that the comment is about")
+    say.add_argument("--line", type=int, default=0, help="the line of it")
+    say.add_argument("--last", type=int, default=0, help="the last line, for several")
+    say.add_argument("--head", default="", help="the head that was read; refused if the change was edited since")
+    say.add_argument("--reply", type=int, default=0, metavar="N", help="answer this comment")
+    end = _numbered(add, "resolve", resolve, "close a conversation")
+    end.add_argument("comment", type=int, metavar="COMMENT")
+    end.add_argument("--reopen", action="store_true", help="open it again")
+    take = _numbered(add, "apply", apply, "take a suggestion over")
+    take.add_argument("comment", type=int, metavar="COMMENT")
+
+
+def _merging(add: Any) -> None:
+    decide = _numbered(add, "solve", solve, "decide about conflicts")
+    decide.add_argument(
+        "--choice", action="append", default=[], help="mine, theirs, =TEXT or delete; one per conflict, in their order"
+    )
+    for name, about in (("head", "the newest commit of the change"), ("main", "the commit of the main line")):
+        decide.add_argument(f"--{name}", default="", metavar="COMMIT", help=f"{about} whose conflicts you saw")
+    end = _numbered(add, "merge", merge, "make it part of the knowledge base")
+    end.add_argument("--bypass", default="", metavar="REASON", help="without the approvals it lacks (admins)")
+    end.add_argument("--no-wait", action="store_true", help="do not wait until it can be found")
+
+
+def _numbered(add: Any, name: str, run: Any, about: str) -> ArgumentParser:
+    command: ArgumentParser = add(name, run, about)
+    command.add_argument("change", type=int, metavar="ID")
+    return command
+
+
+def _said(command: ArgumentParser) -> ArgumentParser:
+    command.add_argument("--message", "--body", default="", help="what to say")
+    return command
 
 
 def _files(options: Namespace) -> dict[str, bytes | None]:
@@ -236,80 +320,3 @@ def _date(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise BadInput(f"--until is {text!r}; write the date as YYYY-MM-DD.") from None
-
-
-# ---------------------------------------------------------------- people
-
-
-def accounts_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Everybody."""
-    app = open_app(settings)
-    require(acting(app, options), "manage accounts")
-    found = app.accounts.all()
-    rows = [(one.id, one.role, one.name, one.email, "" if one.active else "off") for one in found]
-    terminal.show([strict.plain(one) for one in found], table(rows, ("id", "role", "name", "email", "")))
-    return 0
-
-
-def accounts_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Let somebody new in."""
-    app = open_app(settings)
-    password = _password(options) if options.password else ""
-    made = app.accounts.add(
-        acting(app, options),
-        options.account,
-        options.name or options.account,
-        options.email or f"{options.account}@localhost",
-        options.role,
-        password,
-    )
-    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {made.role}."])
-    return 0
-
-
-def _password(options: Namespace) -> str:
-    """From standard input, never from the command line, where others could see it."""
-    return getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
-
-
-def accounts_role(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Give somebody another role."""
-    app = open_app(settings)
-    made = app.accounts.set_role(acting(app, options), options.account, options.role)
-    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {made.role}."])
-    return 0
-
-
-def accounts_password(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Set a password."""
-    app = open_app(settings)
-    app.accounts.set_password(acting(app, options), options.account, _password(options))
-    terminal.show({"account": options.account}, ["The password is set."])
-    return 0
-
-
-def accounts_active(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Switch an account on or off."""
-    app = open_app(settings)
-    made = app.accounts.set_active(acting(app, options), options.account, options.subcommand == "on")
-    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {'on' if made.active else 'off'}."])
-    return 0
-
-
-def audit_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Who did what."""
-    app = open_app(settings)
-    found = app.auditing.entries(
-        acting(app, options),
-        who=options.who,
-        action=options.action,
-        change=options.change,
-        since=options.since,
-        limit=options.limit,
-    )
-    if options.csv:
-        sys.stdout.write(as_csv(found))
-        return 0
-    rows = [(one.at, one.name, one.door, one.action, one.what) for one in found]
-    terminal.show([strict.plain(one) for one in found], table(rows, ("when", "who", "door", "action", "what")))
-    return 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from core import strict
 from core.bootstrap import App
-from core.entrypoints.commands import acting, open_app
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
 from core.retrieval import config as configs
@@ -21,7 +21,7 @@ FILTERS = (("type", "types"), ("tag", "tags"), ("owner", "owners"), ("folder", "
 _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
 
-def add_to(add: Any) -> None:
+def register(add: Any) -> None:
     """Register the commands."""
     both = add("compare", compare, "search with several configurations and compare what they find")
     both.add_argument("query", metavar="QUERY")

@@ -6,14 +6,14 @@ from argparse import Namespace
 from typing import Any
 
 from core import strict
-from core.entrypoints.commands import open_app
+from core.entrypoints.opening import open_app
 from core.entrypoints.terminal import Terminal, table
 from core.services import topics
 from core.services.graph_views import GraphView
 from core.settings import Settings
 
 
-def add_commands(add: Any) -> None:
+def register(add: Any) -> None:
     """Register `graph` with its commands."""
     graph = add.group_of("graph", "entities of the knowledge base and how they hang together")
     for name, run, metavar, hops, about in (

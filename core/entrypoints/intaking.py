@@ -9,10 +9,22 @@ from typing import Any
 from core import strict
 from core.access import require
 from core.curation.uploads import MAX_UPLOAD, Item
-from core.entrypoints.commands import acting, import_folder, open_app, show_imported
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal
+from core.entrypoints.workspace import import_folder, show_imported
 from core.errors import BadInput, NotFound
 from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    bring = add("import", import_any, "bring a folder of Markdown, a zip or one file in as one commit")
+    bring.add_argument("folder", type=Path, metavar="DIR_OR_FILE")
+    bring.add_argument("--into", default="", help="put everything below this folder")
+    bring.add_argument("--message", default="", help="why")
+    look = add("check", check, "check files and look for duplicates, without writing anything")
+    look.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    look.add_argument("--into", default="", help="the folder they would go to")
 
 
 def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:

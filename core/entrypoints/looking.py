@@ -1,4 +1,4 @@
-"""Commands that look closer: history, differences, links, chunks, gaps, estimates."""
+"""Commands that look: documents with their history, differences, links and chunks; gaps; the overview."""
 
 from __future__ import annotations
 
@@ -10,11 +10,84 @@ from core.chunking import chunker
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
 from core.entrypoints.building import params_of
-from core.entrypoints.commands import acting, open_app
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import NotFound
 from core.settings import Settings
-from core.types import ChunkerSpec
+from core.types import ChunkerSpec, Document
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    documents = add.group_of("documents", "look at the approved documents")
+    listing = documents("list", documents_list, "every document")
+    listing.add_argument("--folder", default="", help="only below this folder")
+    for name, run, about in (
+        ("show", documents_show, "one document"),
+        ("history", documents_history, "the versions of a document"),
+        ("diff", documents_diff, "what changed between two versions"),
+        ("links", documents_links, "where a document leads, and what links to it"),
+        ("chunks", documents_chunks, "the chunks a document becomes"),
+    ):
+        one = documents(name, run, about)
+        one.add_argument("document", metavar="ID_OR_PATH")
+        if name == "show":
+            one.add_argument("--at", default="main", help="a commit instead of the newest state")
+        if name == "diff":
+            one.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
+            one.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
+        if name == "chunks":
+            one.add_argument("--chunker", default="", help="another chunker than the one in production")
+            one.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
+    gaps = add.group_of("gaps", "what people looked for and did not find")
+    gaps("list", gaps_list, "questions without an answer")
+    report = gaps("report", gaps_report, "keep a question for the owners")
+    report.add_argument("query", metavar="QUERY")
+    report.add_argument("--note", default="", help="what was expected")
+    close = gaps("close", gaps_close, "mark a question as answered")
+    close.add_argument("gap", type=int, metavar="N")
+    add("overview", overview, "what the knowledge base holds, and what needs attention")
+
+
+def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Every document, by path."""
+    found = [
+        d
+        for d in open_app(settings).documents.all()
+        if d.path.startswith(options.folder.strip("/") + "/" if options.folder else "")
+    ]
+    lines = table(
+        [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in found],
+        ("id", "title", "type", "status", "version", "path"),
+    )
+    terminal.show([_document_json(d) for d in found], lines)
+    return 0
+
+
+def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """One document, whole."""
+    document = open_app(settings).documents.show(options.document, options.at)
+    terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
+    return 0
+
+
+def _document_json(document: Document) -> dict[str, Any]:
+    meta = document.meta
+    return {
+        "doc": document.id,
+        "path": document.path,
+        "title": document.title,
+        "doc_type": meta.doc_type,
+        "status": meta.status,
+        "owner": meta.owner,
+        "tags": list(meta.tags),
+        "effective_date": str(meta.effective_date or "") or None,
+        "review_due": str(meta.review_due or "") or None,
+        "supersedes": list(meta.supersedes),
+        "answers": list(meta.answers),
+        "version": document.version,
+        "blob": document.blob,
+    }
 
 
 def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -133,25 +206,4 @@ def gaps_close(settings: Settings, options: Namespace, terminal: Terminal) -> in
     app = open_app(settings)
     app.gaps.close(acting(app, options), options.gap)
     terminal.show({"closed": options.gap}, [f"Gap {options.gap} is closed."])
-    return 0
-
-
-def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Search with another profile from now on."""
-    app = open_app(settings)
-    made = app.administration.make_default(acting(app, options), options.name)
-    terminal.show(strict.plain(made), [f"The profile {made.profile.name} is in production now."])
-    return 0
-
-
-def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What building a profile would take."""
-    app = open_app(settings)
-    made = app.administration.estimate(app.preferences.profile(options.name))
-    terminal.show(
-        strict.plain(made),
-        [
-            f"{made.documents} documents, about {made.chunks} chunks, {made.to_embed} to embed, about {made.seconds:.0f} s, ${made.dollars:.2f}."
-        ],
-    )
     return 0

