@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.ports import Cache, Embedder, Models, Shelf
 from core.services.auditing import Auditing
 from core.services.documents import Documents
-from core.services.indexing import unknown_texts
+from core.services.embedding import unknown_texts
 from core.services.jobs import Job, Jobs
 from core.services.preferences import Preferences, Production
 from core.services.prices import FREE, Prices

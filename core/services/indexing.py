@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core import profiles, strict
 from core.chunking import chunker, embedded_text
@@ -16,18 +16,13 @@ from core.chunking.writing import Writer
 from core.curation.billing import Bill
 from core.curation.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError
-from core.ports import Cache, Clock, Embedder, Models, Progress, Shelf, Store, Texts, no_progress
+from core.ports import Cache, Clock, Models, Progress, Shelf, Store, Texts, no_progress
 from core.retrieval.analysis import analyser
-from core.retrieval.combining import concatenation
 from core.services.documents import Documents, assign_ids
+from core.services.embedding import embed_texts
 from core.services.extracting import Extracting, Found
 from core.services.meanwhile import meanwhile
 from core.types import Chunk, Document, Generation, Profile
-
-if TYPE_CHECKING:
-    import numpy as np
-
-_SLICE = 128  # texts embedded between two saves: what a kill can cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,38 +233,6 @@ def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> li
             f"such as {path}: {'; '.join(why)} Try again with: python -m core reindex --full"
         )
     return notes
-
-
-def embed_texts(
-    embedder: Embedder, cache: Cache, texts: Sequence[str], progress: Progress = no_progress
-) -> tuple[np.ndarray, int]:
-    """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
-    import numpy as np
-
-    parts: Sequence[Embedder] = getattr(embedder, "parts", ())
-    if parts:  # each part under its own name, so that profiles share what was embedded
-        made = [embed_texts(part, cache, texts, progress) for part in parts]
-        return concatenation([vectors for vectors, _ in made]), max(new for _, new in made)
-    unique = list(dict.fromkeys(texts))
-    known = dict(cache.get(embedder.name, unique))
-    new = sorted((text for text in unique if text not in known), key=len, reverse=True)
-    for n in range(0, len(new), _SLICE):
-        some = new[n : n + _SLICE]
-        rows = embedder.documents(some, lambda done, _, what, n=n: progress(n + done, len(new), what))  # type: ignore[misc]
-        fresh = dict(zip(some, rows, strict=True))
-        cache.put(embedder.name, fresh)
-        known |= fresh
-    vectors = (
-        np.stack([known[text] for text in texts]) if texts else np.zeros((0, embedder.dimension), dtype=np.float32)
-    )
-    return vectors, len(new)
-
-
-def unknown_texts(embedder: Embedder, cache: Cache, texts: Sequence[str]) -> list[str]:
-    """The texts that some part of the embedder has not embedded yet."""
-    names = [part.name for part in getattr(embedder, "parts", ())] or [embedder.name]
-    known = [cache.get(name, texts) for name in names]
-    return [text for text in texts if not all(text in some for some in known)]
 
 
 def describe(built: Built) -> str:

@@ -12,7 +12,7 @@ from core.curation.duplicates import Duplicate, Pair, Shelfmarks, body, pairs
 from core.errors import ConcordError
 from core.ports import Cache, Index, Models
 from core.services.documents import Documents
-from core.services.indexing import embed_texts
+from core.services.embedding import embed_texts
 from core.services.preferences import Preferences
 from core.services.searching import Searching
 from core.types import Chunk, Document

@@ -9,7 +9,7 @@ from core.ports import Cache, Index, Memo
 from core.retrieval import communities
 from core.retrieval.communities import Community
 from core.retrieval.pipeline import check_query
-from core.services.indexing import embed_texts
+from core.services.embedding import embed_texts
 from core.services.searching import Searching
 from core.types import Filters
 

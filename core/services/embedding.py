@@ -1,0 +1,46 @@
+"""Texts to vectors: each text once per model, saved as it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.ports import Cache, Embedder, Progress, no_progress
+from core.retrieval.combining import concatenation
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_SLICE = 128  # texts embedded between two saves: what a kill can cost
+
+
+def embed_texts(
+    embedder: Embedder, cache: Cache, texts: Sequence[str], progress: Progress = no_progress
+) -> tuple[np.ndarray, int]:
+    """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
+    import numpy as np
+
+    parts: Sequence[Embedder] = getattr(embedder, "parts", ())
+    if parts:  # each part under its own name, so that profiles share what was embedded
+        made = [embed_texts(part, cache, texts, progress) for part in parts]
+        return concatenation([vectors for vectors, _ in made]), max(new for _, new in made)
+    unique = list(dict.fromkeys(texts))
+    known = dict(cache.get(embedder.name, unique))
+    new = sorted((text for text in unique if text not in known), key=len, reverse=True)
+    for n in range(0, len(new), _SLICE):
+        some = new[n : n + _SLICE]
+        rows = embedder.documents(some, lambda done, _, what, n=n: progress(n + done, len(new), what))  # type: ignore[misc]
+        fresh = dict(zip(some, rows, strict=True))
+        cache.put(embedder.name, fresh)
+        known |= fresh
+    vectors = (
+        np.stack([known[text] for text in texts]) if texts else np.zeros((0, embedder.dimension), dtype=np.float32)
+    )
+    return vectors, len(new)
+
+
+def unknown_texts(embedder: Embedder, cache: Cache, texts: Sequence[str]) -> list[str]:
+    """The texts that some part of the embedder has not embedded yet."""
+    names = [part.name for part in getattr(embedder, "parts", ())] or [embedder.name]
+    known = [cache.get(name, texts) for name in names]
+    return [text for text in texts if not all(text in some for some in known)]
