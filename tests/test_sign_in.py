@@ -111,17 +111,19 @@ def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypa
     zoe, start = desk.accounts.actor("zoe"), time.time()
     held = direct.token(zoe)
     assert held
-    assert direct.holder(held, lambda: start) == zoe
+    assert direct.holder(held, desk.accounts, lambda: start) == zoe
     desk.accounts.set_role(demo("admin"), "zoe", "reader")
-    assert direct.holder(held, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    assert direct.holder(held, desk.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
     desk.accounts.set_active(demo("admin"), "zoe", False)
-    assert direct.holder(held, lambda: start + 2) is None
-    assert direct.holder(direct.token(desk.accounts.actor("root")) or "", lambda: start + 13 * 3600) is None
+    assert direct.holder(held, desk.accounts, lambda: start + 2) is None
+    assert (
+        direct.holder(direct.token(desk.accounts.actor("root")) or "", desk.accounts, lambda: start + 13 * 3600) is None
+    )
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
 def test_a_token_that_is_none_names_nobody(desk: App, text: str) -> None:
-    assert direct.holder(text) is None
+    assert direct.holder(text, desk.accounts) is None
 
 
 def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from core.access import Actor
 from core.errors import ConcordError
-from pages.ui.workspace import app
+from core.services.accounts import Accounts
 
 _KEY = secrets.token_bytes(32)
 _LIFE = 12 * 3600  # seconds
@@ -37,20 +37,20 @@ def token(actor: Actor) -> str | None:
     return f"{body.decode()}.{_sign(body).decode()}"
 
 
-def holder(text: str, now: Callable[[], float] = time.time) -> Actor | None:
+def holder(text: str, accounts: Accounts, now: Callable[[], float] = time.time) -> Actor | None:
     """Whoever a token was made for, if it is genuine and not too old, in the role that they have now."""
     body, _, signature = text.rpartition(".")
     if not body or not hmac.compare_digest(_sign(body.encode()), signature.encode()):
         return None
     who, expires = json.loads(base64.urlsafe_b64decode(body))
-    return _person(str(app().settings.home), who, int(now())) if expires > now() else None
+    return _person(accounts, who, int(now())) if expires > now() else None
 
 
 @lru_cache(maxsize=256)
-def _person(home: str, who: str, second: int) -> Actor | None:
+def _person(accounts: Accounts, who: str, second: int) -> Actor | None:
     """Somebody who may act; looked up once a second, since whoever types asks at every key."""
     try:
-        return app().accounts.actor(who)
+        return accounts.actor(who)
     except ConcordError:
         return None
 

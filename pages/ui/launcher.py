@@ -8,6 +8,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
-from core.access import allowed  # noqa: E402
+from core.access import Actor, allowed  # noqa: E402
+from core.bootstrap import App  # noqa: E402
 from core.errors import ConcordError  # noqa: E402
 from core.services.accounts import may_demo  # noqa: E402
 from core.services.comparing import to_json  # noqa: E402
@@ -36,6 +38,12 @@ from pages.ui.workspace import app as workspace  # noqa: E402
 LOG = logging.getLogger("concord")
 
 
+@cache
+def opened() -> App:
+    """The App of the pages, held here: asking Streamlit's cache for it takes a fiftieth of a search."""
+    return workspace()
+
+
 def check_address() -> None:
     """Refuse to start the demo where others could reach it."""
     address = str(st.get_option("server.address") or "")
@@ -45,7 +53,7 @@ def check_address() -> None:
 
 async def health(request: Request) -> JSONResponse:
     """Whether the app is up, and what it serves."""
-    current = await anyio.to_thread.run_sync(workspace)
+    current = await anyio.to_thread.run_sync(opened)
     serving = current.shelf.current(current.preferences.production().profile)
     return JSONResponse(
         {
@@ -56,14 +64,19 @@ async def health(request: Request) -> JSONResponse:
     )
 
 
+def _holder(request: Request) -> Actor | None:
+    """Whoever the token of a request was made for."""
+    return direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip(), opened().accounts)
+
+
 async def find(request: Request) -> Response:
     """What the search box asks while somebody types: the same search as everywhere, drawn as the page draws it."""
-    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    actor = _holder(request)
     if actor is None or not allowed(actor, "search"):
         return JSONResponse({"error": "This page is too old to search. Load it again."}, status_code=401)
     asked = request.query_params
     filters = filters_from(asked.getlist, asked.get("history") == "true")
-    return await _answered(request, lambda: answer(workspace(), asked.get("q", ""), filters))
+    return await _answered(request, lambda: answer(opened(), asked.get("q", ""), filters))
 
 
 async def _answered(request: Request, work: Callable[[], Any]) -> Response:
@@ -74,13 +87,13 @@ async def _answered(request: Request, work: Callable[[], Any]) -> Response:
 
 async def compare(request: Request) -> Response:
     """A playground by its link, for programs."""
-    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    actor = _holder(request)
     if actor is None or not allowed(actor, "compare configurations"):
         return JSONResponse({"error": "This token is too old, or may not compare configurations."}, status_code=401)
 
     def answer() -> dict[str, Any]:
-        setup = workspace().notebook.opened(actor, request.query_params.get("link", ""))
-        return to_json(workspace().comparing.run(setup.query, setup.columns, setup.filters))
+        setup = opened().notebook.opened(actor, request.query_params.get("link", ""))
+        return to_json(opened().comparing.run(setup.query, setup.columns, setup.filters))
 
     try:
         return await _answered(request, answer)
@@ -90,7 +103,7 @@ async def compare(request: Request) -> Response:
 
 async def playground(request: Request) -> Response:
     """What the playground's knobs ask while somebody moves them: ranked again from memory, drawn as the page draws it."""
-    actor = direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip())
+    actor = _holder(request)
     if actor is None or not allowed(actor, "compare configurations"):
         return JSONResponse({"error": "This page is too old to compare. Load it again."}, status_code=401)
     try:
@@ -117,7 +130,7 @@ def warm_up() -> None:
 
     for name in ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state"):
         logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)  # there is no session yet, and that is fine
-    workspace().warm()
+    opened().warm()
     gc.collect()
     gc.freeze()
 
