@@ -22,9 +22,16 @@ def register(add: Any) -> None:
     again = add("reindex", reindex, "make the newest commit searchable")
     again.add_argument("--profile", default="", help="which profile (default: the one in production)")
     again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
-    known = add.group_of("profiles", "how documents become an index")
-    known("list", profiles_list, "every profile")
-    new = known("add", profiles_add, "keep a new profile")
+    _profiles(add.group_of("profiles", "how documents become an index"))
+    _generations(add.group_of("generations", "published states of an index"))
+    _jobs(add.group_of("jobs", "long work in the background"))
+    worker = add("work", work, "do the work of a job in this process (started by Concord itself)")
+    worker.add_argument("job", type=int, metavar="N")
+
+
+def _profiles(add: Any) -> None:
+    add("list", profiles_list, "every profile")
+    new = add("add", profiles_add, "keep a new profile")
     new.add_argument("name", metavar="NAME")
     new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic, hierarchical or agentic")
     new.add_argument(
@@ -49,26 +56,24 @@ def register(add: Any) -> None:
         ("default", profiles_default, "search with another profile from now on"),
         ("estimate", profiles_estimate, "what building a profile would take"),
     ):
-        one = known(name, run, about)
-        one.add_argument("name", metavar="NAME")
-    generations = add.group_of("generations", "published states of an index")
-    for name, run, about in (
-        ("list", generations_list, "every generation"),
-        ("rollback", generations_rollback, "serve an older one"),
-    ):
-        one = generations(name, run, about)
+        add(name, run, about).add_argument("name", metavar="NAME")
+
+
+def _generations(add: Any) -> None:
+    listing = add("list", generations_list, "every generation")
+    back = add("rollback", generations_rollback, "serve an older one")
+    for one in (listing, back):
         one.add_argument("--profile", default="", help="which profile (default: the one in production)")
-        if name == "rollback":
-            one.add_argument("number", type=int, metavar="N")
-    jobs = add.group_of("jobs", "long work in the background")
-    jobs("list", jobs_list, "running and past jobs")
+    back.add_argument("number", type=int, metavar="N")
+
+
+def _jobs(add: Any) -> None:
+    add("list", jobs_list, "running and past jobs")
     for name, run, about in (
         ("log", jobs_log, "what a job printed"),
         ("cancel", jobs_cancel, "ask a job to stop"),
     ):
-        jobs(name, run, about).add_argument("job", type=int, metavar="N")
-    worker = add("work", work, "do the work of a job in this process (started by Concord itself)")
-    worker.add_argument("job", type=int, metavar="N")
+        add(name, run, about).add_argument("job", type=int, metavar="N")
 
 
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
