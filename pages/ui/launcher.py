@@ -22,6 +22,9 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, Response  # noqa: E402
 from starlette.routing import Route  # noqa: E402
 
+for name in ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state"):
+    logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)  # there is no session yet, and that is fine
+
 from core.access import Actor, allowed  # noqa: E402
 from core.bootstrap import App  # noqa: E402
 from core.errors import ConcordError  # noqa: E402
@@ -128,8 +131,6 @@ def warm_up() -> None:
     """Imports, index, model and compiled loops; then the start-up heap is frozen, which makes every rerun cheaper."""
     import pandas  # noqa: F401
 
-    for name in ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state"):
-        logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)  # there is no session yet, and that is fine
     opened().warm()
     gc.collect()
     gc.freeze()
