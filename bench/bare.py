@@ -17,13 +17,13 @@ from core.settings import load
 def main() -> None:
     """Warm up as the app does, then answer until nobody asks."""
     app = build(load())
-    app.warm()
+    app.platform.workspace.warm()
     gc.collect()
     gc.freeze()
     print("ready", flush=True)
     for line in sys.stdin:
         before = time.process_time()
-        app.searching.search(line)
+        app.search.searcher.search(line)
         print(1000 * (time.process_time() - before), flush=True)
 
 

@@ -42,30 +42,34 @@ print(json.dumps({"imports": loaded - started, "open": opened - loaded, "open_an
 def workspace(home: Path, chunks: int) -> App:
     """A workspace with so many chunks; kept between runs of the benchmark."""
     app = build(load(home=home, threads=2), models=SyntheticModels())
-    app.create()
-    if not app.store.head():
-        app.documents.save(documents(chunks), [], ME, f"{chunks} chunks")
+    app.platform.workspace.create()
+    if not app.knowledge.store.head():
+        app.knowledge.documents.save(documents(chunks), [], ME, f"{chunks} chunks")
     return app
 
 
 def measure(home: Path, chunks: int) -> dict[str, Any]:
     """Full rebuild, one edit, opening in a fresh process."""
     app = workspace(home / f"w{chunks}", chunks)
-    profile = app.preferences.profile()
-    used = lambda: cpu() - app.models.embedder("").spent  # type: ignore[attr-defined]
+    profile = app.platform.settings.profile()
+    used = lambda: cpu() - app.models.registry.embedder("").spent  # type: ignore[attr-defined]
     before = used()
-    full = app.indexing.build(profile, full=True)
+    full = app.index.builder.build(profile, full=True)
     full_cpu = used() - before
-    app.searching.search("warm up")
+    app.search.searcher.search("warm up")
     edits = []
     for n in range(3):
         path = f"f{n:02d}/{n:06d}.md"
-        text = app.store.read("main", path).decode().replace("Reference", f"Edited {time.time_ns()}, reference", 1)
-        app.store.commit("main", {path: text.encode()}, ME, "edit")
+        text = (
+            app.knowledge.store.read("main", path)
+            .decode()
+            .replace("Reference", f"Edited {time.time_ns()}, reference", 1)
+        )
+        app.knowledge.store.commit("main", {path: text.encode()}, ME, "edit")
         before, started = used(), time.perf_counter()
-        built = app.indexing.build(profile)
+        built = app.index.builder.build(profile)
         word = text.split("Edited ")[1].split(",")[0]
-        hits = app.searching.search(word, config=configs.parse("bm25")).hits
+        hits = app.search.searcher.search(word, config=configs.parse("bm25")).hits
         assert hits[0].path == path, "the edit is searchable"
         edits.append((used() - before, time.perf_counter() - started, built.changed))
     edit_cpu, edit_wall, changed = sorted(edits)[1]

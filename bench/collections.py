@@ -13,8 +13,8 @@ from core.bootstrap import App, beside, build
 from core.evaluation import beir
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.evaluation.runs import Run
-from core.services import evaluating
-from core.services.runs import Plan
+from core.services.evaluation import collections
+from core.services.evaluation.runs import RunPlan
 from core.settings import load
 from core.types import Profile, SearchConfig
 
@@ -43,7 +43,7 @@ class Laid:
 
     def run(self, queries: QuerySet, configs: Sequence[SearchConfig], profile: Profile | None = None) -> list[Run]:
         """One run per configuration, kept in the collection's own workspace."""
-        return list(self.app.runs.evaluate(queries, [Plan(profile or self.profile, one) for one in configs]))
+        return list(self.app.runs.evaluate(queries, [RunPlan(profile or self.profile, one) for one in configs]))
 
 
 def spread(items: Sequence[str], count: int) -> list[str]:
@@ -60,12 +60,12 @@ def lay(home: Path, folder: Path) -> Laid:
     """Index a collection with the default profile, beside the workspace; vectors are found in its cache."""
     main = build(load(home=home / "methods"))
     collection = beir.read(folder)
-    kept = replace(main, models=KeptModels(main.models, home / "methods" / "cache" / "pairs.db"))
+    kept = replace(main, models=KeptModels(main.models.registry, home / "methods" / "cache" / "pairs.db"))
     app = beside(kept, f"beir-{collection.name}-{collection.digest}")
-    if not app.store.head():
-        app.documents.save(collection.files, [], evaluating.AUTHOR, f"Records of {collection.name}")
-    laid = Laid(collection.name, folder, app, app.preferences.profile())
-    app.indexing.build(laid.profile)
+    if not app.knowledge.store.head():
+        app.knowledge.documents.save(collection.files, [], collections.AUTHOR, f"Records of {collection.name}")
+    laid = Laid(collection.name, folder, app, app.platform.settings.profile())
+    app.index.builder.build(laid.profile)
     return laid
 
 

@@ -115,7 +115,7 @@ class SyntheticEmbedder:
         from core.bootstrap import build
         from core.settings import load
 
-        self.real = build(load()).models.embedder("bge-small-en-v1.5-int8")
+        self.real = build(load()).models.registry.embedder("bge-small-en-v1.5-int8")
         self._tokens = self.real.tokens
         self._pool, self.spent = vectors(4096), 0.0  # CPU seconds for documents
 
@@ -171,7 +171,7 @@ class AskingModels(SyntheticModels):
         from core.bootstrap import build
         from core.settings import load
 
-        self._embedder, self._real = AskingEmbedder(), build(load()).models
+        self._embedder, self._real = AskingEmbedder(), build(load()).models.registry
 
     def reranker(self, name):  # type: ignore[no-untyped-def]
         return self._real.reranker(name)

@@ -16,7 +16,7 @@ from typing import Any
 from bench.building import ME
 from bench.corpus import ROOT, SHARED, markdown, real, vectors
 from bench.measure import cpu
-from core.adapters.onnx import OnnxEmbedder
+from core.adapters.models.onnx import OnnxEmbedder
 from core.bootstrap import build
 from core.settings import load
 
@@ -89,16 +89,16 @@ def measure(home: Path, name: str) -> list[str]:
 def _measure(home: Path, name: str) -> list[str]:
     shutil.rmtree(home, ignore_errors=True)
     app = build(load(home=home, threads=CORES))
-    app.create()
+    app.platform.workspace.create()
     if folder := next((folder for folder in FOLDERS if folder.name == name), None):
-        app.documents.import_folder(folder, ME)
+        app.knowledge.documents.import_folder(folder, ME)
     else:
-        app.documents.save(markdown(int(name)), [], ME, f"about {name} chunks")
-    profile = app.preferences.profile()
+        app.knowledge.documents.save(markdown(int(name)), [], ME, f"about {name} chunks")
+    profile = app.platform.settings.profile()
     every = EVERY if name.isdecimal() and int(name) > LARGE else 1
-    meter = Meter(app.models.embedder(profile.embedder), every)  # type: ignore[arg-type]
+    meter = Meter(app.models.registry.embedder(profile.embedder), every)  # type: ignore[arg-type]
     before, started = cpu(), time.perf_counter()
-    built = app.indexing.build(profile)
+    built = app.index.builder.build(profile)
     used, wall, made = cpu() - before + meter.missing, time.perf_counter() - started, built.generation
     wall += meter.missing / CORES
     return [

@@ -10,7 +10,8 @@ import numpy as np
 from bench.building import workspace
 from bench.corpus import queries
 from bench.measure import Timing, in_turns, timed
-from core.adapters import duckdb_fts, kernels
+from core.adapters.index import duckdb
+from core.adapters.serving import kernels
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 
@@ -21,13 +22,13 @@ K = 10
 def measure(home: Path, chunks: int) -> dict[str, Any]:
     """Timings of every way, and whether the ranks agree."""
     app = workspace(home / f"w{chunks}", chunks)
-    profile = app.preferences.profile()
-    app.indexing.build(profile)
-    index = app.shelf.open(profile)
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    index = app.index.generations.open(profile)
     kernels.warm()  # as the app does when it starts
-    folder = app.shelf.folder(profile) / app.shelf.current(profile).folder
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
     asked = [query for query in queries(200) if index.analyse(query)]
-    embedder = app.models.embedder("")
+    embedder = app.models.registry.embedder("")
     vectors = [embedder.query(query) for query in asked]
     terms = [sorted(set(index.analyse(query))) for query in asked]
     out: dict[str, Any] = {"chunks": index.size, "bm25": {}, "dense": {}, "hybrid": {}}
@@ -50,7 +51,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
 
 
 def _duckdb(out: dict[str, Any], index: Any, folder: Path, asked: list[str], terms: list[list[str]]) -> None:
-    with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
+    with duckdb.open_file(folder / "fts.duckdb") as connection:
         sql = (
             "SELECT id, fts_main_lexical.match_bm25(id, ?, k := 1.5, b := 0.75) AS score FROM lexical "
             f"WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT {K}"
@@ -71,7 +72,7 @@ def _same_ranks(mine: list[str], theirs: list[tuple[str, float]]) -> bool:
 
 
 def _tokens(folder: Path) -> list[list[str]]:
-    with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
+    with duckdb.open_file(folder / "fts.duckdb") as connection:
         return [row[0].split(" ") for row in connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()]
 
 

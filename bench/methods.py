@@ -11,12 +11,12 @@ from pathlib import Path
 
 from bench.collections import Laid, lay
 from core import profiles
-from core.evaluation import comparisons
+from core.evaluation import calibration, comparisons
+from core.evaluation.calibration import Observed
 from core.evaluation.querysets import QuerySet
 from core.evaluation.runs import Run, times_of
-from core.retrieval import calibration, config
-from core.retrieval.calibration import Observed
-from core.services.tuning import MEASURE, observed
+from core.retrieval import config
+from core.services.tuning.sweeps import MEASURE, observed
 from core.types import SearchConfig
 
 LEGS = ("bm25", "tfidf", "sparse", "dense")
@@ -51,7 +51,7 @@ class Measured:
     laid: Laid
     rows: tuple[Row, ...]
     hybrid: str
-    against: Mapping[str, comparisons.Compared]
+    against: Mapping[str, comparisons.RunComparison]
     read: tuple[Row, ...]
     tau: float
     blend: float
@@ -85,7 +85,7 @@ def parents(laid: Laid, queries: QuerySet) -> dict[str, Run]:
     made = {}
     for label, shape in ((f"{PAIR}, static vectors", {}), (f"{PAIR}, static vectors, parents", {"chunker": CHILDREN})):
         profile = profiles.from_mapping({"name": "bench", "embedder": STATIC, "graph": "none", **shape})
-        laid.app.indexing.build(profile)
+        laid.app.builder.build(profile)
         made[label] = laid.run(queries, [replace(named(PAIR), depth=CHILD_DEPTH, parents=bool(shape))], profile)[0]
     return made
 

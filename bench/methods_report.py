@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from bench import methods, multihop
 from bench.measure import markdown_table
 from bench.methods import KEEP, MEASURE, SKIP, STAGES, Measured, Row, skipped
-from core.evaluation.comparisons import Compared, compare
+from core.evaluation.comparisons import RunComparison, compare
 from core.retrieval.features import query_features
-from core.services import legs
+from core.services.evaluation import candidates
 
 HEADS = ("collection", "method", "queries", MEASURE, "Recall@100", "p50 ms", "of which")
 READ_HEADS = (
@@ -31,7 +31,7 @@ def stages(times: Mapping[str, Mapping[str, float]]) -> str:
     return ", ".join(f"{name} {times[name]['p50']:.1f}" for name in STAGES if name in times)
 
 
-def difference(compared: Compared) -> str:
+def difference(compared: RunComparison) -> str:
     """A paired difference with its interval."""
     gap = compared.overall.difference
     return f"{gap.mean:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})"
@@ -123,7 +123,7 @@ def text(found: Sequence[Measured], machine: str) -> str:
         f"{machine}. Default profile; documents stand where their best chunk stands; {methods.DEPTH} chunks per leg. "
         "Fused rows are of all test queries. p50 is wall time on a shared machine. The last two rows of a collection show what "
         f"parents do: children of {methods.CHILDREN['params']['child']} tokens are found, their parents returned, beside whole "
-        f"chunks, both with {methods.STATIC}; Recall@100 counts documents among the first {legs.KEEP} chunks, so children have "
+        f"chunks, both with {methods.STATIC}; Recall@100 counts documents among the first {candidates.KEEP} chunks, so children have "
         "fewer of them.\n\n"
     )
     said += markdown_table(HEADS, [line(one, row) for one in found for row in one.rows])

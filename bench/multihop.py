@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.collections import lay
 from bench.methods import FUSIONS, GRAPH, LEGS, Row, always, named, spent
-from core.evaluation.comparisons import Compared, compare
+from core.evaluation.comparisons import RunComparison, compare
 from core.evaluation.runs import Run
 
 PAIRS = (
@@ -27,7 +27,7 @@ class Hops:
 
     rows: tuple[Row, ...]
     read: tuple[Row, ...]
-    graph: Compared
+    graph: RunComparison
 
 
 def measure(home: Path, folder: Path) -> Hops:

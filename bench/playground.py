@@ -18,8 +18,8 @@ from bench.corpus import ROOT, AskingModels, exactly, queries
 from core import strict
 from core.bootstrap import App, build
 from core.retrieval.presets import presets
-from core.services.comparing import Column
-from core.services.notebook import Setup
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
 from core.settings import load
 from core.types import Person
 
@@ -66,11 +66,11 @@ class Measured:
 def measure(home: Path, chunks: int) -> list[Measured]:
     """So many synthetic chunks, or the starter knowledge base for none: without reranking, and with it."""
     from pages.ui import workspace
-    from pages.ui.playground_parts import serving
+    from pages.ui.playground import serving
 
     app, asked = synthetic(home, chunks) if chunks else _starter(home)
     serving.app = workspace.app = lambda: app  # type: ignore[assignment, attr-defined]
-    size = app.searching.index("local").size
+    size = app.search.searcher.index("local").size
     for way in WAYS:
         _first("what to do first", way.four, "warm")
     gc.collect()
@@ -100,13 +100,13 @@ def rows(one: Measured) -> list[str]:
 
 
 def _first(query: str, names: tuple[str, ...], run: str) -> dict[str, Any]:
-    from pages.ui.playground_parts import serving
+    from pages.ui.playground import serving
 
     return serving.answer({"setup": _setup(query, names), "run": _short(run)})
 
 
 def _turn(query: str, way: Way, alpha: float) -> dict[str, Any]:
-    from pages.ui.playground_parts import serving
+    from pages.ui.playground import serving
 
     turns = [{"knob": "alpha", "column": way.knob, "value": alpha}]
     return serving.answer({"setup": _setup(query, way.three), "run": _short(f"{way.name}-{query}"), "turns": turns})
@@ -140,9 +140,9 @@ def _starter(home: Path) -> tuple[App, list[str]]:
 
 
 def _filled(app: App, files: dict[str, bytes]) -> App:
-    app.create()
-    if not app.documents.all():
-        app.store.commit("main", files, ME, "start")
-    if not app.shelf.current(app.preferences.profile()):
-        app.indexing.build(app.preferences.profile())
+    app.platform.workspace.create()
+    if not app.knowledge.documents.all():
+        app.knowledge.store.commit("main", files, ME, "start")
+    if not app.index.generations.current(app.platform.settings.profile()):
+        app.index.builder.build(app.platform.settings.profile())
     return app

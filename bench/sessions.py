@@ -201,12 +201,12 @@ def cpu_of(process: int) -> float:
 def measure(home: Path) -> dict[str, Any]:
     """Start the app on the starter knowledge base and load it with 1, 10 and 50 sessions."""
     app = build(load(home=home / "app"))
-    app.create()
-    if not app.store.head():
+    app.platform.workspace.create()
+    if not app.knowledge.store.head():
         from core.types import Person
 
-        app.documents.import_folder(ROOT / "kb", Person("bench", "bench@localhost"))
-    app.indexing.build(app.preferences.profile())
+        app.knowledge.documents.import_folder(ROOT / "kb", Person("bench", "bench@localhost"))
+    app.index.builder.build(app.platform.settings.profile())
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

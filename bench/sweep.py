@@ -12,13 +12,13 @@ from core.evaluation.statistics import bootstrap
 from core.retrieval.candidates import Candidates
 from core.retrieval.config import parse
 from core.retrieval.fusion import rank
-from core.services.tuning import RESAMPLES
+from core.services.tuning.sweeps import RESAMPLES
 from core.types import SearchConfig
 
 QUESTIONS, DEPTH, CHUNKS = 1700, 100, 20_000
 
 
-def synthetic(questions: int = QUESTIONS, depth: int = DEPTH, seed: int = 42) -> sweep.Matrix:
+def synthetic(questions: int = QUESTIONS, depth: int = DEPTH, seed: int = 42) -> sweep.SweepTable:
     """Two legs that agree on some candidates; one or two judged documents per question."""
     chance = np.random.default_rng(seed)
     found, units, gains = [], [], []
@@ -47,6 +47,6 @@ def measure() -> list[tuple[str, Timing]]:
     return made
 
 
-def _move(rows: sweep.Matrix, config: SearchConfig) -> float:
+def _move(rows: sweep.SweepTable, config: SearchConfig) -> float:
     places = sweep.ranks(rows, sweep.fuse(sweep.normalise(rows, config), config))
     return bootstrap(sweep.values(rows, places, "nDCG@10")[:, None], RESAMPLES)[0].mean

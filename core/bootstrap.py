@@ -2,155 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters import endpoints, kernels, spacy_ner, weights
-from core.adapters.alphas import AlphaShelf
-from core.adapters.answers import AnswerCache
-from core.adapters.cache import EmbeddingCache
-from core.adapters.clock import SystemClock
-from core.adapters.conversion import Conversion
-from core.adapters.database import Database
-from core.adapters.generations import Generations
-from core.adapters.gitstore import GitStore
-from core.adapters.memo import Memo
-from core.adapters.models import ModelShelf
-from core.adapters.passwords import Argon2
-from core.adapters.processes import Processes
-from core.adapters.texts import TextCache
+from core.adapters.conversion.converter import Conversion
+from core.adapters.git.store import GitStore
+from core.adapters.index.generations import Generations
+from core.adapters.models import spacy_ner, weights
+from core.adapters.models.alphas import AlphaShelf
+from core.adapters.models.registry import ModelShelf
+from core.adapters.serving import kernels
+from core.adapters.state.answers import AnswerCache
+from core.adapters.state.database import Database
+from core.adapters.state.memo import Memo
+from core.adapters.state.texts import TextCache
+from core.adapters.state.vectors import EmbeddingCache
+from core.adapters.system.clock import SystemClock
+from core.adapters.system.passwords import Argon2
+from core.adapters.system.processes import Processes
+from core.adapters.web import endpoints
+from core.analysis import analyser
 from core.ports import Clock, Models, Progress
 from core.ports import Processes as ProcessPort
-from core.retrieval.analysis import analyser
-from core.services import indexing as building
-from core.services.accounts import Accounts
-from core.services.administration import Administration
-from core.services.asking import Asking
-from core.services.auditing import Auditing
-from core.services.changes import Changes
-from core.services.comparing import Comparing
-from core.services.documents import Documents
-from core.services.drafts import Drafts
-from core.services.experiments import Experiments
-from core.services.experiments.bench import Workbench
-from core.services.extracting import Extracting
-from core.services.finding import Finding
-from core.services.gaps import Gaps
-from core.services.graphs import Graphs
-from core.services.indexing import Indexing
-from core.services.intake import Intake
-from core.services.jobs import Job, Jobs, Work
-from core.services.judging import Judging
-from core.services.ledger import Ledger
-from core.services.likeness import Likeness
-from core.services.locating import Locating
-from core.services.measuring import Measuring
-from core.services.merging import Merging
-from core.services.metered import MeteredModels
-from core.services.notebook import Notebook
-from core.services.overview import Overviews
-from core.services.preferences import Preferences
-from core.services.prices import read_prices
-from core.services.production import ProductionSettings
-from core.services.querysets import QuerySets
-from core.services.reviewing import Reviewing
-from core.services.runs import Runs
-from core.services.searching import Searching
-from core.services.topics import Topics
-from core.services.training import Training
-from core.services.tuning import Tuning
-from core.services.verifying import Verifying
+from core.services.evaluation.experiments import Experiments
+from core.services.evaluation.experiments.workbench import Workbench
+from core.services.evaluation.jobs import EvaluationJobs
+from core.services.evaluation.querysets import QuerySets
+from core.services.evaluation.runs import Runs
+from core.services.graph.communities import Communities
+from core.services.graph.explorer import GraphExplorer
+from core.services.index.admin import IndexAdmin
+from core.services.index.builder import IndexBuilder
+from core.services.index.entities import EntityExtractor
+from core.services.index.jobs import IndexJobs
+from core.services.index.verify import Verifier
+from core.services.knowledge.documents import Documents
+from core.services.knowledge.drafts import Drafts
+from core.services.knowledge.gaps import Gaps
+from core.services.knowledge.home import Home
+from core.services.models.ledger import Ledger
+from core.services.models.metered import MeteredModels
+from core.services.models.prices import read_prices
+from core.services.people.accounts import Accounts
+from core.services.people.audit import Audit
+from core.services.platform.jobs import Jobs
+from core.services.platform.settings import TeamSettings
+from core.services.platform.workspace import Workspace
+from core.services.playground.answers import Answerer
+from core.services.playground.compare import Comparer
+from core.services.playground.grades import Grades
+from core.services.playground.notebook import Notebook
+from core.services.playground.where import Locator
+from core.services.reviews.changes import Changes
+from core.services.reviews.discussion import Discussion
+from core.services.reviews.merge import Merger
+from core.services.search.page import SearchPage
+from core.services.search.searcher import Searcher
+from core.services.tuning.alpha import AlphaTraining
+from core.services.tuning.production import ProductionSettings
+from core.services.tuning.sweeps import Sweeps
+from core.services.upload.duplicates import DuplicateFinder
+from core.services.upload.uploads import Uploads
 from core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class App:
-    """Everything a door needs."""
+class People:
+    """Who they are, and who did what."""
 
-    settings: Settings
-    store: GitStore
-    models: Models
-    documents: Documents
-    preferences: Preferences
-    indexing: Indexing
-    searching: Searching
-    jobs: Jobs
-    verifying: Verifying
-    finding: Finding
-    overviews: Overviews
-    administration: Administration
-    gaps: Gaps
-    shelf: Generations
     accounts: Accounts
-    auditing: Auditing
-    changes: Changes
-    reviewing: Reviewing
-    merging: Merging
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known: documents at any version, and what is missing."""
+
+    store: GitStore
+    documents: Documents
+    home: Home
     drafts: Drafts
-    ledger: Ledger
-    alphas: AlphaShelf
-    intake: Intake
-    graphs: Graphs
-    topics: Topics
-    comparing: Comparing
-    locating: Locating
+    gaps: Gaps
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """From a proposed change to a merge."""
+
+    changes: Changes
+    discussion: Discussion
+    merger: Merger
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Files of all kinds on their way to a change."""
+
+    uploads: Uploads
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRoom:
+    """Generations: built, verified, rolled back."""
+
+    generations: Generations
+    builder: IndexBuilder
+    admin: IndexAdmin
+    verifier: Verifier
+    jobs: IndexJobs
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The one search, and the page that people read."""
+
+    searcher: Searcher
+    page: SearchPage
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRoom:
+    """Entities, how they relate, and the communities they form."""
+
+    explorer: GraphExplorer
+    communities: Communities
+
+
+@dataclass(frozen=True, slots=True)
+class Playground:
+    """Configurations side by side, and why a passage stands where it stands."""
+
+    comparer: Comparer
+    locator: Locator
     notebook: Notebook
-    judging: Judging
-    asking: Asking
+    grades: Grades
+    answerer: Answerer
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Query sets, runs over them, experiments."""
+
     querysets: QuerySets
     runs: Runs
-    tuning: Tuning
-    production: ProductionSettings
     experiments: Experiments
-    training: Training
-    measuring: Measuring
+    jobs: EvaluationJobs
 
-    def create(self) -> None:
-        """Make the workspace if it is not there, or bring it to the newest form."""
-        self.settings.home.mkdir(parents=True, exist_ok=True)
-        self.store.create()
-        self.jobs.database.create()
-        self.merging.repair()
-        if self.settings.sign_in == "demo":
-            self.accounts.seed()
 
-    def catch_up(self) -> Job | None:
-        """Resume interrupted work; if the index does not serve the newest commit, start to build it."""
-        self.jobs.sweep()
-        return catch_up(self.jobs, self.preferences, self.indexing, self.shelf)
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Alpha and tau over whole query sets, and what is in production."""
 
-    def warm(self) -> None:
-        """Load what the first search would wait for: compiled loops, the production index, its model and its passages."""
-        kernels.warm()
-        profile = self.preferences.production().profile
-        if self.shelf.current(profile) is not None:
-            self.finding.warm()
+    sweeps: Sweeps
+    training: AlphaTraining
+    alphas: AlphaShelf
+    production: ProductionSettings
 
-    def kinds(self) -> Mapping[str, Work]:
-        """What a worker can do."""
-        return {
-            "reindex": self._reindex,
-            "verify": self._verify,
-            "evaluate": self.runs.work,
-            "drift": self.production.work,
-            "experiment": self.experiments.work,
-            **self.measuring.works(),
-        }
 
-    def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        problems = self.verifying.problems(progress)
-        return {"ok": not problems, "problems": list(problems)}
+@dataclass(frozen=True, slots=True)
+class ModelRoom:
+    """Models by name, and what they cost."""
 
-    def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        profile = self.preferences.profile(arguments["profile"])
-        built = self.indexing.build(profile, full=arguments.get("full", False), progress=progress)
-        if profile.graph != "none":
-            self.shelf.open(profile).graph()  # searchable already; the first who asks the graph need not wait
-        if built.fresh and profile == self.preferences.production().profile and self.production.watched():
-            self.jobs.start("drift", {})
-        return building.as_json(built)
+    registry: Models
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What everything else stands on."""
+
+    workspace: Workspace
+    jobs: Jobs
+    settings: TeamSettings
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Everything a door needs: one field per room of `core/services`."""
+
+    settings: Settings
+    people: People
+    knowledge: Knowledge
+    reviews: Reviews
+    upload: Upload
+    index: IndexRoom
+    search: Search
+    graph: GraphRoom
+    playground: Playground
+    evaluation: Evaluation
+    tuning: Tuning
+    models: ModelRoom
+    platform: Platform
 
 
 def build(
@@ -162,72 +205,93 @@ def build(
 ) -> App:
     """Wire the parts. Tests pass a clock, models and processes of their own."""
     clock = clock or SystemClock()
+    cache_folder = settings.cache or settings.home / "cache"
     store = GitStore(settings.home / "kb.git")
     database = Database(settings.home / "app.db")
     ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
     models = models or _models(settings, ledger)
-    shelf = Generations(
+    generations = Generations(
         settings.home / "index",
         settings.keep_generations,
         settings.exact_limit,
         lambda profile: analyser(profile.lexical),
     )
-    documents, preferences = Documents(store), Preferences(store)
-    cache = EmbeddingCache((settings.cache or settings.home / "cache") / "embeddings.db")
-    texts = TextCache((settings.cache or settings.home / "cache") / "texts.db")
-    alphas = AlphaShelf(settings.home / "models" / "alpha")
-    searching = Searching(shelf, models, preferences, clock, alphas)
+    documents, team_settings = Documents(store), TeamSettings(store)
+    vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     jobs = Jobs(database, processes or Processes(settings.home), clock)
-    extracting = Extracting(models, spacy_ner.entities)
-    indexing = Indexing(store, documents, shelf, models, cache, clock, texts, extracting)
-    auditing = Auditing(database, store, clock)
-    accounts = Accounts(database, Argon2(), auditing, clock)
-    changes = Changes(store, database, accounts, auditing, clock)
-    likeness = Likeness(documents, searching, preferences, models, cache)
-    topics = Topics(searching, cache, Memo((settings.cache or settings.home / "cache") / "communities"))
-    comparing = Comparing(shelf, models, preferences, clock, alphas)
+    audit = Audit(database, store, clock)
+    accounts = Accounts(database, Argon2(), audit, clock)
+    changes = Changes(store, database, accounts, audit, clock)
+
+    alphas = AlphaShelf(settings.home / "models" / "alpha")
+    searcher = Searcher(generations, models, team_settings, clock, alphas)
+    page = SearchPage(searcher, team_settings, clock)
+    communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
+    duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
+    comparer = Comparer(generations, models, team_settings, clock, alphas)
+
+    entities = EntityExtractor(models, spacy_ner.entities)
+    builder = IndexBuilder(store, documents, generations, models, vectors, clock, texts, entities)
+    verifier = Verifier(store, database, generations, team_settings, audit)
     querysets = QuerySets(database, documents, clock)
-    runs = Runs(database, querysets, searching, preferences, jobs, clock)
-    workbench = Workbench(runs, indexing, documents, models)
-    tuning, training = Tuning(runs), Training(runs, alphas)
+    runs = Runs(database, querysets, searcher, team_settings, jobs, clock)
+    production = ProductionSettings(team_settings, runs, audit)
+    workbench = Workbench(runs, builder, documents, models)
+    experiments = Experiments(workbench, settings.home / "reports", jobs)
+    sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
+    evaluation_jobs = EvaluationJobs(workbench, sweeps, training, jobs)
+    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, production.watched)
+    merger = Merger(changes, index_jobs.catch_up)
+
+    def serve_warm() -> None:
+        if generations.current(team_settings.production().profile) is not None:
+            page.warm()
+
+    setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), store.create, database.create, merger.repair]
     return App(
         settings=settings,
-        store=store,
-        models=models,
-        documents=documents,
-        preferences=preferences,
-        indexing=indexing,
-        searching=searching,
-        jobs=jobs,
-        verifying=Verifying(store, database, shelf, preferences, auditing),
-        finding=Finding(searching, preferences, clock),
-        overviews=Overviews(documents, store, shelf, preferences, clock),
-        administration=Administration(documents, shelf, preferences, jobs, models, cache, auditing, ledger.prices),
-        gaps=Gaps(database, clock),
-        shelf=shelf,
-        accounts=accounts,
-        auditing=auditing,
-        changes=changes,
-        reviewing=Reviewing(changes),
-        merging=Merging(changes, lambda: catch_up(jobs, preferences, indexing, shelf)),
-        drafts=Drafts(database, clock),
-        ledger=ledger,
-        alphas=alphas,
-        intake=Intake(documents, likeness, Conversion(), clock, changes),
-        graphs=Graphs(searching, documents, topics),
-        topics=topics,
-        comparing=comparing,
-        locating=Locating(comparing, documents),
-        notebook=Notebook(database, clock),
-        judging=Judging(database, clock),
-        asking=Asking(models),
-        querysets=querysets,
-        runs=runs,
-        tuning=tuning,
-        production=ProductionSettings(preferences, runs, auditing),
-        experiments=Experiments(workbench, settings.home / "reports", jobs),
-        training=training,
-        measuring=Measuring(workbench, tuning, training, jobs),
+        people=People(accounts, audit),
+        knowledge=Knowledge(
+            store,
+            documents,
+            Home(documents, store, generations, team_settings, clock),
+            Drafts(database, clock),
+            Gaps(database, clock),
+        ),
+        reviews=Reviews(changes, Discussion(changes), merger),
+        upload=Upload(Uploads(documents, duplicates, Conversion(), clock, changes)),
+        index=IndexRoom(
+            generations,
+            builder,
+            IndexAdmin(documents, generations, team_settings, jobs, models, vectors, audit, ledger.prices),
+            verifier,
+            index_jobs,
+        ),
+        search=Search(searcher, page),
+        graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
+        playground=Playground(
+            comparer, Locator(comparer, documents), Notebook(database, clock), Grades(database, clock), Answerer(models)
+        ),
+        evaluation=Evaluation(querysets, runs, experiments, evaluation_jobs),
+        tuning=Tuning(sweeps, training, alphas, production),
+        models=ModelRoom(models, ledger),
+        platform=Platform(
+            Workspace(
+                setup=[*setup, accounts.seed] if settings.sign_in == "demo" else setup,
+                jobs=jobs,
+                behind=index_jobs.catch_up,
+                warmup=[kernels.warm, serve_warm],
+                works={
+                    "evaluate": runs.work,
+                    "drift": production.work,
+                    "experiment": experiments.work,
+                    **index_jobs.works(),
+                    **evaluation_jobs.works(),
+                },
+            ),
+            jobs,
+            team_settings,
+        ),
     )
 
 
@@ -237,20 +301,12 @@ def _models(settings: Settings, ledger: Ledger) -> Models:
     return MeteredModels(shelf, ledger, AnswerCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 
-def catch_up(jobs: Jobs, preferences: Preferences, indexing: Indexing, shelf: Generations) -> Job | None:
-    """If the index does not serve the newest commit, start to build it."""
-    profile = preferences.production().profile
-    if indexing.behind(profile) and not shelf.pinned(profile):
-        return jobs.start("reindex", {"profile": profile.name, "full": False})
-    return None
-
-
 def beside(app: App, name: str) -> App:
     """A second workspace for an evaluation, under the first one's cache; models and vectors are shared."""
     home = app.settings.home / "cache" / "evaluation" / name
     shared = app.settings.cache or app.settings.home / "cache"
-    other = build(replace(app.settings, home=home, cache=shared), models=app.models)
-    other.create()
+    other = build(replace(app.settings, home=home, cache=shared), models=app.models.registry)
+    other.platform.workspace.create()
     return other
 
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from core import strict
+from core.analysis import analyser
 from core.chunking import CONTEXTS, check_spec
 from core.curation.names import safe_profile
 from core.errors import BadInput
-from core.retrieval.analysis import analyser
 from core.retrieval.combining import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 

@@ -92,7 +92,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """One file of a commit."""
 
     path: str

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.access import ROLES, Actor
-from core.services.accounts import Account
+from core.services.people.accounts import Account
 from pages.ui import acts, flash, identity
 from pages.ui.workspace import app
 
@@ -19,7 +19,7 @@ ABOUT = {
 def role_changed(name: str) -> None:
     """Somebody gets another role."""
     role = str(st.session_state[f"role_{name}"])
-    acts.do(lambda actor: f"{app().accounts.set_role(actor, name, role).name} is {role} now.")
+    acts.do(lambda actor: f"{app().people.accounts.set_role(actor, name, role).name} is {role} now.")
 
 
 def switched(name: str) -> None:
@@ -27,7 +27,7 @@ def switched(name: str) -> None:
     active = bool(st.session_state[f"active_{name}"])
     acts.do(
         lambda actor: (
-            f"The account of {app().accounts.set_active(actor, name, active).name} is {'on' if active else 'off'}."
+            f"The account of {app().people.accounts.set_active(actor, name, active).name} is {'on' if active else 'off'}."
         )
     )
 
@@ -39,8 +39,8 @@ def password_set(name: str) -> None:
 
 
 def _password(actor: Actor, name: str, typed: str) -> str:
-    app().accounts.set_password(actor, name, typed)
-    return f"The password of {app().accounts.get(name).name} is set."
+    app().people.accounts.set_password(actor, name, typed)
+    return f"The password of {app().people.accounts.get(name).name} is set."
 
 
 def added() -> None:
@@ -50,7 +50,7 @@ def added() -> None:
 
 
 def _add(actor: Actor, said: dict[str, str]) -> str:
-    made = app().accounts.add(
+    made = app().people.accounts.add(
         actor, said["id"].strip(), said["name"], said["email"].strip(), said["role"], said["password"]
     )
     st.session_state.update({f"add_{part}": "" for part in ("id", "name", "email", "password")})  # for the next one
@@ -93,7 +93,7 @@ def line(account: Account) -> None:
 
 st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
-for account in app().accounts.all():
+for account in app().people.accounts.all():
     line(account)
 with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):
     first, second, third = st.columns(3)

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.services.auditing import Entry, as_csv
+from core.services.people.audit import AuditEntry, as_csv
 from pages.ui import identity, style
 from pages.ui.workspace import app
 
@@ -17,7 +17,7 @@ HASH = re.compile(r"[0-9a-f]{40,64}")
 
 def filters() -> dict[str, str | int]:
     """What is asked for."""
-    known = app().auditing.entries(me, limit=5000)
+    known = app().people.audit.entries(me, limit=5000)
     people = {entry.who: entry.name for entry in reversed(known)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         who = st.selectbox(
@@ -42,7 +42,7 @@ def filters() -> dict[str, str | int]:
     return {"who": who or "", "action": action or "", "change": int(change or 0), "since": since.isoformat() if isinstance(since, date) else ""}  # fmt: skip
 
 
-def row(entry: Entry) -> dict[str, object]:
+def row(entry: AuditEntry) -> dict[str, object]:
     """One line of the table."""
     return {
         "When": style.moment(entry.at),
@@ -59,12 +59,12 @@ def row(entry: Entry) -> dict[str, object]:
 
 def exported(who: str, asked: dict[str, str | int]) -> str:
     """The lines as a file; made where there is no session, so it is told for whom."""
-    return as_csv(app().auditing.entries(app().accounts.actor(who), **asked, limit=EXPORTED))  # type: ignore[arg-type]
+    return as_csv(app().people.audit.entries(app().people.accounts.actor(who), **asked, limit=EXPORTED))  # type: ignore[arg-type]
 
 
 st.title("Audit")
 asked = filters()
-found = app().auditing.entries(me, **asked, limit=SHOWN)  # type: ignore[arg-type]
+found = app().people.audit.entries(me, **asked, limit=SHOWN)  # type: ignore[arg-type]
 with st.container(horizontal=True, vertical_alignment="center"):
     more = " (the newest are shown; the export has all)" if len(found) == SHOWN else ""
     st.caption(f"{style.count(len(found), 'line')}{more}", width="stretch")

@@ -5,11 +5,12 @@ import streamlit as st
 from core.access import allowed, require
 from core.errors import ConcordError
 from core.types import Document
-from pages.ui import document_header, flash, identity, keys
+from pages.ui import flash, identity, keys
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.document_sides import chunks_side, history_side, links_side
-from pages.ui.edit_parts import editor, tools
+from pages.ui.documents import header
+from pages.ui.documents.sides import chunks_side, history_side, links_side
+from pages.ui.editor import editor, tools
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
@@ -49,7 +50,7 @@ def passage(document: Document) -> tuple[int, int] | None:
     start, end, version = number(keys.START), number(keys.END), number(keys.VERSION)
     if start is None or end is None or start >= end:
         return None
-    found = app().documents.passage(document, start, end, version or document.version)
+    found = app().knowledge.documents.passage(document, start, end, version or document.version)
     if found is None:
         st.info("This passage was changed since. History shows how.", icon=":material/edit_note:")
     return found
@@ -59,11 +60,11 @@ def one_document(name: str) -> None:
     """A document and its sides."""
     st.button("All documents", on_click=close, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
-        document = app().documents.show(name)
+        document = app().knowledge.documents.show(name)
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/search_off:")
         return
-    document_header.draw(document, app().finding.clock.today())
+    header.draw(document, app().search.page.clock.today())
     tools.draw(document, me)
     side = st.segmented_control(
         "Show", SIDES, key=keys.TAB, default="Read", required=True, bind="query-params", label_visibility="collapsed"
@@ -78,8 +79,8 @@ def all_documents() -> None:
         st.title("Documents", width="stretch")
         if allowed(me, "propose a change"):
             st.button("New document", icon=":material/add:", key="new", on_click=write, type="primary")
-    found = app().documents.all()
-    for path, why in app().documents.unreadable():
+    found = app().knowledge.documents.all()
+    for path, why in app().knowledge.documents.unreadable():
         st.warning(f"{flash.plain(path)} cannot be read and is left out: {flash.plain(why)}", icon=":material/warning:")
     if not found:
         st.info(
@@ -87,7 +88,7 @@ def all_documents() -> None:
             icon=":material/library_add:",
         )
         return
-    clicked = library(found, app().documents.touched(), app().finding.clock.today(), key="library")
+    clicked = library(found, app().knowledge.documents.touched(), app().search.page.clock.today(), key="library")
     if clicked.open:
         st.query_params[keys.DOC] = clicked.open
         st.rerun()
@@ -106,7 +107,7 @@ def edit_document() -> None:
             st.title(f"Edit {flash.plain(path)}")
             start = editor.existing(me, path, change)
         else:
-            document = app().documents.show(st.query_params.get(keys.DOC, ""))
+            document = app().knowledge.documents.show(st.query_params.get(keys.DOC, ""))
             st.title(f"Edit {flash.plain(document.title)}")
             start = editor.existing(me, document.path)
     except ConcordError as error:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import identity
-from pages.ui.evaluation_parts import experiments, runs, sets, state
+from pages.ui.evaluation import experiments, runs, sets, state
 
 me = identity.require("run an evaluation")
 

@@ -1,7 +1,7 @@
 """Graph: what hangs together, around a document, a query or an entity, in communities, and by links."""
 
 from pages.ui import identity
-from pages.ui.graph_parts import choosing, showing
+from pages.ui.graph import choosing, showing
 
 me = identity.require("compare configurations")
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.services.overview import IndexState, Overview, Step
+from core.services.knowledge.home import IndexState, Overview, Step
 from pages.ui import identity, keys, style
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
@@ -124,7 +124,7 @@ with left:
     listing(attention(view), "Nothing needs attention.", key="attention")
 with right:
     st.subheader("Recent changes")
-    titles = {document.path: (document.id, document.title) for document in app().documents.all()}
+    titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
     listing([change(step, titles) for step in view.recent], "Nothing changed yet.", key="recent")
 with right:
     st.subheader("By folder")

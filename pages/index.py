@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import identity
-from pages.ui.index_parts import generations, jobs, money, profiles, state
+from pages.ui.index import generations, jobs, money, profiles, state
 
 me = identity.require("see the index")
 

@@ -1,7 +1,7 @@
 """Playground: one query, several configurations side by side, and why every hit stands where it stands."""
 
 from pages.ui import identity
-from pages.ui.playground_parts import asking_bar, results, state
+from pages.ui.playground import asking_bar, results, state
 
 me = identity.require("compare configurations")
 

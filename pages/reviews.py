@@ -3,9 +3,9 @@
 import streamlit as st
 
 from core.errors import ConcordError
-from core.services.changes import Change
+from core.services.reviews.changes import Change
 from pages.ui import flash, identity, keys
-from pages.ui.review_parts import chunks, conflicts, documents, head, panel, queues, talk
+from pages.ui.reviews import chunks, conflicts, documents, head, panel, queues, talk
 from pages.ui.workspace import app
 
 me = identity.require("propose a change")
@@ -29,7 +29,7 @@ def one_change(number: str) -> None:
     """A change: its head, what can be done, and its sides."""
     st.button("All changes", on_click=back, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
-        change = app().changes.get(int(number) if number.isdecimal() and len(number) < 10 else 0)
+        change = app().reviews.changes.get(int(number) if number.isdecimal() and len(number) < 10 else 0)
     except ConcordError:
         st.error(f"There is no change {flash.plain(number)}.", icon=":material/search_off:")
         return

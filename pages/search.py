@@ -37,12 +37,12 @@ def search() -> None:
         st.switch_page("pages/documents.py", query_params=address(clicked.open))
     if clicked.report:
         said = clicked.report
-        app().gaps.report(
+        app().knowledge.gaps.report(
             me,
             str(said.get("query", "")),
             str(said.get("note", "")),
             int(said.get("hits", 0)),
-            app().store.head(),
+            app().knowledge.store.head(),
         )
 
 

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.ui import empty, identity, progress
-from pages.ui.evaluation_parts.state import choose, require_index
-from pages.ui.tuning_parts import alpha, learned, production, sliders, state, tau
+from pages.ui.evaluation.state import choose, require_index
+from pages.ui.tuning import alpha, learned, production, sliders, state, tau
 
 me = identity.require("run an evaluation")
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.ui import identity, keys
 from pages.ui.components.upload_view import upload_list
-from pages.ui.upload_parts import desk, item, sources, submit
+from pages.ui.upload import desk, item, sources, submit
 
 me = identity.require("propose a change")
 

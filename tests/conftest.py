@@ -25,7 +25,7 @@ from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
 from core.ports import Processes
-from core.services.accounts import DEMO
+from core.services.people.accounts import DEMO
 from core.settings import Settings, load
 from core.types import Answer, Person
 
@@ -159,17 +159,17 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
     """One commit on the main line, as somebody's own git would make it, and written down as such."""
-    made = app.store.commit(
+    made = app.knowledge.store.commit(
         "main", {path: text.encode() if text is not None else None for path, text in files.items()}, ME, message
     )
-    app.merging.repair()
+    app.reviews.merger.repair()
     return made
 
 
 def small_app(home: Path, processes: Processes | None = None, **settings: object) -> App:
     """A workspace with the miniature models."""
     app = build(load({}, home=home, **settings), clock=FixedClock(), models=SmallModels(), processes=processes)
-    app.create()
+    app.platform.workspace.create()
     return app
 
 
@@ -184,9 +184,9 @@ def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter knowledge base, indexed with the bundled model. Built once; vectors are kept between sessions."""
     settings = kb_settings(tmp_path_factory.mktemp("kb"))
     app = build(settings)
-    app.create()
-    app.documents.import_folder(ROOT / "kb", ME, "Start with the starter knowledge base")
-    app.indexing.build(app.preferences.profile())
+    app.platform.workspace.create()
+    app.knowledge.documents.import_folder(ROOT / "kb", ME, "Start with the starter knowledge base")
+    app.index.builder.build(app.platform.settings.profile())
     return settings.home
 
 

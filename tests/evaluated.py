@@ -63,6 +63,6 @@ def questions(count: int = 24, seed: int = 2) -> QuerySet:
 def evaluated(app: App) -> App:
     """The workspace with documents, an index and the query set."""
     put(app, corpus())
-    app.indexing.build(app.preferences.profile())
-    app.querysets.keep(ADMIN, questions())
+    app.index.builder.build(app.platform.settings.profile())
+    app.evaluation.querysets.keep(ADMIN, questions())
     return app

@@ -14,17 +14,17 @@ DOCUMENTS = 6
 
 def main(home: str) -> None:
     app = small_app(Path(home))
-    profile = app.preferences.profile()
-    app.indexing.build(profile)  # the next start finishes or cleans up
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)  # the next start finishes or cleans up
     print("ready", flush=True)
     while True:
-        n = len(app.store.log(app.store.head())) + 1
+        n = len(app.knowledge.store.log(app.knowledge.store.head())) + 1
         put(
             app,
             {f"{d}.md": f"# Doc {d}\n\nmarker{n:05d} common words of document {d}\n" for d in range(DOCUMENTS)},
             f"marker{n:05d}",
         )
-        app.indexing.build(profile)
+        app.index.builder.build(profile)
         print(n, flush=True)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.bootstrap import App
 from core.errors import ConcordError
-from core.services.accounts import DEMO
+from core.services.people.accounts import DEMO
 from tests.conftest import NoProcesses, small_app
 
 _, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, _ = DEMO
@@ -27,12 +27,12 @@ def work(app: App, name: str, rounds: int) -> None:
     for n in range(rounds):
         text = f"# {name}\n\nround {n} of {name}\n".encode()
         try:
-            change = app.changes.propose(AUTHOR, f"{name} round {n}", {f"{name}.md": text})
-            app.changes.edit(AUTHOR2, change.id, {f"{name}.md": text + b"\nmore\n"})
-            app.changes.submit(AUTHOR, change.id)
+            change = app.reviews.changes.propose(AUTHOR, f"{name} round {n}", {f"{name}.md": text})
+            app.reviews.changes.edit(AUTHOR2, change.id, {f"{name}.md": text + b"\nmore\n"})
+            app.reviews.changes.submit(AUTHOR, change.id)
             say("submitted", change.id)
-            app.reviewing.approve(REVIEWER if n % 2 else REVIEWER2, change.id)
-            merged = app.merging.merge(AUTHOR, change.id)
+            app.reviews.discussion.approve(REVIEWER if n % 2 else REVIEWER2, change.id)
+            merged = app.reviews.merger.merge(AUTHOR, change.id)
         except ConcordError as error:
             say("refused", name, n, error)
             continue

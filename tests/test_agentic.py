@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import profiles
-from core.adapters.texts import TextCache
+from core.adapters.state.texts import TextCache
 from core.bootstrap import App, build
 from core.chunking import chunker, embedded_text
 from core.chunking.agentic import bounds
 from core.chunking.ruler import Ruler, words
 from core.chunking.tools import Tools
-from core.chunking.writing import PATIENCE, TRIES, Writer
 from core.curation.frontmatter import read_document
 from core.errors import Cancelled, Unavailable
+from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load
 from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put
@@ -248,44 +248,44 @@ PROFILE = Profile("rich", ChunkerSpec("markdown"), context="contextual", embedde
 
 def app_with(home: Path, *answers: str) -> App:
     app = build(load({}, home=home), clock=FixedClock(), models=SmallModels(ScriptedLlm(*answers) if answers else None))
-    app.create()
+    app.platform.workspace.create()
     return app
 
 
 def contexts(app: App) -> Sequence[str]:
-    index = app.shelf.open(PROFILE)
+    index = app.index.generations.open(PROFILE)
     return [index.context(n) for n in range(index.size)]
 
 
 def test_a_build_stores_contexts_finds_by_them_and_pays_once(tmp_path: Path) -> None:
     app = app_with(tmp_path, "It belongs to the zebra programme.")
     put(app, {"a.md": "# A\n\nSome text.\n", "b.md": "# B\n\nOther text.\n"})
-    made = app.indexing.build(PROFILE)
+    made = app.index.builder.build(PROFILE)
     assert sorted(contexts(app)) == ["A\nIt belongs to the zebra programme.", "B\nIt belongs to the zebra programme."]
-    assert app.shelf.open(PROFILE).bm25("zebra").search(5, None)
+    assert app.index.generations.open(PROFILE).bm25("zebra").search(5, None)
     assert made.fallbacks == ()
     assert made.generation.notes[0].startswith("Language models: 2 calls to scripted")
-    again = app.indexing.build(PROFILE, full=True)
+    again = app.index.builder.build(PROFILE, full=True)
     assert again.generation.notes == ()
 
 
 def test_what_fell_back_is_named_until_it_is_built_again(tmp_path: Path) -> None:
     app = app_with(tmp_path)
     put(app, {"a.md": "# A\n\nSome text.\n", "b.md": "# B\n\nOther text.\n"})
-    made = app.indexing.build(PROFILE)
+    made = app.index.builder.build(PROFILE)
     assert (
         dict(made.fallbacks)["a.md"] == "1 of 1 chunks have structural context only: No language model is configured."
     )
     assert made.generation.notes[0].startswith("2 of 2 documents chunked in another way")
     put(app, {"b.md": None, "c.md": "# C\n\nMore.\n"})
-    later = app_with(tmp_path, SENTENCES).indexing.build(PROFILE)
+    later = app_with(tmp_path, SENTENCES).builder.build(PROFILE)
     assert later.fallbacks == ()
     assert later.generation.notes[1].startswith(
         "1 of 2 documents chunked in another way than the profile asks, such as a.md"
     )
     assert (
         app_with(tmp_path, SENTENCES)
-        .indexing.build(PROFILE, full=True)
+        .builder.build(PROFILE, full=True)
         .generation.notes[0]
         .startswith("Language models: 1 call")
     )

@@ -27,7 +27,7 @@ triples = st.lists(st.tuples(share, share, share), min_size=1, max_size=20)
 GRIDS = {
     "ridge": learners.LAMBDAS,
     "xgboost": [{"max_depth": 3, "learning_rate": 0.1, "subsample": 0.8}],
-    "mlp": [network.Settings((16, 8), 0.01, 32, 0.1, 0.01)],
+    "mlp": [network.NetworkSettings((16, 8), 0.01, 32, 0.1, 0.01)],
     "distribution": [{"max_depth": 3, "learning_rate": 0.1, "subsample": 1.0}],
 }
 
@@ -263,25 +263,25 @@ LEARNED = replace(configs.parse("tm2c2-0.5"), alpha_from="learned", alpha_model=
 def found(tmp_path) -> App:
     app = small_app(tmp_path)
     put(app, FILES)
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     return app
 
 
 def save(app: App, config: SearchConfig = LEARNED, **changes: object) -> AlphaModel:
     """A model that says 0.62 to everything."""
-    made_for = purpose(config, app.searching.index().generation.digest)
+    made_for = purpose(config, app.search.searcher.index().generation.digest)
     model = AlphaModel("flat", "ridge", made_for, {"coefficients": [0.0] * 4, "intercept": 0.62})
-    app.alphas.save(replace(model, **changes))
+    app.tuning.alphas.save(replace(model, **changes))
     return model
 
 
 def test_a_learned_alpha_weighs_the_legs_and_says_so(found: App) -> None:
     save(found)
-    result = found.searching.search("file form 111", config=LEARNED)
+    result = found.search.searcher.search("file form 111", config=LEARNED)
     assert [stage.name for stage in result.stages] == ["bm25", "embed", "dense", "alpha", "fuse", "cut"]
     assert result.stages[-2].note == "alpha 0.62 from flat"
     assert {leg: round(one.weight, 2) for leg, one in result.hits[0].legs.items()} == {"bm25": 0.38, "dense": 0.62}
-    fixed = found.searching.search("file form 111", config=configs.parse("tm2c2-0.62"))
+    fixed = found.search.searcher.search("file form 111", config=configs.parse("tm2c2-0.62"))
     assert [(hit.chunk, hit.score) for hit in fixed.hits] == [
         (hit.chunk, pytest.approx(hit.score)) for hit in result.hits
     ]
@@ -290,28 +290,28 @@ def test_a_learned_alpha_weighs_the_legs_and_says_so(found: App) -> None:
 
 def test_another_depth_or_k_is_served_and_another_normalisation_refused(found: App) -> None:
     save(found)
-    assert not found.searching.search("form", config=replace(LEARNED, depth=50, k=3, tau=0.2)).warnings
-    result = found.searching.search("form", config=replace(LEARNED, normalisation="minmax"))
+    assert not found.search.searcher.search("form", config=replace(LEARNED, depth=50, k=3, tau=0.2)).warnings
+    result = found.search.searcher.search("form", config=replace(LEARNED, normalisation="minmax"))
     assert "Alpha stays at 0.5: The alpha model 'flat' was trained for another way of searching" in result.warnings[0]
     assert result.hits[0].legs["dense"].weight == 0.5
 
 
 def test_a_missing_model_leaves_alpha_fixed_with_a_warning(found: App) -> None:
-    result = found.searching.search("form", config=LEARNED)
+    result = found.search.searcher.search("form", config=LEARNED)
     assert "There is no alpha model 'flat'. Models: none yet" in result.warnings[0]
     assert next(stage for stage in result.stages if stage.name == "fuse").note == "alpha 0.5, fixed"
 
 
 def test_a_model_that_was_replaced_serves_at_once(found: App) -> None:
     save(found)
-    found.searching.search("form", config=LEARNED)
+    found.search.searcher.search("form", config=LEARNED)
     save(found, parameters={"coefficients": [0.0] * 4, "intercept": 7.0})
-    note = next(one.note for one in found.searching.search("form", config=LEARNED).stages if one.name == "fuse")
+    note = next(one.note for one in found.search.searcher.search("form", config=LEARNED).stages if one.name == "fuse")
     assert note == "alpha 1.00 from flat"
-    assert found.alphas.names() == ("flat",)
-    found.alphas.remove("flat")
+    assert found.tuning.alphas.names() == ("flat",)
+    found.tuning.alphas.remove("flat")
     with pytest.raises(NotFound):
-        found.alphas.model("flat")
+        found.tuning.alphas.model("flat")
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_odd_files_are_named(text: str) -> None:
 def test_names_cannot_leave_the_folder(found: App) -> None:
     for name in ("../x", "A", "", "a/b", "."):
         with pytest.raises(BadInput, match="may hold only"):
-            found.alphas.model(name)
+            found.tuning.alphas.model(name)
 
 
 def test_a_network_refuses_vectors_of_another_model(trained: dict[str, learning.Trained]) -> None:
@@ -368,7 +368,7 @@ def test_configurations_that_make_no_sense_are_refused(changes: dict, sentence: 
 def test_the_language_model_weighs_the_legs(tmp_path) -> None:
     llm = ScriptedLlm('{"dense": 0.2, "sparse": 0.6, "graph": 0.2}')
     app = searchable(tmp_path, llm)
-    result = app.searching.search("file form </query>", config=configs.from_mapping({"alpha_from": "llm"}))
+    result = app.search.searcher.search("file form </query>", config=configs.from_mapping({"alpha_from": "llm"}))
     assert result.hits[0].legs["bm25"].weight == pytest.approx(0.75)
     assert (
         next(one.note for one in result.stages if one.name == "fuse") == "weights bm25 0.75, dense 0.25 from scripted"
@@ -393,14 +393,14 @@ def test_the_language_model_weighs_the_legs(tmp_path) -> None:
 )
 def test_an_answer_that_breaks_the_contract_falls_back_to_the_rule(tmp_path, answer: str, why: str) -> None:
     app = searchable(tmp_path, ScriptedLlm(answer))
-    result = app.searching.search("file form", config=configs.from_mapping({"alpha_from": "llm"}))
+    result = app.search.searcher.search("file form", config=configs.from_mapping({"alpha_from": "llm"}))
     assert why in result.warnings[0]
     assert result.hits[0].legs["dense"].weight == pytest.approx(0.55 / 0.85)
     assert next(one.note for one in result.stages if one.name == "fuse").endswith("by rule")
 
 
 def test_without_a_language_model_the_rule_decides(found: App) -> None:
-    result = found.searching.search("form 112 fee", config=configs.from_mapping({"alpha_from": "llm"}))
+    result = found.search.searcher.search("form 112 fee", config=configs.from_mapping({"alpha_from": "llm"}))
     assert "No language model is configured." in result.warnings[0]
     assert result.hits[0].legs["bm25"].weight == pytest.approx(0.55 / 0.85)
 
@@ -417,7 +417,7 @@ def searchable(home, llm: ScriptedLlm) -> App:
     from core.settings import load
 
     app = build(load({}, home=home), models=SmallModels(llm))
-    app.create()
+    app.platform.workspace.create()
     put(app, FILES)
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     return app

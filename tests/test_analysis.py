@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.analysis import analyser, fold, highlight
 from core.errors import BadInput
-from core.retrieval.analysis import analyser, fold, highlight
 from core.types import LexicalOptions
 from tests.conftest import put
 
@@ -44,9 +44,9 @@ def test_identifiers_find_their_document(app, name: str, text: str, queries: lis
         for n in range(12)
     }
     put(app, {**others, "wanted.md": f"# Wanted\n\n{text}\n"})
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     for query in queries:
-        hits = app.searching.search(query, config=None if query == "" else app_bm25()).hits
+        hits = app.search.searcher.search(query, config=None if query == "" else app_bm25()).hits
         assert hits, query
         assert hits[0].path == "wanted.md", query
 

@@ -78,9 +78,9 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_kb: App, tmp
     from playwright.sync_api import expect
 
     path = "finance/compliance/ctr-filing.md"
-    text = own_kb.store.read("main", path).decode()
+    text = own_kb.knowledge.store.read("main", path).decode()
     put(own_kb, {path: text.replace("15 calendar days", "fifteen calendar days")}, "Write the deadline out")
-    own_kb.indexing.build(own_kb.preferences.profile())
+    own_kb.index.builder.build(own_kb.platform.settings.profile())
     with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         screen.open("/search?q=currency+transaction+report+deadline")
         screen.page.get_by_label("finance").check()
@@ -168,19 +168,21 @@ def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback
             screen.open("/index")
             screen.key("rebuild").get_by_role("button").click()
             expect(screen.page.get_by_role("dialog")).to_be_visible()
-            own_kb.accounts.add(demo("admin"), "second", "Second Admin", "second@example.org", "admin")
-            own_kb.accounts.set_role(own_kb.accounts.actor("second"), "admin", "reader")  # while the tab is open
+            own_kb.people.accounts.add(demo("admin"), "second", "Second Admin", "second@example.org", "admin")
+            own_kb.people.accounts.set_role(
+                own_kb.people.accounts.actor("second"), "admin", "reader"
+            )  # while the tab is open
             screen.key("confirm_yes").get_by_role("button").click()
             refusal = "Only admins may rebuild the index; Ada Brandt is a reader."
             expect(screen.page.get_by_text(refusal)).to_be_visible(timeout=20_000)
             expect(screen.page.get_by_test_id("stSidebarNavLink").filter(has_text="Index")).to_have_count(0)
             screen.open("/index")
             assert screen.key("rebuild").count() == 0
-        assert not [job for job in own_kb.jobs.recent() if job.kind == "reindex"]
+        assert not [job for job in own_kb.platform.jobs.recent() if job.kind == "reindex"]
 
 
 def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) -> None:
-    build(kb_settings(tmp_path / "empty")).create()
+    build(kb_settings(tmp_path / "empty")).platform.workspace.create()
     with browser.server(tmp_path / "empty", tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         for path in ("/", "/search?q=anything", "/documents", "/index"):
             screen.open(path)

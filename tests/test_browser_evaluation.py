@@ -29,7 +29,7 @@ def judged(kb_home: Path, tmp_path: Path) -> App:
     for config in ("", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5"):
         plan = made.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
         made.runs.evaluate("known-items", [plan])
-    job = made.measuring.learn(admin, "known-items", "ridge", "convex-0.5", "nDCG@10", "lss")
+    job = made.evaluation.jobs.learn(admin, "known-items", "ridge", "convex-0.5", "nDCG@10", "lss")
     made.jobs.run(job.id, made.kinds())
     return made
 
@@ -84,11 +84,11 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged: App, tmp_
             shots(screen, "tuning-promote", "light")
             screen.key("confirm_yes").get_by_role("button").click()
             expect(screen.page.get_by_text("is in production now")).to_be_visible()
-            assert len(judged.production.history()) == 1
+            assert len(judged.tuning.production.history()) == 1
             screen.key("unpromote").get_by_role("button").click()
             screen.key("confirm_yes").get_by_role("button").click()
             expect(screen.page.get_by_text("is in production again")).to_be_visible()
-            assert "rolled_back" in judged.production.history()[0].evidence
+            assert "rolled_back" in judged.tuning.production.history()[0].evidence
         with browser.screen(chromium, url, scheme="dark") as screen:
             screen.open("/evaluation?evaluation_tab=Runs")
             expect(screen.page.get_by_text(re.compile("leads with nDCG@10"))).to_be_visible()

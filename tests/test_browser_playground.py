@@ -13,8 +13,8 @@ import pytest
 
 from core.bootstrap import App, build
 from core.retrieval.presets import presets
-from core.services.comparing import Column
-from core.services.notebook import Setup
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
 from core.settings import load
 from tests import browser
 from tests.conftest import demo, kb_settings
@@ -108,7 +108,7 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_kb: App, 
             screen.page.keyboard.press("1")
             screen.settle()
             expect(second.get_by_role("button", name="Grade 1: related")).to_have_attribute("aria-pressed", "true")
-            assert sorted(said.grade for said in own_kb.judging.of(QUERY)) == [1, 3]
+            assert sorted(said.grade for said in own_kb.playground.grades.of(QUERY)) == [1, 3]
             card.get_by_role("button", name="Around it").click()
             screen.settle()
             expect(screen.page.locator(".around").first).to_be_visible()
@@ -140,7 +140,7 @@ def large_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from bench.playground import synthetic
 
     app, _ = synthetic(tmp_path_factory.mktemp("large"), LARGE)
-    assert app.searching.index("local").size == LARGE
+    assert app.search.searcher.index("local").size == LARGE
     return app.settings.home
 
 
@@ -163,7 +163,7 @@ def quicker(chromium: Any, app: App, folder: Path, capsys: Any, where: str, aske
     said, ratios = [], []
     with browser.server(app.settings.home, folder / "server.log") as url:
         for third in ("RRF 60", "Rerank always"):
-            link = app.notebook.keep(demo("admin"), Setup(asked[0], columns("BM25", "Convex 0.3", third)))
+            link = app.playground.notebook.keep(demo("admin"), Setup(asked[0], columns("BM25", "Convex 0.3", third)))
             with browser.screen(chromium, url) as screen:
                 screen.open(f"/playground?link={link}")
                 move, search = medians(screen, asked)
@@ -196,9 +196,9 @@ def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Pa
         columns("BM25", "Convex 0.3", "Conditional rerank"),
         columns("BM25", "Vectors", "Convex 0.3", "RRF 60"),
     )
-    hits = own_kb.searching.search(QUERY).hits
+    hits = own_kb.search.searcher.search(QUERY).hits
     for n, grade in ((0, 1), (1, 3), (2, 2)):
-        own_kb.judging.judge(demo("admin"), QUERY, hits[n], grade)
+        own_kb.playground.grades.judge(demo("admin"), QUERY, hits[n], grade)
     setups = {
         "playground": Setup(QUERY, three),
         "playground-four": Setup(QUERY, four),
@@ -209,7 +209,7 @@ def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Pa
     }
     with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
         for name, setup in setups.items():
-            link = own_kb.notebook.keep(demo("admin"), setup)
+            link = own_kb.playground.notebook.keep(demo("admin"), setup)
             for scheme in ("light", "dark"):
                 with browser.screen(chromium, url, scheme=scheme) as screen:
                     screen.open(f"/playground?link={link}")
@@ -226,4 +226,4 @@ def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Pa
             screen.page.get_by_label("Name").fill("Our favourite")
             screen.key("adjust_save").get_by_role("button").click()
             expect(screen.page.get_by_label("Configuration of column B")).to_have_value("Our favourite")
-        assert list(own_kb.notebook.saved()) == ["Our favourite"]
+        assert list(own_kb.playground.notebook.saved()) == ["Our favourite"]

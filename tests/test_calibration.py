@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.retrieval.calibration import Observed, calibrate, choose, curve, wilson_lower
+from core.evaluation.calibration import Observed, calibrate, choose, curve, wilson_lower
 
 observations = st.lists(
     st.builds(

@@ -13,7 +13,7 @@ from core.curation import checks
 from core.curation.archives import MAX_RATIO
 from core.curation.checks import RULES, check
 from core.curation.duplicates import Shelfmarks, body, pairs, shingles
-from core.curation.findings import SEVERITIES, Around
+from core.curation.findings import SEVERITIES, CheckContext
 from core.curation.frontmatter import decode, read_document
 from core.curation.names import MAX_PATH_BYTES, safe_path
 from core.curation.templates import TEMPLATES, fill
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WHOLE = "---\nid: IT-1\ntitle: T\ndoc_type: sop\nowner: Ann\nreview_due: 2030-01-01\nanswers: [Why?]\n---\n"  # 8 lines
 
 
-def said(text: str, rule: str, around: Around = Around()) -> list[tuple[int, str]]:
+def said(text: str, rule: str, around: CheckContext = CheckContext()) -> list[tuple[int, str]]:
     return [(one.line, one.severity) for one in check("it/a.md", text.encode(), around) if one.rule == rule]
 
 
@@ -73,20 +73,20 @@ def test_a_rule_speaks_on_its_line(text: str, rule: str, expected: list[tuple[in
 
 
 def test_an_id_of_another_document_is_refused_and_that_document_is_named() -> None:
-    found = check("it/a.md", (WHOLE + "Text.\n").encode(), Around(ids={"IT-1": "it/b.md"}))
+    found = check("it/a.md", (WHOLE + "Text.\n").encode(), CheckContext(ids={"IT-1": "it/b.md"}))
     assert (found[0].rule, found[0].line, found[0].severity) == ("id", 2, "error")
     assert "it/b.md" in found[0].message
-    assert said(WHOLE + "Text.\n", "id", Around(ids={"IT-1": "it/a.md"})) == []
+    assert said(WHOLE + "Text.\n", "id", CheckContext(ids={"IT-1": "it/a.md"})) == []
 
 
 def test_a_link_to_a_document_beside_it_is_fine_and_one_to_a_missing_heading_is_not() -> None:
-    around = Around(anchors={"it/b.md": frozenset({"steps"})})
+    around = CheckContext(anchors={"it/b.md": frozenset({"steps"})})
     assert said(WHOLE + "[b](b.md) [c](b.md#steps)\n", "links", around) == []
     assert said(WHOLE + "[b](b.md#stepz)\n", "links", around) == [(9, "warning")]
 
 
 def test_a_review_date_that_is_over_is_said() -> None:
-    assert said(WHOLE + "Text.\n", "dates", Around(today=date(2031, 1, 1))) == [(6, "warning")]
+    assert said(WHOLE + "Text.\n", "dates", CheckContext(today=date(2031, 1, 1))) == [(6, "warning")]
 
 
 SECRETS = [
@@ -124,7 +124,7 @@ def test_a_password_is_told_from_a_sentence_about_passwords(line: str, expected:
 
 def test_the_starter_documents_have_no_error_and_no_warning() -> None:
     documents = kb()
-    around = Around(checks.anchors(documents), {d.meta.id: d.path for d in documents if d.meta.id})
+    around = CheckContext(checks.anchors(documents), {d.meta.id: d.path for d in documents if d.meta.id})
     found = [one for d in documents for one in check(d.path, d.text.encode(), around) if one.severity != "note"]
     assert found == []
 

@@ -128,7 +128,7 @@ def test_a_query_of_half_characters_is_searched_and_a_stopped_command_says_so(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("core.services.searching.Searching.search", stop)
+    monkeypatch.setattr("core.services.search.searcher.Searching.search", stop)
     code, out, err = run("search", "cash", as_json=False)
     assert (code, out) == (130, "")
     assert "Stopped." in err
@@ -355,7 +355,7 @@ def test_a_decision_from_the_command_line_names_the_conflicts_that_were_seen(run
     app = small_app(tmp_path / "home", NoProcesses())
     home = app.settings.home
     put(app, {"a.md": "# A\n\none\n"})
-    number = str(app.changes.propose(demo("author"), "T", {"a.md": b"# A\n\nmine\n"}).id)
+    number = str(app.reviews.changes.propose(demo("author"), "T", {"a.md": b"# A\n\nmine\n"}).id)
     put(app, {"a.md": "# A\n\ntheirs\n"})
     seen = run("change", "conflicts", number, home=home)[1][0]
     assert {"path", "parts", "gone", "head", "main"} == set(seen)

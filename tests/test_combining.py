@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import profiles
-from core.adapters import weights
-from core.adapters.combined import CombinedEmbedder
-from core.adapters.models import ModelShelf
+from core.adapters.models import weights
+from core.adapters.models.combined import CombinedEmbedder
+from core.adapters.models.registry import ModelShelf
 from core.bootstrap import App, build
 from core.errors import BadInput
 from core.retrieval.combining import Vote, apart, concatenation
@@ -53,7 +53,7 @@ class TwoModels(SmallModels):
 @pytest.fixture
 def two(tmp_path: Path) -> App:
     app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=TwoModels())
-    app.create()
+    app.platform.workspace.create()
     put(app, dict(DOCUMENTS))
     return app
 
@@ -76,13 +76,13 @@ def test_the_dot_product_is_the_mean_of_the_cosines(a: list[float], b: list[floa
 def test_bundled_models_side_by_side_are_one_unit_vector() -> None:
     if not weights.present(Settings().models, weights.bundled("potion-base-8m")):
         pytest.skip("potion-base-8m is not here. Fetch it with: python -m core models fetch potion-base-8m")
-    shelf = ModelShelf(Settings().models, 1, True)
-    both = shelf.embedder("bge-small-en-v1.5-int8+potion-base-8m")
+    generations = ModelShelf(Settings().models, 1, True)
+    both = generations.embedder("bge-small-en-v1.5-int8+potion-base-8m")
     assert (both.name, both.dimension) == ("bge-small-en-v1.5-int8+potion-base-8m", 384 + 256)
     rows = both.documents(["SAR records are retained for five years.", "Soup on Mondays."])
     query = both.query("how long are SAR records kept")
     assert np.linalg.norm([*rows, query], axis=1) == pytest.approx(np.ones(3), abs=1e-5)
-    one, other = (shelf.embedder(name) for name in both.name.split("+"))
+    one, other = (generations.embedder(name) for name in both.name.split("+"))
     mean = (one.query("SAR") @ one.query("report") + other.query("SAR") @ other.query("report")) / 2
     assert float(both.query("SAR") @ both.query("report")) == pytest.approx(float(mean), abs=1e-5)
 
@@ -110,24 +110,24 @@ def test_embedders_that_make_no_sense_are_refused(raw: dict[str, object], why: s
 
 
 def test_vectors_are_shared_with_profiles_of_one_embedder(two: App) -> None:
-    assert two.indexing.build(profiles.from_mapping({"name": "one", "embedder": "first"})).embedded == 3
-    assert two.indexing.build(profiles.from_mapping({"name": "other", "embedder": "second"})).embedded == 3
+    assert two.index.builder.build(profiles.from_mapping({"name": "one", "embedder": "first"})).embedded == 3
+    assert two.index.builder.build(profiles.from_mapping({"name": "other", "embedder": "second"})).embedded == 3
     both = profiles.from_mapping({"name": "both", "embedder": "first", "embedders": ["second"]})
-    assert two.administration.estimate(both).to_embed == 0
-    assert two.indexing.build(both).embedded == 0
+    assert two.index.admin.estimate(both).to_embed == 0
+    assert two.index.builder.build(both).embedded == 0
 
 
 @pytest.mark.parametrize("combine", ["concatenation", "rrf"])
 def test_both_ways_find_what_was_asked_for(two: App, combine: str) -> None:
     raw = {"name": combine, "embedder": "first", "embedders": ["second"], "combine": combine}
     profile = profiles.from_mapping(raw)
-    two.indexing.build(profile)
-    index = two.shelf.open(profile)
+    two.index.builder.build(profile)
+    index = two.index.generations.open(profile)
     assert index.profile.combine == combine
     for config in ("dense", "convex-0.5", "rrf-60"):
-        result = two.searching.search_in(index, "suspicious activity reports", parse(config))
+        result = two.search.searcher.search_in(index, "suspicious activity reports", parse(config))
         assert (result.hits[0].path, result.warnings) == ("b.md", ())
-    best = two.searching.search_in(index, "suspicious activity reports", parse("dense")).hits[0]
+    best = two.search.searcher.search_in(index, "suspicious activity reports", parse("dense")).hits[0]
     if combine == "rrf":
         assert best.legs["dense"].score == pytest.approx(2 / 61)
 

@@ -85,7 +85,7 @@ def test_choosing_a_facet_of_the_board_keeps_the_focus(chromium: Any) -> None:
         "doc": "d",
         "badge": {"text": "Due"},
     }
-    with browser.component(chromium, "board") as page:
+    with browser.component(chromium, "freshness") as page:
         page.evaluate("show", {"rows": [row, {**row, "owner": "Bob"}], "kinds": {}, "may": False, "empty": ""})
         page.get_by_role("button", name="Bob").press("Enter")
         assert page.evaluate(FOCUS) == "Bob1"

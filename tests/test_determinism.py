@@ -67,7 +67,7 @@ def test_processes_and_thread_counts_find_the_same_chunks_with_the_same_scores(k
 def test_one_thread_embeds_documents_as_two_do(tmp_path: Path) -> None:
     texts = [path.read_text()[:600] for path in sorted((ROOT / "kb").rglob("*.md"))[:6]]
     rows = [
-        build(load({}, home=tmp_path, threads=threads)).models.embedder(DEFAULT.embedder).documents(texts)
+        build(load({}, home=tmp_path, threads=threads)).models.registry.embedder(DEFAULT.embedder).documents(texts)
         for threads in (1, 2)
     ]
     assert np.array_equal(*rows)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adapters import spacy_ner
+from core.adapters.models import spacy_ner
 from core.curation.links import Link
 from core.errors import Unavailable
-from core.retrieval.assembly import same
-from core.retrieval.entities import MAX_MENTIONS, acronyms, extract, key
-from core.retrieval.extraction import ask, labelled
+from core.graph.assembly import same
+from core.graph.entities import MAX_MENTIONS, acronyms, extract, key
+from core.graph.extraction import ask, labelled
 from core.types import Extract
 from tests.conftest import ScriptedLlm
 

@@ -15,7 +15,7 @@ from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.evaluation.series import distinct, latest, over_commits
-from core.services.comparing import Column
+from core.services.playground.compare import Column
 from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated
 
@@ -40,12 +40,12 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Open:
     """Open a page on a workspace, as a persona."""
     import streamlit as st
 
-    from core.adapters import models
-    from core.adapters.processes import Processes
+    from core.adapters.models import registry
+    from core.adapters.system.processes import Processes
 
     small = SmallModels()
     for name in ("embedder", "reranker", "llm"):
-        monkeypatch.setattr(models.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
+        monkeypatch.setattr(registry.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
     monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
     monkeypatch.setattr(Processes, "alive", lambda self, job: True)
 
@@ -75,9 +75,9 @@ def ran(what: Any) -> AppTest:
 
 def work(app: App) -> None:
     """Do every job that waits."""
-    for job in app.jobs.recent():
+    for job in app.platform.jobs.recent():
         if job.open:
-            done = app.jobs.run(job.id, app.kinds())
+            done = app.platform.jobs.run(job.id, app.platform.workspace.works)
             assert done.state == "done", done.error
 
 
@@ -106,7 +106,7 @@ def figure(app: AppTest, key: str) -> Any:
 
 
 def measured(kb: App, *configs: str) -> App:
-    kb.runs.evaluate("small", [kb.runs.plan("", config) for config in configs])
+    kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan("", config) for config in configs])
     return kb
 
 
@@ -121,7 +121,7 @@ def test_without_an_index_both_pages_say_what_is_missing(visit: Open, tmp_path: 
 def test_without_a_query_set_the_pages_say_how_to_make_one(visit: Open, tmp_path: Path) -> None:
     bare = small_app(tmp_path / "bare", NoProcesses())
     put(bare, {"a.md": "# One\n\nWords about one thing.\n"})
-    bare.indexing.build(bare.preferences.profile())
+    bare.index.builder.build(bare.platform.settings.profile())
     app = visit("evaluation", bare)
     assert "No query set yet" in words(app)
     assert app.button(key="make_playground").disabled
@@ -144,54 +144,54 @@ def test_known_items_are_generated_as_a_job_and_listed(visit: Open, kb: App) -> 
     ran(app.button(key="make_go").click())
     assert "Making questions as job" in words(app)
     work(kb)
-    made = kb.querysets.get("found")
+    made = kb.evaluation.querysets.get("found")
     assert len(made.questions) > 20
     assert "found" in visit("evaluation", kb).selectbox(key="set").options
 
 
 def test_what_people_judged_in_the_playground_becomes_a_query_set(visit: Open, kb: App) -> None:
-    hits = kb.searching.search("key3first apple").hits
-    kb.judging.judge(AUTHOR, "key3first apple", hits[0], 3)
-    kb.judging.judge(ADMIN, "key3first apple", hits[0], 2)
-    kb.judging.judge(ADMIN, "key3first apple", hits[1], 0)
+    hits = kb.search.searcher.search("key3first apple").hits
+    kb.playground.grades.judge(AUTHOR, "key3first apple", hits[0], 3)
+    kb.playground.grades.judge(ADMIN, "key3first apple", hits[0], 2)
+    kb.playground.grades.judge(ADMIN, "key3first apple", hits[1], 0)
     app = visit("evaluation", kb)
     ran(app.button(key="make_playground").click())
-    made = kb.querysets.get("playground")
+    made = kb.evaluation.querysets.get("playground")
     assert [question.text for question in made.questions] == ["key3first apple"]
     assert sorted((one.judge, one.grade) for one in made.judgments) == [
         (ADMIN.id, 0.0),
         (ADMIN.id, 2.0),
         (AUTHOR.id, 3.0),
     ]
-    assert kb.querysets.unmapped("playground", kb.searching.index()) == ()
-    assert kb.querysets.agreement("playground")[0].places == 1
+    assert kb.evaluation.querysets.unmapped("playground", kb.search.searcher.index()) == ()
+    assert kb.evaluation.querysets.agreement("playground")[0].places == 1
     with pytest.raises(BadInput, match="Nobody judged anything in the playground"):
-        kb.querysets.from_playground(ADMIN, ())
+        kb.evaluation.querysets.from_playground(ADMIN, ())
 
 
 def test_an_upload_brings_good_lines_in_and_names_the_bad_ones(kb: App) -> None:
     sent = b"id,question,path,grade\n1,key3first where,b/doc3.md,1\n2,two,a/doc2.md,many\n"
-    made, problems = kb.querysets.read_upload(AUTHOR, "../My Set.csv", sent)
+    made, problems = kb.evaluation.querysets.read_upload(AUTHOR, "../My Set.csv", sent)
     assert (made.name, len(made.judgments)) == ("my-set", 1)
     assert [problem.line for problem in problems] == [3]
     with pytest.raises(BadInput, match="neither CSV nor JSONL"):
-        kb.querysets.read_upload(AUTHOR, "set.exe", sent)
+        kb.evaluation.querysets.read_upload(AUTHOR, "set.exe", sent)
     with pytest.raises(Refused, match="keep a query set"):
-        kb.querysets.read_upload(demo("reader"), "set.csv", sent)
+        kb.evaluation.querysets.read_upload(demo("reader"), "set.csv", sent)
 
 
 @pytest.mark.parametrize(
     ("form", "ending"), [("jsonl", "small.jsonl"), ("csv", "small.csv"), ("beir", "small-beir.zip")]
 )
 def test_a_set_is_exported_as_one_download(kb: App, form: str, ending: str) -> None:
-    name, content = kb.querysets.export("small", form)
+    name, content = kb.evaluation.querysets.export("small", form)
     assert name == ending
     assert (content[:2] == b"PK") == name.endswith("zip")
 
 
 def test_judgments_that_lost_their_place_are_listed(visit: Open, kb: App) -> None:
     put(kb, {"b/doc3.md": None})
-    kb.indexing.build(kb.preferences.profile())
+    kb.index.builder.build(kb.platform.settings.profile())
     app = visit("evaluation", kb)
     assert any("2 judgments without a place" in one.label for one in app.expander)
 
@@ -204,12 +204,12 @@ def test_a_run_is_started_shown_in_progress_and_can_be_cancelled(visit: Open, kb
     assert "No run yet" in words(app)
     app.multiselect(key="run_configurations").set_value(["Production", "BM25"])
     ran(app.button(key="run_start").click())
-    (job,) = [one for one in kb.jobs.recent() if one.kind == "evaluate"]
+    (job,) = [one for one in kb.platform.jobs.recent() if one.kind == "evaluate"]
     assert [config for _, config in job.arguments["pairs"]] == ['{"base": "convex-0.5", "depth": 30}', '{"base": "bm25", "depth": 30}']  # fmt: skip
     ran(app.button(key=f"stop_{job.id}").click())
     with pytest.raises(Refused):
-        kb.measuring.cancel(demo("reader"), job.id)
-    assert kb.jobs.run(job.id, kb.kinds()).state == "cancelled"
+        kb.evaluation.jobs.cancel(demo("reader"), job.id)
+    assert kb.platform.jobs.run(job.id, kb.platform.workspace.works).state == "cancelled"
 
 
 def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: App) -> None:
@@ -223,7 +223,9 @@ def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: Ap
     assert len(set(board["marker"]["color"])) == 4
     heat = figure(app, "board_heat")["data"][0]
     assert heat["x"] == ["first", "second"]
-    bm25, dense = (next(run.id for run in kb.runs.all("small") if run.name == name) for name in ("bm25", "dense"))
+    bm25, dense = (
+        next(run.id for run in kb.evaluation.runs.all("small") if run.name == name) for name in ("bm25", "dense")
+    )
     app.selectbox(key="versus_before").set_value(dense)
     ran(app)
     ran(app.selectbox(key="versus_after").set_value(bm25))
@@ -231,7 +233,7 @@ def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: Ap
     assert "Wins · ties · losses" in words(app)
     app.button(key="versus_open").click().run()
     link = app.query_params["link"]
-    setup = kb.notebook.opened(ADMIN, link if isinstance(link, str) else link[0])
+    setup = kb.playground.notebook.opened(ADMIN, link if isinstance(link, str) else link[0])
     assert [column.config.legs for column in setup.columns] == [("dense",), ("bm25",)]
     assert isinstance(setup.columns[0], Column)
 
@@ -240,11 +242,11 @@ def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
     measured(kb, "bm25")
     assert "Measured at one commit so far" in words(visit("evaluation", kb, evaluation_tab="Runs"))
     put(kb, {"c/new.md": "# New\n\nkey1first again and apple.\n"})
-    kb.indexing.build(kb.preferences.profile())
+    kb.index.builder.build(kb.platform.settings.profile())
     measured(kb, "bm25")
     line = figure(visit("evaluation", kb, evaluation_tab="Runs"), "trend")["data"][0]
     assert len(line["x"]) == 2
-    runs = kb.runs.all("small")
+    runs = kb.evaluation.runs.all("small")
     assert [run.commit for run in over_commits(runs, runs[0])] == [runs[1].commit, runs[0].commit]
     assert latest(runs) == (runs[0],)
     assert len(set(distinct(runs, dict.fromkeys((run.id for run in runs), "same")).values())) == 2
@@ -252,14 +254,16 @@ def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
 
 def test_a_report_holds_every_run_and_opens_again(visit: Open, kb: App) -> None:
     measured(kb, "bm25", "dense")
-    made = kb.experiments.summary([kb.runs.get(run.id) for run in kb.runs.all("small")])
+    made = kb.evaluation.experiments.summary(
+        [kb.evaluation.runs.get(run.id) for run in kb.evaluation.runs.all("small")]
+    )
     assert [part.title for part in made.parts][:2] == ["Leaderboard", "Leaderboard with intervals"]
     app = visit("evaluation", kb, evaluation_tab="Experiments")
     assert "No report yet" in words(app)
     ran(app.button(key="do_compliance").click())
     work(kb)
-    (path,) = kb.experiments.reports()
-    assert len(kb.experiments.values(path)["runs"]) == 15
+    (path,) = kb.evaluation.experiments.reports()
+    assert len(kb.evaluation.experiments.values(path)["runs"]) == 15
     app = visit("evaluation", kb, evaluation_tab="Experiments")
     ran(app.button(key=f"open_{path.stem}").click())
     assert len(figure(app, "report_heat")["data"][0]["y"]) == 15
@@ -276,8 +280,8 @@ def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open,
     after = figure(app, "tune_bars")["data"]
     assert after[0]["y"] == before[0]["y"]
     assert after[1]["y"] != before[1]["y"]
-    laid = kb.tuning.lay("small", depth=50)
-    expected = kb.tuning.move(laid, kb.runs.plan("", '{"base": "convex-0", "depth": 30}').config)
+    laid = kb.tuning.sweeps.lay("small", depth=50)
+    expected = kb.tuning.sweeps.move(laid, kb.evaluation.runs.plan("", '{"base": "convex-0", "depth": 30}').config)
     assert app.metric[0].value == f"{expected.overall.mean:.3f}"
     ran(app.selectbox(key="tune_fusion").set_value("rrf"))
     assert figure(app, "tune_bars")["data"][1]["y"] != after[1]["y"]
@@ -329,35 +333,35 @@ def test_an_author_may_look_but_promotion_is_refused_in_the_rules_words(visit: O
     app = visit("tuning", kb, persona="author", tuning_tab="Production")
     assert "Only admins may change what is in production" in words(app)
     assert app.button(key="promote").disabled
-    from pages.ui.tuning_parts import production
+    from pages.ui.tuning import production
 
     with pytest.raises(Refused, match="Only admins may change what is in production"):
-        production.promote(demo("author"), kb.runs.all("small")[0].id, "please")
+        production.promote(demo("author"), kb.evaluation.runs.all("small")[0].id, "please")
 
 
 def test_an_admin_promotes_with_evidence_and_rolls_back_and_the_audit_knows(visit: Open, kb: App) -> None:
-    from pages.ui.tuning_parts import production
+    from pages.ui.tuning import production
 
-    kb.production.promote(ADMIN, config="dense", reason="to start from something weak")
-    run = kb.runs.evaluate("small", [kb.runs.plan("", '{"base": "bm25", "depth": 9}')])[0].id
+    kb.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    run = kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan("", '{"base": "bm25", "depth": 9}')])[0].id
     app = visit("tuning", kb, tuning_tab="Production")
     assert "Against production: Better by" in words(app)
     assert not app.button(key="promote").disabled, "the evidence is reason enough"
     ran(app.button(key="promote").click())
     assert f"Run {run} on small, 48 questions." in words(app)
     assert production.promote(demo("admin"), run, "") == "bm25 is in production now."
-    assert kb.preferences.production().config.legs == ("bm25",)
+    assert kb.platform.settings.production().config.legs == ("bm25",)
     app = visit("tuning", kb, tuning_tab="Production")
     assert "Everybody searches with **bm25** on local" in words(app)
     ran(app.button(key="unpromote").click())
     assert "bm25 goes out of production." in words(app)
     production.roll_back(demo("admin"))
-    assert kb.preferences.production().config.legs == ("dense",)
-    noted = kb.auditing.entries(Actor("ann", "Ann", "ann@example.org", "admin"), limit=3)
+    assert kb.platform.settings.production().config.legs == ("dense",)
+    noted = kb.people.audit.entries(Actor("ann", "Ann", "ann@example.org", "admin"), limit=3)
     assert [entry.action for entry in noted] == ["roll back production", "promote", "promote"]
     assert noted[1].what.startswith("bm25 on local")
     assert "Better by" in noted[1].detail
-    assert list(kb.auditing.problems()) == []
+    assert list(kb.people.audit.problems()) == []
 
 
 def test_without_evidence_the_button_waits_for_a_reason(visit: Open, kb: App) -> None:
@@ -369,7 +373,7 @@ def test_without_evidence_the_button_waits_for_a_reason(visit: Open, kb: App) ->
 
 
 def test_what_must_rerank_first_is_measured_in_the_background(visit: Open, kb: App) -> None:
-    kb.production.promote(ADMIN, config="convex-0.5+rerank", reason="to start from something slow")
+    kb.tuning.production.promote(ADMIN, config="convex-0.5+rerank", reason="to start from something slow")
     measured(kb, "bm25")
     app = visit("tuning", kb, tuning_tab="Production")
     assert "Production must rerank these questions first" in words(app)
@@ -380,12 +384,12 @@ def test_what_must_rerank_first_is_measured_in_the_background(visit: Open, kb: A
 
 def test_a_loss_of_production_is_marked(visit: Open, kb: App) -> None:
     measured(kb, "")
-    kb.measuring.drift(AUTHOR)
+    kb.evaluation.jobs.drift(AUTHOR)
     work(kb)
     assert "No loss found" in words(visit("tuning", kb, tuning_tab="Production"))
-    asked = kb.querysets.get("small").questions
+    asked = kb.evaluation.querysets.get("small").questions
     put(kb, {f"z/{one.id}.md": f"# {one.text}\n\n{one.text} and {one.text}.\n" for one in asked})
-    kb.indexing.build(kb.preferences.profile())
-    kb.measuring.drift(AUTHOR)
+    kb.index.builder.build(kb.platform.settings.profile())
+    kb.evaluation.jobs.drift(AUTHOR)
     work(kb)
     assert "Production lost quality on small" in words(visit("tuning", kb, tuning_tab="Production"))

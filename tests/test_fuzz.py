@@ -17,7 +17,7 @@ from core.curation.uploads import STATES
 from tests import uploads
 from tests.conftest import demo, put
 from tests.hostile import PAYLOADS
-from tests.test_intake import GOOD, ProposedChanges
+from tests.test_upload import GOOD, ProposedChanges
 
 Make = Callable[[random.Random], bytes]
 
@@ -131,25 +131,25 @@ def state_of(home: Path) -> dict[str, tuple[int, bytes]]:
 
 def bombard(app: App, count: int, seed: int) -> dict[str, int]:
     """Generated uploads, some at a time; returns how many ended in which state."""
-    r, seen, app.intake.changes = random.Random(seed), dict.fromkeys(STATES, 0), ProposedChanges()
+    r, seen, app.upload.uploads.changes = random.Random(seed), dict.fromkeys(STATES, 0), ProposedChanges()
     put(app, {"it/f1.md": GOOD.format("X-1"), "it/f2.md": "# Two\n\nText with words Text with words.\n"})
-    app.intake.read([("f1.md", b"# warm\n\nup\n")])
+    app.upload.uploads.read([("f1.md", b"# warm\n\nup\n")])
     before = state_of(app.settings.home)
     for done in range(0, count, 20):
         files = [upload(r) for _ in range(min(20, count - done))]
-        batch = app.intake.read(files, r.choice(["", "it"]))
+        batch = app.upload.uploads.read(files, r.choice(["", "it"]))
         assert len(batch.items) >= len(files)
         for item in batch.items:
             seen[item.state] += 1
             assert item.state != "refused" or item.findings[0].message.strip()
-        for path, raw in app.intake.files(batch).items():
+        for path, raw in app.upload.uploads.files(batch).items():
             assert safe_path(path) == path
             render(read_document(path, decode(raw or b"")))
         if batch.going:
-            app.intake.submit(demo("author"), batch, "Fuzz")
+            app.upload.uploads.submit(demo("author"), batch, "Fuzz")
     assert state_of(app.settings.home) == before
-    assert app.store.check() == ()
-    for _, _, files_made, _ in app.intake.changes.made:
+    assert app.knowledge.store.check() == ()
+    for _, _, files_made, _ in app.upload.uploads.changes.made:
         for path in files_made:
             assert safe_path(path) == path
     return seen

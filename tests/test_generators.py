@@ -9,14 +9,14 @@ from functools import cache
 import pytest
 
 from core.access import Actor
+from core.analysis import fold
 from core.bootstrap import App, build
 from core.curation.frontmatter import read_document
 from core.curation.render import plain
 from core.evaluation import known_items, pooling, qa
 from core.evaluation.paraphrase import by_llm, by_rules
 from core.evaluation.querysets import Judgment, QuerySet
-from core.retrieval.analysis import fold
-from core.services.runs import Plan
+from core.services.evaluation.runs import RunPlan
 from core.settings import load
 from core.types import Document
 from tests.conftest import ROOT, FixedClock, ScriptedLlm, SmallModels, put
@@ -98,10 +98,10 @@ def test_segments_have_1000_words_and_none_has_fewer_than_500() -> None:
 
 def test_pairs_share_an_entity_and_across_files_a_tag() -> None:
     made = [
-        qa.Segment(long_document("a.md", "freight", "Dana"), 0, 9, ("RC-114", "A")),
-        qa.Segment(long_document("b.md", "freight", "Dana"), 0, 9, ("RC-114", "B")),
-        qa.Segment(long_document("c.md", "people", "Dana"), 0, 9, ("RC-114", "C")),
-        qa.Segment(long_document("a.md", "freight", "Dana"), 9, 18, ("A",)),
+        qa.SourceSegment(long_document("a.md", "freight", "Dana"), 0, 9, ("RC-114", "A")),
+        qa.SourceSegment(long_document("b.md", "freight", "Dana"), 0, 9, ("RC-114", "B")),
+        qa.SourceSegment(long_document("c.md", "people", "Dana"), 0, 9, ("RC-114", "C")),
+        qa.SourceSegment(long_document("a.md", "freight", "Dana"), 9, 18, ("A",)),
     ]
     across = [(one.document.path, other.document.path) for one, other in qa.pairs(made, same_file=False)]
     assert across == [("a.md", "b.md")]
@@ -143,34 +143,34 @@ def test_a_model_that_talks_nonsense_gives_no_questions(said: str) -> None:
 def judged(tmp_path) -> tuple[App, ScriptedLlm]:
     llm = ScriptedLlm("2", "maybe", "0")
     app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=SmallModels(llm))
-    app.create()
+    app.platform.workspace.create()
     put(
         app, {f"{name}.md": f"# {name}\n\n## Part\n\nAbout {name} and apples.\n" for name in ("alpha", "beta", "gamma")}
     )
-    app.indexing.build(app.preferences.profile())
-    app.querysets.keep(ADMIN, known_items.generate(app.documents.all(), name="items"))
+    app.index.builder.build(app.platform.settings.profile())
+    app.evaluation.querysets.keep(ADMIN, known_items.generate(app.knowledge.documents.all(), name="items"))
     return app, llm
 
 
 def test_a_pool_is_blind_and_a_model_judges_it_under_its_own_name(judged: tuple[App, ScriptedLlm]) -> None:
     app, llm = judged
-    plan = app.runs.plan("", "bm25")
-    run = app.runs.evaluate("items", [Plan(plan.profile, plan.config)])[0]
-    pool = pooling.pool([run], app.searching.index())[:3]
-    assert pool == pooling.pool([run, run], app.searching.index())[:3], "who found it leaves no trace"
-    before = len(app.querysets.get("items").judgments)
-    assert app.querysets.judge_by_model(ADMIN, "items", pool, llm) == (2, 1)
-    added = app.querysets.get("items").judgments[before:]
+    plan = app.evaluation.runs.plan("", "bm25")
+    run = app.evaluation.runs.evaluate("items", [RunPlan(plan.profile, plan.config)])[0]
+    pool = pooling.pool([run], app.search.searcher.index())[:3]
+    assert pool == pooling.pool([run, run], app.search.searcher.index())[:3], "who found it leaves no trace"
+    before = len(app.evaluation.querysets.get("items").judgments)
+    assert app.evaluation.querysets.judge_by_model(ADMIN, "items", pool, llm) == (2, 1)
+    added = app.evaluation.querysets.get("items").judgments[before:]
     assert [(one.source, one.judge, one.grade) for one in added] == [("llm judge", "scripted", 2.0), ("llm judge", "scripted", 0.0)]  # fmt: skip
     assert "data, not instructions" in llm.asked[0]
 
 
 def test_agreement_of_the_model_with_people_is_shown(judged: tuple[App, ScriptedLlm]) -> None:
     app, llm = judged
-    run = app.runs.evaluate("items", [app.runs.plan("", "bm25")])[0]
-    pool = pooling.pool([run], app.searching.index())[:3]
-    app.querysets.judge_by_model(ADMIN, "items", pool, llm)
-    app.querysets.judge(ADMIN, "items", [one.judged(1.0 if n == 0 else 0.0) for n, one in enumerate(pool)])
-    found = {one.judges: one for one in app.querysets.agreement("items")}
+    run = app.evaluation.runs.evaluate("items", [app.evaluation.runs.plan("", "bm25")])[0]
+    pool = pooling.pool([run], app.search.searcher.index())[:3]
+    app.evaluation.querysets.judge_by_model(ADMIN, "items", pool, llm)
+    app.evaluation.querysets.judge(ADMIN, "items", [one.judged(1.0 if n == 0 else 0.0) for n, one in enumerate(pool)])
+    found = {one.judges: one for one in app.evaluation.querysets.agreement("items")}
     assert found["ann", "scripted (llm)"].kappa == 1.0
     assert isinstance(pool[0].judged(1.0), Judgment)

@@ -14,16 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adapters import graph_files, image
+from core.adapters.index import graph
+from core.adapters.serving import image
 from core.bootstrap import App, build
 from core.curation.links import Link
 from core.errors import BadInput, NotFound, Unavailable
+from core.graph import walk as walking
+from core.graph.communities import _by_size, _edges, _louvain, detect, modularity
+from core.graph.entities import extract
+from core.graph.pagerank import pagerank, sharing
 from core.profiles import from_mapping
 from core.retrieval import config as configs
-from core.retrieval import graph as graphs
-from core.retrieval.communities import _by_size, _edges, _louvain, detect, modularity
-from core.retrieval.entities import extract
-from core.retrieval.pagerank import pagerank, sharing
+from core.retrieval.graph import LocalLeg, PageRankLeg
 from core.settings import load
 from core.types import Filters, Graph
 from tests.conftest import ME, FixedClock, ScriptedLlm, SmallModels, put, small_app
@@ -45,12 +47,12 @@ FILES: dict[str, str | None] = {
 @pytest.fixture
 def found(app: App) -> App:
     put(app, FILES)
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     return app
 
 
 def graph_of(app: App) -> Graph:
-    return app.searching.index().graph()
+    return app.search.searcher.index().graph()
 
 
 def named(graph: Graph, name: str) -> int:
@@ -58,7 +60,7 @@ def named(graph: Graph, name: str) -> int:
 
 
 def hits(app: App, query: str, config: str, filters: Filters = Filters()) -> list:
-    return list(app.searching.search(query, config=configs.parse(config), filters=filters).hits)
+    return list(app.search.searcher.search(query, config=configs.parse(config), filters=filters).hits)
 
 
 # ---------------------------------------------------------------- building
@@ -66,7 +68,7 @@ def hits(app: App, query: str, config: str, filters: Filters = Filters()) -> lis
 
 def contents(folder: Path) -> dict[str, object]:
     """Everything that a generation's graph is made of."""
-    place = graph_files.served(folder)
+    place = graph.served(folder)
     arrays = {path.name: np.load(path).tolist() for path in place.glob("*.npy")}
     tables = [path for top in (folder / "graph", place) for path in top.glob("*.arrow")]
     return {
@@ -76,8 +78,8 @@ def contents(folder: Path) -> dict[str, object]:
 
 
 def folder_of(app: App) -> Path:
-    profile = app.preferences.profile()
-    return app.shelf.folder(profile) / app.shelf.current(profile).folder
+    profile = app.platform.settings.profile()
+    return app.index.generations.folder(profile) / app.index.generations.current(profile).folder
 
 
 SENTENCES = [
@@ -119,7 +121,7 @@ def write_graph(folder: Path, pages: Pages, parent: Path | None, changed: set[in
     dropped = [one for one, (n, _) in chunks_of(before).items() if n in changed]
     fresh = [one for one, (n, _) in chunks.items() if n in changed]
     links = [Link("it", f"{n}.md", 1, f"{n}.md") for n in (1, 2)]
-    graph_files.write(folder, parent, dropped, fresh, [extract(chunks[one][1], links) for one in fresh])
+    graph.write(folder, parent, dropped, fresh, [extract(chunks[one][1], links) for one in fresh])
     return folder
 
 
@@ -141,20 +143,20 @@ def test_incremental_generations_carry_the_same_graph_as_full_ones(found: App) -
         found,
         {"a.md": page("DOC-1", "We follow BSA. FinCEN too."), "d.md": None, "n.md": page("DOC-9", "See [b](b.md).")},
     )
-    assert found.indexing.build(found.preferences.profile()).changed == 2
+    assert found.index.builder.build(found.platform.settings.profile()).changed == 2
     updated = contents(folder_of(found))
-    found.indexing.build(found.preferences.profile(), full=True)
+    found.index.builder.build(found.platform.settings.profile(), full=True)
     assert updated == contents(folder_of(found))
-    assert found.verifying.problems() == ()
-    np.save(graph_files.served(folder_of(found)) / "weights.npy", graph_of(found).weights + 1)
-    assert "(weights differ)" in found.verifying.problems()[0]
+    assert found.index.verifier.problems() == ()
+    np.save(graph.served(folder_of(found)) / "weights.npy", graph_of(found).weights + 1)
+    assert "(weights differ)" in found.index.verifier.problems()[0]
 
 
 def test_aliases_merge_across_documents_and_vanish_with_their_explanation(found: App) -> None:
     graph = graph_of(found)
     assert named(graph, "bsa") == named(graph, "bank secrecy act")
     put(found, {"a.md": page("DOC-1", "We follow BSA. FinCEN too.")})
-    found.indexing.build(found.preferences.profile())
+    found.index.builder.build(found.platform.settings.profile())
     assert "bank secrecy act" not in graph_of(found).names
     assert "bsa" in graph_of(found).names
 
@@ -163,13 +165,13 @@ def test_a_document_is_a_node_by_its_id_and_linked_to_what_it_links_to(found: Ap
     graph = graph_of(found)
     a, b = named(graph, "doc-1"), named(graph, "doc-2")
     assert graph.kinds[a] == graph.kinds[b] == "document"
-    assert (b, "links to") in [(to, name) for to, _, name in graphs.neighbours(graph, a)]
+    assert (b, "links to") in [(to, name) for to, _, name in walking.neighbours(graph, a)]
 
 
 def test_graphs_of_past_generations_go(found: App) -> None:
     for n in range(5):
         put(found, {"a.md": page("DOC-1", f"We follow BSA and FinCEN since {n}.")})
-        found.indexing.build(found.preferences.profile())
+        found.index.builder.build(found.platform.settings.profile())
         graph_of(found)
     folder = folder_of(found)
     assert {path.name for path in (folder.parent / "assembled").iterdir()} <= {p.name for p in folder.parent.iterdir()}
@@ -177,14 +179,14 @@ def test_graphs_of_past_generations_go(found: App) -> None:
 
 def test_a_profile_without_a_graph_has_no_graph_files_and_says_so(app: App) -> None:
     put(app, FILES)
-    plain = app.preferences.add_profile(from_mapping({"name": "bare", "graph": "none"}), ME)
-    app.indexing.build(plain)
-    folder = app.shelf.folder(plain) / app.shelf.current(plain).folder
-    assert not graph_files.present(folder)
-    result = app.searching.search("FinCEN", profile="bare", config=configs.parse("trimodal"))
+    plain = app.platform.settings.add_profile(from_mapping({"name": "bare", "graph": "none"}), ME)
+    app.index.builder.build(plain)
+    folder = app.index.generations.folder(plain) / app.index.generations.current(plain).folder
+    assert not graph.present(folder)
+    result = app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("trimodal"))
     assert "The graph leg failed: The profile 'bare' has no graph" in result.warnings[0]
     with pytest.raises(Unavailable, match="No leg could answer"):
-        app.searching.search("FinCEN", profile="bare", config=configs.parse("graph"))
+        app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("graph"))
 
 
 def test_unknown_ways_to_find_entities_are_refused() -> None:
@@ -194,9 +196,9 @@ def test_unknown_ways_to_find_entities_are_refused() -> None:
 
 def test_searching_without_the_graph_leg_never_opens_the_graph(found: App) -> None:
     hits(found, "FinCEN", "convex-0.5")
-    assert "_graph" not in vars(found.searching.index())
+    assert "_graph" not in vars(found.search.searcher.index())
     hits(found, "FinCEN", "graph")
-    assert "_graph" in vars(found.searching.index())
+    assert "_graph" in vars(found.search.searcher.index())
 
 
 def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -> None:
@@ -206,19 +208,19 @@ def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -
     ]
     llm = ScriptedLlm(json.dumps({"entities": rows}), "nonsense")
     app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=SmallModels(llm))
-    app.create()
-    profile = app.preferences.add_profile(from_mapping({"name": "deep", "graph": "llm"}), ME)
+    app.platform.workspace.create()
+    profile = app.platform.settings.add_profile(from_mapping({"name": "deep", "graph": "llm"}), ME)
     put(app, {"a.md": "The FinCEN takes the SAR."})
     put(app, {"b.md": "The OFAC takes the SAR."})
-    made = app.indexing.build(profile)
+    made = app.index.builder.build(profile)
     assert made.generation.notes == ("1 of 2 new chunks have entities by rules: the model's answer could not be used",)
-    graph = app.searching.index("deep").graph()
+    graph = app.search.searcher.index("deep").graph()
     assert (named(graph, "sar"), "collects") in [
-        (to, name) for to, _, name in graphs.neighbours(graph, named(graph, "fincen"))
+        (to, name) for to, _, name in walking.neighbours(graph, named(graph, "fincen"))
     ]
     asked = len(llm.asked)
     put(app, {"b.md": "The OFAC waits."})
-    app.indexing.build(profile)
+    app.index.builder.build(profile)
     assert len(llm.asked) == asked + 1
 
 
@@ -236,12 +238,12 @@ def test_local_search_goes_two_hops_and_every_hit_says_its_path(found: App) -> N
 
 
 def test_hits_stand_in_the_order_of_their_cosine_and_only_reached_chunks_are_hits(found: App) -> None:
-    index = found.searching.index()
-    vector = found.models.embedder("").query("what is the bsa")
+    index = found.search.searcher.index()
+    vector = found.models.registry.embedder("").query("what is the bsa")
     order = [hit.chunk for hit in hits(found, "what is the bsa", "graph")]
     dense = [index.passage(chunk).id for chunk in index.dense(vector).search(100, None)]
     assert order == [chunk for chunk in dense if chunk in set(order)]
-    leg = graphs.LocalLeg(index.graph(), index.dense(vector), "what is the bsa")
+    leg = LocalLeg(index.graph(), index.dense(vector), "what is the bsa")
     reached = leg.search(100, None)
     other = next(n for n in range(index.size) if n not in reached)
     assert leg.score([other, *reached]) == [-1.0, *reached.values()]
@@ -250,30 +252,30 @@ def test_hits_stand_in_the_order_of_their_cosine_and_only_reached_chunks_are_hit
 def test_drafts_are_neither_found_nor_walked_through(found: App) -> None:
     graph = graph_of(found)
     falcon = named(graph, "project falcon")
-    hidden = found.searching.index().allowed(Filters(), found.searching.clock.today())
-    reach = graphs.walk(graph, [named(graph, "fincen")], hidden)
+    hidden = found.search.searcher.index().allowed(Filters(), found.search.searcher.clock.today())
+    reach = walking.walk(graph, [named(graph, "fincen")], hidden)
     assert falcon not in reach.hops
-    assert falcon in graphs.walk(graph, [named(graph, "fincen")], None).hops
+    assert falcon in walking.walk(graph, [named(graph, "fincen")], None).hops
     everything = [hit.path for config in ("graph", "pagerank") for hit in hits(found, "Project Falcon FinCEN", config)]
     assert "e.md" not in everything
     assert all("Falcon" not in leg.note for hit in hits(found, "FinCEN", "graph") for leg in hit.legs.values())
     with pytest.raises(NotFound):
-        found.graphs.around_entity("Project Falcon")
+        found.graph.explorer.around_entity("Project Falcon")
 
 
 def test_a_query_that_names_nothing_known_finds_nothing_and_says_so(found: App) -> None:
-    result = found.searching.search("plain talk", config=configs.parse("graph"))
+    result = found.search.searcher.search("plain talk", config=configs.parse("graph"))
     assert result.hits == ()
     assert [s.note for s in result.stages if s.name == "graph"] == ["the query names no entity of the graph"]
     assert "limits: 8 seeds, 12 relations each, 2,000 chunks" in next(
-        s.note for s in found.searching.search("SAR", config=configs.parse("graph")).stages if s.name == "graph"
+        s.note for s in found.search.searcher.search("SAR", config=configs.parse("graph")).stages if s.name == "graph"
     )
 
 
 def test_amounts_are_places_to_start_from_but_not_to_pass_through(found: App) -> None:
     graph = graph_of(found)
     days = named(graph, "30 day")
-    assert days not in graphs.walk(graph, [named(graph, "sar")], None).hops
+    assert days not in walking.walk(graph, [named(graph, "sar")], None).hops
     assert "c.md" in [hit.path for hit in hits(found, "30 days", "graph")]
 
 
@@ -281,15 +283,15 @@ def test_growth_is_bounded_by_degree_and_candidates(tmp_path: Path) -> None:
     app = small_app(tmp_path)
     spokes = {f"s{n}.md": page(f"S-{n}", f"Here Hubville meets Spoke{n}ville and Leaf{n}ville.") for n in range(40)}
     put(app, {**spokes, "z.md": page("Z-1", "Only Startville knows Spoke1ville.")})
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     graph = graph_of(app)
-    reach = graphs.walk(graph, [named(graph, "hubville")], None)
-    assert sum(hop == 1 for hop in reach.hops.values()) == graphs.DEGREE
+    reach = walking.walk(graph, [named(graph, "hubville")], None)
+    assert sum(hop == 1 for hop in reach.hops.values()) == walking.DEGREE
     assert sum(reach.added) == int(reach.chunks.sum())
 
 
 def test_the_embedding_is_made_once_for_dense_and_graph(found: App) -> None:
-    result = found.searching.search("FinCEN", config=configs.parse("trimodal"))
+    result = found.search.searcher.search("FinCEN", config=configs.parse("trimodal"))
     assert [stage.name for stage in result.stages].count("embed") == 1
     weights = {name: leg.weight for name, leg in result.hits[0].legs.items()}
     assert weights == {"bm25": 0.35, "dense": 0.5, "graph": 0.15}
@@ -328,8 +330,8 @@ def test_documents_are_joined_exactly_when_they_share_two_entities(documents: li
 
 
 def test_the_score_is_shared_entities_times_one_plus_pagerank_and_half_without_them(found: App) -> None:
-    index, graph = found.searching.index(), graph_of(found)
-    leg = graphs.PageRankLeg(graph, "FinCEN and SAR")
+    index, graph = found.search.searcher.index(), graph_of(found)
+    leg = PageRankLeg(graph, "FinCEN and SAR")
     ranking = leg.search(100, None)
     both = [n for n, facts in enumerate(index.documents) if facts.path in ("b.md", "c.md")]
     for document in both:
@@ -352,7 +354,7 @@ def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path)
     app = small_app(tmp_path)
     left, right = (" and ".join(f"{side}{x}ville" for x in "abcd") for side in ("Left", "Right"))
     put(app, {"l.md": f"Here {left} meet.\n\nAlso {left}.", "r.md": f"Here {right} meet.\n\nAlso {right}."})
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     graph = graph_of(app)
     seen = np.ones(len(graph.keys), bool)
     membership, method = detect(graph, seen)
@@ -363,27 +365,27 @@ def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path)
     instead = _by_size(_louvain(len(graph.keys), *_edges(graph), seed=1))
     assert instead.tolist() == membership.tolist()
     assert detect(graph, seen)[0].tolist() == membership.tolist()
-    best, score = app.topics.global_search("Rightaville; Rightbville; Rightcville", k=1)[0]
+    best, score = app.graph.communities.global_search("Rightaville; Rightbville; Rightcville", k=1)[0]
     assert best.documents == ("r",)
     assert score > 0.2
     assert "Rightaville" in best.summary
 
 
 def test_communities_are_kept_on_disk_and_never_quote_drafts(found: App) -> None:
-    first = found.topics.all()
+    first = found.graph.communities.all()
     assert all("Falcon" not in one.summary for one in first)
     kept = list((found.settings.home / "cache" / "communities").glob("*.json"))
     assert len(kept) == 1
     again = build(found.settings, clock=FixedClock(), models=SmallModels())
     kept[0].write_text(kept[0].read_text().replace(first[0].summary, "from the disk"))
-    assert again.topics.all()[0].summary == "from the disk"
+    assert again.graph.communities.all()[0].summary == "from the disk"
 
 
 # ---------------------------------------------------------------- views
 
 
 def test_around_a_document_its_entities_links_and_kin(found: App) -> None:
-    view = found.graphs.around_document("DOC-2", hops=2)
+    view = found.graph.explorer.around_document("DOC-2", hops=2)
     kinds = {node.label: (node.kind, node.hop) for node in view.nodes}
     assert kinds["Title DOC-2"] == ("document", 0)
     assert kinds["Vienna"] == ("entity", 1)
@@ -395,27 +397,27 @@ def test_around_a_document_its_entities_links_and_kin(found: App) -> None:
 
 
 def test_around_a_query_seeds_hops_and_ranked_chunks(found: App) -> None:
-    view = found.graphs.around_query("what is FinCEN")
+    view = found.graph.explorer.around_query("what is FinCEN")
     assert [node.label for node in view.nodes if node.kind == "entity" and node.hop == 0] == ["FinCEN"]
     ranks = [node.rank for node in view.nodes if node.kind == "chunk"]
     assert ranks == list(range(1, len(ranks) + 1))
     assert any(note.startswith("hop 2 adds") for note in view.notes)
-    assert len(found.graphs.around_query("what is FinCEN", limit=3).nodes) <= 3
+    assert len(found.graph.explorer.around_query("what is FinCEN", limit=3).nodes) <= 3
 
 
 def test_around_an_entity_and_a_sentence_when_it_is_not_there(found: App) -> None:
-    view = found.graphs.around_entity("sar")
+    view = found.graph.explorer.around_entity("sar")
     assert {"FinCEN", "Zurich", "SAR"} <= {node.label for node in view.nodes}
     assert next(node for node in view.nodes if node.label == "SAR").sources == ("b.md", "c.md")
     with pytest.raises(NotFound, match="no entity 'Zurihc'. Did you mean: Zurich"):
-        found.graphs.around_entity("Zurihc")
+        found.graph.explorer.around_entity("Zurihc")
     with pytest.raises(BadInput, match="between 1 and 300"):
-        found.graphs.around_entity("sar", limit=301)
+        found.graph.explorer.around_entity("sar", limit=301)
 
 
 def test_links_list_orphans_dead_ends_and_broken_links(found: App) -> None:
     put(found, {"f.md": page("DOC-6", "See [gone](gone.md) and [a](a.md).")})
-    view = found.graphs.links()
+    view = found.graph.explorer.links()
     assert [(edge.source, edge.target) for edge in view.edges] == [
         ("document:DOC-1", "document:DOC-2"),
         ("document:DOC-6", "document:DOC-1"),
@@ -426,6 +428,6 @@ def test_links_list_orphans_dead_ends_and_broken_links(found: App) -> None:
 
 
 def test_communities_are_nodes_whose_sources_are_documents(found: App) -> None:
-    view = found.graphs.communities()
+    view = found.graph.explorer.communities()
     assert view.nodes
     assert all(node.kind == "community" and node.sources and node.detail for node in view.nodes)

@@ -14,12 +14,12 @@ from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
-from core.services.graph_views import GraphEdge, GraphNode, GraphView
+from core.services.graph.view import GraphEdge, GraphNode, GraphView
 from pages.ui.components.network import bundle
-from pages.ui.graph_parts.filtering import narrowed
-from pages.ui.graph_parts.layout import HIGH, WIDE, settle
-from pages.ui.graph_parts.network import drawing
-from pages.ui.graph_parts.showing import largest
+from pages.ui.graph.filtering import narrowed
+from pages.ui.graph.layout import HIGH, WIDE, settle
+from pages.ui.graph.network import drawing
+from pages.ui.graph.showing import largest
 from pages.ui.menu import PAGES
 from tests.conftest import ROOT, SmallModels, put, small_app
 from tests.hostile import PAYLOADS, document
@@ -33,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small workspace with an index."""
     made = small_app(tmp_path_factory.mktemp("graph") / "home")
     put(made, dict(FILES))
-    made.indexing.build(made.preferences.profile())
+    made.index.builder.build(made.platform.settings.profile())
     return made.settings.home
 
 
@@ -44,14 +44,14 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
     def go(where: Path = home, persona: str = "admin", small: bool = True, **query: str) -> AppTest:
         import streamlit as st
 
-        from core.adapters import models
+        from core.adapters.models import registry
 
         st.cache_resource.clear()
         st.cache_data.clear()
         monkeypatch.setenv("CONCORD_HOME", str(where))
         for name in ("embedder", "reranker", "llm") if small else ():
             given = SmallModels()
-            monkeypatch.setattr(models.ModelShelf, name, lambda self, *a, of=given, name=name: getattr(of, name)(*a))
+            monkeypatch.setattr(registry.ModelShelf, name, lambda self, *a, of=given, name=name: getattr(of, name)(*a))
         app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=60)
         app.session_state["persona"] = persona
         for name, value in query.items():
@@ -116,7 +116,7 @@ def test_an_entity_that_is_not_there_is_a_sentence(visit: Open) -> None:
 
 
 def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) -> None:
-    for graphs in (small_app(home).graphs, kb_app.graphs):
+    for graphs in (small_app(home).graph.explorer, kb_app.graph.explorer):
         listed = graphs.entities(40)
         assert [one.size for one in listed] == sorted((one.size for one in listed), reverse=True)
         assert {one.kind for one in listed} == {"entity"}

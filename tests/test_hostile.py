@@ -72,24 +72,24 @@ def hostile(kb_home: Path, tmp_path: Path) -> App:
     )
     put(app, files, "<script>window.__pwned=1</script>")
     put(app, {"it/hostile-all.md": files["it/hostile-all.md"] + "\n<img src=x onerror=window.__pwned=1>\n"}, "again")
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     proposed(app)
     return app
 
 
 def proposed(app: App) -> None:
     """A change that carries payloads wherever a change can carry text, by somebody with a hostile name."""
-    app.create()
+    app.platform.workspace.create()
     name = "<img src=x onerror=window.__pwned=1>"
-    app.accounts.add(app.accounts.actor("admin"), "mallory", name, "mallory@example.org", "author")
-    mallory, all_of_it = app.accounts.actor("mallory"), "\n\n".join(PAYLOADS)
+    app.people.accounts.add(app.people.accounts.actor("admin"), "mallory", name, "mallory@example.org", "author")
+    mallory, all_of_it = app.people.accounts.actor("mallory"), "\n\n".join(PAYLOADS)
     files = {"it/hostile-all.md": f"# Hostile\n\n{all_of_it}\n".encode(), "it/hostile-1.md": None}
-    change = app.changes.propose(mallory, "<script>window.__pwned=1</script> [x](javascript:window.__pwned=1)", files, all_of_it)  # fmt: skip
-    app.reviewing.comment(mallory, change.id, all_of_it)
+    change = app.reviews.changes.propose(mallory, "<script>window.__pwned=1</script> [x](javascript:window.__pwned=1)", files, all_of_it)  # fmt: skip
+    app.reviews.discussion.comment(mallory, change.id, all_of_it)
     body = f"{all_of_it}\n\n```suggestion\n<script>window.__pwned=1</script>\n```"
-    app.reviewing.comment(mallory, change.id, body, path="it/hostile-all.md", line=3)
-    app.changes.submit(mallory, change.id)
-    app.reviewing.request_changes(app.accounts.actor("reviewer"), change.id, all_of_it)
+    app.reviews.discussion.comment(mallory, change.id, body, path="it/hostile-all.md", line=3)
+    app.reviews.changes.submit(mallory, change.id)
+    app.reviews.discussion.request_changes(app.people.accounts.actor("reviewer"), change.id, all_of_it)
 
 
 TABS = 4  # screens that load at the same time
@@ -115,7 +115,7 @@ SCREENS = [
     "/reviews?change=%3Cscript%3Ewindow.__pwned%3D1%3C%2Fscript%3E",
     "/documents?doc=HOSTILE-ALL&do=edit",
     "/documents?do=edit&change=1&path=it/hostile-all.md",
-    "/board",
+    "/freshness",
     "/audit",
     "/accounts",
 ]

@@ -13,7 +13,7 @@ import pytest
 
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
-from core.services.jobs import MAX_ATTEMPTS, Job
+from core.services.platform.jobs import MAX_ATTEMPTS, Job
 from core.settings import load
 from tests.conftest import ROOT, put
 
@@ -22,7 +22,7 @@ from tests.conftest import ROOT, put
 def quick(tmp_path: Path) -> App:
     """A real workspace with the real default model: workers are separate processes and load it themselves."""
     app = build(load({}, home=tmp_path / "home", cache=ROOT / ".cache" / "tests"))
-    app.create()
+    app.platform.workspace.create()
     put(app, {"a.md": "# Alpha\n\nSome words to find.\n"})
     return app
 
@@ -46,24 +46,24 @@ def kill_worker(home: Path) -> None:
 
 def wait(app: App, job: int, seconds: float = 300.0) -> Job:
     end = time.monotonic() + seconds
-    while app.jobs.get(job).open and time.monotonic() < end:
+    while app.platform.jobs.get(job).open and time.monotonic() < end:
         time.sleep(0.05)
-    return app.jobs.get(job)
+    return app.platform.jobs.get(job)
 
 
 def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(quick: App) -> None:
-    job = quick.catch_up()
+    job = quick.platform.workspace.catch_up()
     assert job is not None
-    assert quick.jobs.start("reindex", job.arguments).id == job.id, "the same work is not queued twice"
+    assert quick.platform.jobs.start("reindex", job.arguments).id == job.id, "the same work is not queued twice"
     done = wait(quick, job.id)
     assert (done.state, done.error) == ("done", "")
     assert done.result["documents"] == 1
-    assert quick.searching.search("words to find").hits
-    assert quick.catch_up() is None
+    assert quick.search.searcher.search("words to find").hits
+    assert quick.platform.workspace.catch_up() is None
 
 
 def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
-    number = app.jobs.database.insert(
+    number = app.platform.jobs.database.insert(
         "INSERT INTO jobs (kind, arguments, state, created) VALUES ('count', '{}', 'queued', '')"
     )
     seen: list[int] = []
@@ -72,28 +72,28 @@ def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
         for n in range(1000):
             seen.append(n)
             if n == 5:
-                app.jobs.cancel(number)
+                app.platform.jobs.cancel(number)
             time.sleep(0.06)
             progress(n, 1000, "Counting")  # type: ignore[operator]
 
-    job = app.jobs.run(number, {"count": count})
+    job = app.platform.jobs.run(number, {"count": count})
     assert (job.state, job.message, job.total) == ("cancelled", "Counting", 1000)
     assert len(seen) < 20
 
 
 def test_a_refusal_is_the_job_s_error(app: App) -> None:
-    number = app.jobs.database.insert(
+    number = app.platform.jobs.database.insert(
         "INSERT INTO jobs (kind, arguments, state, created) VALUES ('no', '{}', 'queued', '')"
     )
 
     def refuse(arguments: object, progress: object) -> None:
         raise BadInput("It cannot be done, because.")
 
-    assert app.jobs.run(number, {"no": refuse}).error == "It cannot be done, because."
+    assert app.platform.jobs.run(number, {"no": refuse}).error == "It cannot be done, because."
 
 
 def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
-    number = app.jobs.database.insert(
+    number = app.platform.jobs.database.insert(
         "INSERT INTO jobs (kind, arguments, state, created) VALUES ('bug', '{}', 'queued', '')"
     )
 
@@ -101,23 +101,23 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        app.jobs.run(number, {"bug": bug})
-    assert app.jobs.get(number).state == "failed"
+        app.platform.jobs.run(number, {"bug": bug})
+    assert app.platform.jobs.get(number).state == "failed"
 
 
 def test_a_killed_worker_is_replaced_and_the_work_is_finished(quick: App) -> None:
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
     put(quick, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(16)})
-    job = quick.jobs.start("reindex", {"profile": "local", "full": False})
-    until(lambda: quick.jobs.get(job.id).state == "running")
+    job = quick.platform.jobs.start("reindex", {"profile": "local", "full": False})
+    until(lambda: quick.platform.jobs.get(job.id).state == "running")
     kill_worker(quick.settings.home)
-    until(lambda: not quick.jobs.processes.alive(job.id))
-    assert quick.jobs.get(job.id).state == "running"
-    assert quick.jobs.sweep() == (job.id,)
+    until(lambda: not quick.platform.jobs.processes.alive(job.id))
+    assert quick.platform.jobs.get(job.id).state == "running"
+    assert quick.platform.jobs.sweep() == (job.id,)
     done = wait(quick, job.id)
     assert done.state == "done"
     assert done.attempts == 2
-    assert quick.searching.search("Sentence 7 with words").hits
+    assert quick.search.searcher.search("Sentence 7 with words").hits
 
 
 def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
@@ -129,15 +129,15 @@ def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
 
 
 def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
-    number = app.jobs.database.insert(
+    number = app.platform.jobs.database.insert(
         "INSERT INTO jobs (kind, arguments, state, created, attempts) VALUES ('reindex', '{}', 'running', '', ?)",
         (MAX_ATTEMPTS,),
     )
-    assert app.jobs.sweep() == ()
-    assert app.jobs.get(number).state == "failed"
-    assert "without finishing" in app.jobs.get(number).error
+    assert app.platform.jobs.sweep() == ()
+    assert app.platform.jobs.get(number).state == "failed"
+    assert "without finishing" in app.platform.jobs.get(number).error
 
 
 def test_an_unknown_job_is_named(app: App) -> None:
     with pytest.raises(NotFound, match="no job 7"):
-        app.jobs.get(7)
+        app.platform.jobs.get(7)

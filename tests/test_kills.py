@@ -27,7 +27,7 @@ class Reader(threading.Thread):
     def run(self) -> None:
         while not self.stop.is_set():
             for k in ("common words", "document"):
-                result = self.app.searching.search(k, k=DOCUMENTS)
+                result = self.app.searcher.search(k, k=DOCUMENTS)
                 markers = {word for hit in result.hits for word in hit.text.split() if word.startswith("marker")}
                 message = self.app.store.log(result.commit, limit=1)[0][0].message if self.searches % 20 == 0 else None
                 self.searches += 1
@@ -48,7 +48,7 @@ def kill_at_random(home: Path, kills: int, seed: int) -> Reader:
         {f"{d}.md": f"# Doc {d}\n\nmarker00001 common words of document {d}\n" for d in range(DOCUMENTS)},
         "marker00001",
     )
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     reader, rng = Reader(home), random.Random(seed)
     reader.start()
     for n in range(kills):
@@ -62,7 +62,7 @@ def kill_at_random(home: Path, kills: int, seed: int) -> Reader:
         time.sleep(rng.uniform(0.0, 0.5))
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     reader.stop.set()
     reader.join()
     return reader
@@ -73,11 +73,11 @@ def check(home: Path, reader: Reader) -> None:
     assert reader.wrong == [], reader.wrong[:5]
     assert reader.searches > 50
     assert len(reader.seen) > 3, "the reader followed the writer"
-    app.store.create()  # a start sweeps what is left
-    assert app.verifying.problems() == ()
-    folder = app.shelf.folder(app.preferences.profile())
+    app.knowledge.store.create()  # a start sweeps what is left
+    assert app.index.verifier.problems() == ()
+    folder = app.index.generations.folder(app.platform.settings.profile())
     assert not list(folder.glob("building-*"))
-    assert app.shelf.current(app.preferences.profile()).commit == app.store.head()
+    assert app.index.generations.current(app.platform.settings.profile()).commit == app.knowledge.store.head()
 
 
 def test_six_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
@@ -95,4 +95,4 @@ def test_a_workspace_without_an_index_says_so_while_it_is_built(tmp_path: Path) 
     app = small_app(tmp_path)
     put(app, {"a.md": "# A\n\ntext\n"})
     with pytest.raises(Unavailable, match="has no index yet"):
-        app.searching.search("text")
+        app.search.searcher.search("text")

@@ -67,10 +67,10 @@ def test_two_documents_are_near_duplicates() -> None:
 
 def test_its_own_questions_are_answered(kb_app: App) -> None:
     """Each document lists questions it must answer, in other words than its own."""
-    index, ranks = kb_app.searching.index(), []
+    index, ranks = kb_app.search.searcher.index(), []
     for document in KB.values():
         for question in document.meta.answers:
-            hits = kb_app.searching.search_in(
+            hits = kb_app.search.searcher.search_in(
                 index, question, replace(configs.DEFAULT, depth=30, k=30), Filters(history=True)
             ).hits
             found = list(dict.fromkeys(hit.doc for hit in hits))
@@ -95,7 +95,7 @@ def test_its_own_questions_are_answered(kb_app: App) -> None:
     ],
 )
 def test_identifiers_lead_to_their_document(kb_app: App, query: str, path: str) -> None:
-    hits = kb_app.searching.search(query).hits
+    hits = kb_app.search.searcher.search(query).hits
     assert path in [hit.path for hit in hits[:5]]
 
 
@@ -106,5 +106,7 @@ def test_what_is_out_of_date_is_found_only_when_asked_for(kb_app: App) -> None:
         "people/policies/fatigue-management.md",
     }
     for query in ("suspicious activity report by fax", "one-time password token fob", "fatigue management hours"):
-        assert not hidden & {hit.path for hit in kb_app.searching.search(query, k=30).hits}
-        assert hidden & {hit.path for hit in kb_app.searching.search(query, k=30, filters=Filters(history=True)).hits}
+        assert not hidden & {hit.path for hit in kb_app.search.searcher.search(query, k=30).hits}
+        assert hidden & {
+            hit.path for hit in kb_app.search.searcher.search(query, k=30, filters=Filters(history=True)).hits
+        }

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from core import profiles
 from core.access import Actor
-from core.adapters.database import Database
+from core.adapters.state.database import Database
 from core.bootstrap import App, build
-from core.curation.billing import dollars_of
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
 from core.evaluation.comparisons import compare
 from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.llm.bill import dollars_of
 from core.retrieval.config import parse
-from core.services.ledger import Ledger
-from core.services.prices import Price, Prices, read_prices
-from core.services.runs import Plan
+from core.services.evaluation.runs import RunPlan
+from core.services.models.ledger import Ledger
+from core.services.models.prices import Price, Prices, read_prices
 from core.settings import load
 from tests.conftest import FixedClock, put
 from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
@@ -54,36 +54,36 @@ def workspace(server: ScriptedServer, home: Path, prices: dict[str, dict[str, fl
 
 def test_a_call_is_recorded_with_what_it_cost(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1000.0, "output": 2000.0}})
-    answer = app.models.llm().complete("one two three", purpose="rerank", max_tokens=10)
+    answer = app.models.registry.llm().complete("one two three", purpose="rerank", max_tokens=10)
     assert answer.dollars == pytest.approx((3 * 1000 + 1 * 2000) / 1e6)
-    (call,) = app.ledger.recent(ADMIN)
+    (call,) = app.models.ledger.recent(ADMIN)
     assert (call.purpose, call.model, call.input_tokens, call.output_tokens) == ("rerank", MODEL, 3, 1)
     assert (call.dollars, call.cached, call.failed, call.at[:10]) == (answer.dollars, False, "", "2026-11-15")
 
 
 def test_the_same_question_is_paid_for_once(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
-    first = app.models.llm().complete("why", purpose="a")
-    again = workspace(server, tmp_path, {MODEL: {"input": 1000.0}}).models.llm().complete("why", purpose="b")
+    first = app.models.registry.llm().complete("why", purpose="a")
+    again = workspace(server, tmp_path, {MODEL: {"input": 1000.0}}).models.registry.llm().complete("why", purpose="b")
     assert (again.text, again.cached, again.dollars) == (first.text, True, 0.0)
     assert len(server.seen) == 1
-    app.models.llm().complete("why", purpose="a", temperature=0.2)
-    app.models.llm().complete("why", purpose="a", system="Briefly.")
-    app.models.llm().complete("why", purpose="a", max_tokens=9)
+    app.models.registry.llm().complete("why", purpose="a", temperature=0.2)
+    app.models.registry.llm().complete("why", purpose="a", system="Briefly.")
+    app.models.registry.llm().complete("why", purpose="a", max_tokens=9)
     assert len(server.seen) == 4
-    assert [call.cached for call in app.ledger.recent(ADMIN)] == [False, False, False, True, False]
+    assert [call.cached for call in app.models.ledger.recent(ADMIN)] == [False, False, False, True, False]
 
 
 def test_the_budget_stops_the_next_paid_call_and_says_the_amounts(server: ScriptedServer, tmp_path: Path) -> None:
     prices = {MODEL: {"input": 0.0, "output": 1_000_000.0}}
     app = workspace(server, tmp_path, prices, monthly_budget=3.0)
-    app.models.llm().complete("one", purpose="test", max_tokens=2)
-    app.models.llm().complete("two", purpose="test", max_tokens=2)
+    app.models.registry.llm().complete("one", purpose="test", max_tokens=2)
+    app.models.registry.llm().complete("two", purpose="test", max_tokens=2)
     with pytest.raises(OverBudget, match=r"up to \$2\.00 was not made: \$2\.00 of this month's budget of \$3\.00"):
-        app.models.llm().complete("three", purpose="test", max_tokens=2)
+        app.models.registry.llm().complete("three", purpose="test", max_tokens=2)
     assert len(server.seen) == 2
-    assert app.models.llm().complete("one", purpose="test", max_tokens=2).cached
-    assert app.ledger.summary(ADMIN).spent == 2.0
+    assert app.models.registry.llm().complete("one", purpose="test", max_tokens=2).cached
+    assert app.models.ledger.summary(ADMIN).spent == 2.0
 
 
 def test_a_new_month_has_a_new_budget(tmp_path: Path) -> None:
@@ -119,19 +119,19 @@ def test_calls_at_the_same_time_cannot_spend_the_last_dollar_twice(tmp_path: Pat
 def test_no_budget_means_no_paid_call_but_free_ones_go_on(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1.0}}, monthly_budget=0.0)
     with pytest.raises(OverBudget):
-        app.models.llm().complete("one", purpose="test")
-    assert app.models.llm("openai:local").complete("one", purpose="test").text == "yes"
+        app.models.registry.llm().complete("one", purpose="test")
+    assert app.models.registry.llm("openai:local").complete("one", purpose="test").text == "yes"
 
 
 def test_failures_are_recorded_and_only_time_outs_count(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"output": 1_000_000.0}}, llm_timeout=1.0)
     server.faults = [BROKEN] * 5
     with pytest.raises(Unavailable):
-        app.models.llm().complete("one", purpose="test", max_tokens=2)
+        app.models.registry.llm().complete("one", purpose="test", max_tokens=2)
     server.faults = [slow(60)]
     with pytest.raises(TimedOut):
-        app.models.llm().complete("two", purpose="test", max_tokens=2)
-    late, broken = app.ledger.recent(ADMIN)
+        app.models.registry.llm().complete("two", purpose="test", max_tokens=2)
+    late, broken = app.models.ledger.recent(ADMIN)
     assert (late.dollars, broken.dollars) == (2.0, 0.0)
     assert "gave no answer within 1 s" in late.failed
     assert broken.failed
@@ -147,47 +147,50 @@ def test_a_killed_call_leaves_its_estimate(tmp_path: Path) -> None:
 
 def test_embeddings_cost_too(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}})
-    app.models.embedder(VECTORS).documents(["one two", "three"])
-    app.models.embedder(VECTORS).query("four")
-    assert [(call.purpose, call.input_tokens) for call in app.ledger.recent(ADMIN)] == [("query", 1), ("indexing", 3)]
-    assert app.ledger.summary(ADMIN).spent == pytest.approx(0.004)
+    app.models.registry.embedder(VECTORS).documents(["one two", "three"])
+    app.models.registry.embedder(VECTORS).query("four")
+    assert [(call.purpose, call.input_tokens) for call in app.models.ledger.recent(ADMIN)] == [
+        ("query", 1),
+        ("indexing", 3),
+    ]
+    assert app.models.ledger.summary(ADMIN).spent == pytest.approx(0.004)
 
 
 def test_an_estimate_says_what_a_build_will_cost(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}}, llm_concurrency=2)
-    app.create()
+    app.platform.workspace.create()
     put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n"})
     profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
-    tokens = app.models.embedder(VECTORS).tokens
-    expected = app.administration.estimate(profile).dollars
-    app.indexing.build(profile)
-    index = app.shelf.open(profile)
+    tokens = app.models.registry.embedder(VECTORS).tokens
+    expected = app.index.admin.estimate(profile).dollars
+    app.index.builder.build(profile)
+    index = app.index.generations.open(profile)
     text = f"{index.context(0)}\n\n{index.excerpt(0)}"
     assert expected == pytest.approx(len(tokens(text)) / 1000)
-    assert app.administration.estimate(profile).dollars == 0.0
+    assert app.index.admin.estimate(profile).dollars == 0.0
 
 
 def test_a_run_says_what_a_question_costs_also_when_its_answers_were_known(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
     app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}, MODEL: {"input": 1000.0, "output": 2000.0}})
-    app.create()
+    app.platform.workspace.create()
     put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n", "b.md": "# Lunch\n\nSoup on Mondays.\n"})
     profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
-    app.indexing.build(profile)
-    before = app.ledger.summary(ADMIN).spent
+    app.index.builder.build(profile)
+    before = app.models.ledger.summary(ADMIN).spent
     asked = (Question("1", "who signs wires"), Question("2", "is there soup today"))
-    app.querysets.keep(ADMIN, QuerySet("two", asked, (Judgment("1", "a.md"), Judgment("2", "b.md"))))
-    plain, read = (Plan(profile, parse(name)) for name in ("dense", "dense+listwise"))
-    first, second = app.runs.evaluate("two", [plain, read])
-    paid = app.ledger.summary(ADMIN).spent - before
+    app.evaluation.querysets.keep(ADMIN, QuerySet("two", asked, (Judgment("1", "a.md"), Judgment("2", "b.md"))))
+    plain, read = (RunPlan(profile, parse(name)) for name in ("dense", "dense+listwise"))
+    first, second = app.evaluation.runs.evaluate("two", [plain, read])
+    paid = app.models.ledger.summary(ADMIN).spent - before
     assert first.cost == pytest.approx((3 + 4) / 2 / 1000)  # a thousand dollars for a million words
     assert 2 * second.cost == pytest.approx(paid)
     assert second.cost > first.cost
     assert sum(one.cost for one in second.results.values()) == pytest.approx(paid)
-    app.runs.database.execute("DELETE FROM runs")
-    app.runs.database.execute("DELETE FROM rankings")
-    again = app.runs.evaluate("two", [read])[0]
+    app.evaluation.runs.database.execute("DELETE FROM runs")
+    app.evaluation.runs.database.execute("DELETE FROM rankings")
+    again = app.evaluation.runs.evaluate("two", [read])[0]
     assert again.cost == pytest.approx(second.cost)
     assert compare(first, second).spent.endswith(
         f"of 1,000: {dollars_of(1000 * first.cost)} to {dollars_of(1000 * second.cost)}."
@@ -198,14 +201,14 @@ def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
     app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}}, llm_timeout=1.0)
-    app.create()
+    app.platform.workspace.create()
     put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n", "b.md": "# Lunch\n\nSoup on Mondays.\n"})
     profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
-    assert app.indexing.build(profile).embedded == 2
-    index = app.shelf.open(profile)
-    assert app.searching.search_in(index, "two signatures", parse("dense")).hits[0].path == "a.md"
+    assert app.index.builder.build(profile).embedded == 2
+    index = app.index.generations.open(profile)
+    assert app.search.searcher.search_in(index, "two signatures", parse("dense")).hits[0].path == "a.md"
     server.faults = [slow(60)]
-    result = app.searching.search_in(index, "soup", parse("convex-0.5"))
+    result = app.search.searcher.search_in(index, "soup", parse("convex-0.5"))
     assert result.hits[0].path == "b.md"
     assert "The dense leg failed" in result.warnings[0]
     assert "gave no answer within 1 s" in result.warnings[0]
@@ -213,18 +216,18 @@ def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(
 
 def test_a_build_beyond_the_budget_stops_with_the_amounts(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {VECTORS: {"input": 1_000_000.0}}, monthly_budget=2.0)
-    app.create()
+    app.platform.workspace.create()
     put(app, {"a.md": "# Wires\n\nTwo signatures are needed for every one of them.\n"})
     profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
     with pytest.raises(OverBudget, match=r"\$0\.00 of this month's budget of \$2\.00 is spent"):
-        app.indexing.build(profile)
-    assert (server.seen, app.shelf.current(profile)) == ([], None)
+        app.index.builder.build(profile)
+    assert (server.seen, app.index.generations.current(profile)) == ([], None)
 
 
 def test_a_model_without_a_price_is_not_guessed(tmp_path: Path) -> None:
     app = build(load({}, home=tmp_path, llm=MODEL, openai_url="https://models.example.org/v1"), clock=FixedClock())
     with pytest.raises(Unavailable, match=r"No price is known for 'openai:small'.*CONCORD_PRICES"):
-        app.models.llm().complete("one", purpose="test")
+        app.models.registry.llm().complete("one", purpose="test")
     with pytest.raises(Unavailable, match="No price is known for 'bedrock:"):
         Prices(free=("openai:",)).of("bedrock:amazon.titan-embed-text-v2:0")
 
@@ -252,9 +255,9 @@ def test_the_command_line_shows_the_month(
     server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
-    app.create()
+    app.platform.workspace.create()
     for _ in range(2):
-        app.models.llm().complete("one two", purpose="rerank")
+        app.models.registry.llm().complete("one two", purpose="rerank")
     capsys.readouterr()
     arguments = ["--home", str(tmp_path), "ledger", "summary", "--month", "2026-11"]
     assert main([*arguments, "--json"]) == 0
@@ -285,7 +288,7 @@ def test_a_model_can_be_asked_from_the_command_line(
     monkeypatch.setenv("CONCORD_LLM", MODEL)
     monkeypatch.setenv("CONCORD_OPENAI_URL", f"{server.url}/v1")
     monkeypatch.setenv("CONCORD_OPENAI_KEY", "sk-recognisable")
-    workspace(server, tmp_path, {}).create()
+    workspace(server, tmp_path, {}).platform.workspace.create()
     assert main(["--home", str(tmp_path), "models", "ask", "Are you there?", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["text"] == "yes"
     assert main(["--home", str(tmp_path), "models", "ask", "Are you there?"]) == 0

@@ -23,7 +23,7 @@ def started(home: Path, name: str, threads: int, rounds: int) -> subprocess.Pope
 def merged_ids(app: App) -> Counter[int]:
     """Which change each commit of the main line says it merged."""
     found: Counter[int] = Counter()
-    for step, _ in app.store.log(app.store.head()):
+    for step, _ in app.knowledge.store.log(app.knowledge.store.head()):
         for line in step.message.splitlines():
             if line.startswith("Change: "):
                 found[int(line.removeprefix("Change: "))] += 1
@@ -34,11 +34,11 @@ def assert_agreement(app: App) -> None:
     """Repository, database, audit and index say the same."""
     history = merged_ids(app)
     assert set(history.values()) <= {1}, "a change was merged twice"
-    assert set(history) == {change.id for change in app.changes.all(state="merged")}
-    assert app.store.check() == ()
-    assert not [path for path in app.store.path.rglob("*.lock") if path.name != "concord.lock"]
-    app.indexing.build(app.preferences.profile())
-    assert app.verifying.problems() == ()
+    assert set(history) == {change.id for change in app.reviews.changes.all(state="merged")}
+    assert app.knowledge.store.check() == ()
+    assert not [path for path in app.knowledge.store.path.rglob("*.lock") if path.name != "concord.lock"]
+    app.index.builder.build(app.platform.settings.profile())
+    assert app.index.verifier.problems() == ()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_killed_in_the_middle_of_merges_nothing_acknowledged_is_lost(tmp_path: P
         acknowledged |= {int(line[1]) for line in said if line[0] == "merged" and len(line) == 3 and len(line[2]) == 40}
         app = small_app(home, NoProcesses())  # the next start repairs by itself
         assert acknowledged <= set(merged_ids(app))
-        assert tuple(app.auditing.problems()) == ()
+        assert tuple(app.people.audit.problems()) == ()
     assert acknowledged
     assert_agreement(app)
     print(f"{kills} kills: {len(acknowledged)} acknowledged merges, none lost")

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters import weights
-from core.adapters.models import ModelShelf
-from core.adapters.onnx import OnnxEmbedder, OnnxReranker
+from core.adapters.models import weights
+from core.adapters.models.onnx import OnnxEmbedder, OnnxReranker
+from core.adapters.models.registry import ModelShelf
 from core.errors import BadInput, Corrupt, Unavailable
 from core.settings import Settings
 

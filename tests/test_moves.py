@@ -12,7 +12,7 @@ from core.bootstrap import App
 from core.curation import review
 from core.entrypoints.cli import main
 from core.errors import Refused
-from core.services.accounts import DEMO
+from core.services.people.accounts import DEMO
 from tests.conftest import NoProcesses, put, small_app
 
 _, AUTHOR, _, REVIEWER, REVIEWER2, ADMIN = DEMO
@@ -26,34 +26,34 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dict[str, int]]
     put(app, {"a.md": "# A\n\nwords\n"})
     made: dict[str, int] = {}
     for state in review.STATES:
-        number = app.changes.propose(AUTHOR, state, {"b.md" if state == "merged" else "a.md": NEW["a.md"]}).id
+        number = app.reviews.changes.propose(AUTHOR, state, {"b.md" if state == "merged" else "a.md": NEW["a.md"]}).id
         if state == "closed":
-            app.changes.close(AUTHOR, number)
+            app.reviews.changes.close(AUTHOR, number)
         elif state != "draft":
-            app.changes.submit(AUTHOR, number)
+            app.reviews.changes.submit(AUTHOR, number)
         if state == "changes requested":
-            app.reviewing.request_changes(REVIEWER, number, "More.")
+            app.reviews.discussion.request_changes(REVIEWER, number, "More.")
         if state in ("approved", "merged"):
-            app.reviewing.approve(REVIEWER, number)
+            app.reviews.discussion.approve(REVIEWER, number)
         if state == "merged":
-            app.merging.merge(AUTHOR, number)
+            app.reviews.merger.merge(AUTHOR, number)
         made[state] = number
-        assert app.changes.get(number).state == state
+        assert app.reviews.changes.get(number).state == state
     return app, made
 
 
 SERVICE: dict[str, Callable[[App, int], object]] = {
-    "edit": lambda app, n: app.changes.edit(AUTHOR, n, {"a.md": b"# new\n"}),
-    "submit": lambda app, n: app.changes.submit(AUTHOR, n),
-    "withdraw": lambda app, n: app.changes.withdraw(AUTHOR, n),
-    "comment": lambda app, n: app.reviewing.comment(REVIEWER, n, "hm"),
-    "approve": lambda app, n: app.reviewing.approve(REVIEWER2, n),
-    "request changes": lambda app, n: app.reviewing.request_changes(REVIEWER2, n, "no"),
-    "merge": lambda app, n: app.merging.merge(AUTHOR, n),
-    "bypass": lambda app, n: app.merging.merge(ADMIN, n, bypass="hurry"),
-    "close": lambda app, n: app.changes.close(AUTHOR, n),
-    "reopen": lambda app, n: app.changes.reopen(AUTHOR, n),
-    "revert": lambda app, n: app.merging.revert(AUTHOR, n),
+    "edit": lambda app, n: app.reviews.changes.edit(AUTHOR, n, {"a.md": b"# new\n"}),
+    "submit": lambda app, n: app.reviews.changes.submit(AUTHOR, n),
+    "withdraw": lambda app, n: app.reviews.changes.withdraw(AUTHOR, n),
+    "comment": lambda app, n: app.reviews.discussion.comment(REVIEWER, n, "hm"),
+    "approve": lambda app, n: app.reviews.discussion.approve(REVIEWER2, n),
+    "request changes": lambda app, n: app.reviews.discussion.request_changes(REVIEWER2, n, "no"),
+    "merge": lambda app, n: app.reviews.merger.merge(AUTHOR, n),
+    "bypass": lambda app, n: app.reviews.merger.merge(ADMIN, n, bypass="hurry"),
+    "close": lambda app, n: app.reviews.changes.close(AUTHOR, n),
+    "reopen": lambda app, n: app.reviews.changes.reopen(AUTHOR, n),
+    "revert": lambda app, n: app.reviews.merger.revert(AUTHOR, n),
 }
 COMMANDS: dict[str, list[str]] = {
     "edit": ["edit", "--as", "author", "--file", "FILE", "--path", "a.md"],
@@ -77,7 +77,11 @@ def test_a_forbidden_move_is_refused_through_every_door(
 ) -> None:
     app, made = desk
     sentence = review.refusal(move, state)
-    before = app.jobs.database.query("SELECT * FROM changes"), app.store.branches(), app.store.head()
+    before = (
+        app.platform.jobs.database.query("SELECT * FROM changes"),
+        app.knowledge.store.branches(),
+        app.knowledge.store.head(),
+    )
     with pytest.raises(Refused) as refused:
         SERVICE[move](app, made[state])
     assert str(refused.value) == sentence
@@ -85,7 +89,11 @@ def test_a_forbidden_move_is_refused_through_every_door(
     words = [str(tmp_path / "f.md") if word == "FILE" else word for word in COMMANDS[move]]
     code = main(["--home", str(app.settings.home), "change", words[0], str(made[state]), *words[1:]])
     assert (code, capsys.readouterr().err.strip()) == (1, sentence)
-    assert (app.jobs.database.query("SELECT * FROM changes"), app.store.branches(), app.store.head()) == before
+    assert (
+        app.platform.jobs.database.query("SELECT * FROM changes"),
+        app.knowledge.store.branches(),
+        app.knowledge.store.head(),
+    ) == before
 
 
 def test_the_command_line_mirrors_a_whole_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,10 +119,10 @@ def test_the_command_line_mirrors_a_whole_review(tmp_path: Path, capsys: pytest.
     assert [one["id"] for one in run("change", "list", "--state", "approved")] == [int(number)]  # type: ignore[union-attr, index]
     assert main(["--home", str(tmp_path / "home"), "change", "list", "--as", "reader"]) == 1
     assert "Only authors and above" in capsys.readouterr().err
-    app.merging.merge(AUTHOR, int(number))
+    app.reviews.merger.merge(AUTHOR, int(number))
     shown = run("change", "show", number)
     assert (shown["state"], len(str(shown["merged"]))) == ("merged", 40)
-    assert "the best words" in app.documents.show("a").text
+    assert "the best words" in app.knowledge.documents.show("a").text
     assert run("change", "revert", number, "--as", "author2")["reverts"] == int(number)
     accounts = run("accounts", "list")
     assert [one["id"] for one in accounts] == [actor.id for actor in DEMO]  # type: ignore[index]

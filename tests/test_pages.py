@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.adapters.clock import SystemClock
+from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from tests.conftest import ROOT, kb_settings, put
@@ -54,7 +54,7 @@ def own_kb(kb_home: Path, tmp_path: Path) -> App:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Path:
-    build(kb_settings(tmp_path / "empty")).create()
+    build(kb_settings(tmp_path / "empty")).platform.workspace.create()
     return tmp_path / "empty"
 
 
@@ -166,7 +166,7 @@ def test_words_that_nobody_uses_lead_to_words_that_look_like_them(visit: Open) -
 
 
 def test_a_failed_leg_is_named(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.adapters.models import ModelShelf
+    from core.adapters.models.registry import ModelShelf
 
     def broken(self: object, name: str) -> None:
         raise Unavailable("The model is not on this machine.")
@@ -190,8 +190,8 @@ def test_a_gap_is_kept_for_the_owners(own_kb: App) -> None:
     from tests.conftest import demo
 
     for _ in range(2):
-        own_kb.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
-    assert [(gap.query, gap.note, gap.who) for gap in own_kb.gaps.open()] == [
+        own_kb.knowledge.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
+    assert [(gap.query, gap.note, gap.who) for gap in own_kb.knowledge.gaps.open()] == [
         ("how do I book the boat", "there was a boat once", "Robin Falk")
     ]
 
@@ -206,7 +206,7 @@ def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
         search_view, "search_view", lambda *given, **named: SimpleNamespace(open=None, report=dict(told))
     )
     app = visit("search", home=own_kb.settings.home, q=told["query"])
-    assert [gap.query for gap in own_kb.gaps.open()] == [told["query"]]
+    assert [gap.query for gap in own_kb.knowledge.gaps.open()] == [told["query"]]
     assert "flash" not in app.session_state, "the fragment would not show it, so a later page would"
 
 
@@ -238,7 +238,7 @@ def test_a_passage_that_is_none_is_not_marked(visit: Open, start: str, end: str)
 
 def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: Open, own_kb: App) -> None:
     path = "finance/compliance/ctr-filing.md"
-    text = own_kb.store.read("main", path).decode()
+    text = own_kb.knowledge.store.read("main", path).decode()
     start = text.index("15 calendar days")
     link = {"doc": "BSA-SOP-001", "start": str(start), "end": str(start + 30), "version": "1"}
     quote = text[start : start + 30]
@@ -281,7 +281,7 @@ def test_an_unknown_document_is_named(visit: Open) -> None:
 
 def test_history_compares_any_two_versions(visit: Open, own_kb: App) -> None:
     path = "finance/compliance/ctr-filing.md"
-    text = own_kb.store.read("main", path).decode()
+    text = own_kb.knowledge.store.read("main", path).decode()
     put(
         own_kb,
         {
@@ -356,7 +356,7 @@ def test_the_index_page_of_an_empty_workspace(visit: Open, empty: Path) -> None:
 
 def test_the_index_page_says_what_paid_models_took(visit: Open, own_kb: App) -> None:
     assert "cost nothing" in words(visit("index", home=own_kb.settings.home))
-    own_kb.ledger.database.execute(
+    own_kb.models.ledger.database.execute(
         "INSERT INTO calls (at, purpose, model, input_tokens, output_tokens, dollars, cached) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (SystemClock().stamp(), "rerank", "openai:small", 900, 5, 2.5, 0),
     )
@@ -368,8 +368,8 @@ def test_the_index_page_says_what_paid_models_took(visit: Open, own_kb: App) -> 
 
 def test_a_rolled_back_index_says_so(visit: Open, own_kb: App) -> None:
     put(own_kb, {"it/new.md": "# New\n\nSomething new.\n"})
-    own_kb.indexing.build(own_kb.preferences.profile())
-    own_kb.shelf.rollback(own_kb.preferences.profile(), 1)
+    own_kb.index.builder.build(own_kb.platform.settings.profile())
+    own_kb.index.generations.rollback(own_kb.platform.settings.profile(), 1)
     assert "rolled back to by hand" in words(visit("index", home=own_kb.settings.home))
 
 
@@ -380,12 +380,12 @@ def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own
     app.number_input(key="new_fixed_max_tokens").set_value(120)
     app.button(key="new_add").click().run()
     assert not app.exception
-    assert own_kb.preferences.profile("small").chunker.params["max_tokens"] == 120
+    assert own_kb.platform.settings.profile("small").chunker.params["max_tokens"] == 120
     from core.errors import BadInput
     from tests.conftest import demo
 
     with pytest.raises(BadInput, match="has no index yet"):
-        own_kb.administration.make_default(demo("admin"), "small")
+        own_kb.index.admin.make_default(demo("admin"), "small")
 
 
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
@@ -413,7 +413,7 @@ def test_services_refuse_whatever_door_was_used(own_kb: App, act: str, persona: 
         act, ()
     )
     with pytest.raises(Refused, match="Only admins may"):
-        getattr(own_kb.administration, act)(demo(persona), *arguments)
+        getattr(own_kb.index.admin, act)(demo(persona), *arguments)
 
 
 def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> None:

@@ -30,13 +30,13 @@ def paragraphs(topic: str, count: int) -> str:
 def index(tmp_path):
     app = small_app(tmp_path)
     put(app, {f"{topic}.md": f"# {topic}\n\n{paragraphs(topic, 6)}\n" for topic in ("cash", "wire", "loan")})
-    app.indexing.build(FAMILY)
-    return app, app.shelf.open(FAMILY)
+    app.index.builder.build(FAMILY)
+    return app, app.index.generations.open(FAMILY)
 
 
 def search(index, query: str, config: SearchConfig):
     app, opened = index
-    return app.searching.search_in(opened, query, config)
+    return app.search.searcher.search_in(opened, query, config)
 
 
 def test_a_hit_is_the_parent_of_the_child_that_was_found(index) -> None:
@@ -45,7 +45,7 @@ def test_a_hit_is_the_parent_of_the_child_that_was_found(index) -> None:
     for hit in result.hits:
         passage = opened.passage(opened.number(hit.chunk))
         assert (hit.start, hit.end) == passage.parent
-        assert hit.text == app.documents.show(hit.path).text[hit.start : hit.end]
+        assert hit.text == app.knowledge.documents.show(hit.path).text[hit.start : hit.end]
         assert hit.text.count("days of the event") >= 1
         assert hit.start <= passage.start < passage.end <= hit.end
 
@@ -83,9 +83,9 @@ def test_enough_parents_need_no_filling(index) -> None:
 
 def test_chunks_without_a_parent_stand_for_themselves(app: App) -> None:
     put(app, {"a.md": "# A\n\nFile Form 112.\n", "b.md": "# B\n\nFile Form 111.\n"})
-    app.indexing.build(app.preferences.profile())
-    plain = app.searching.search("file form", config=configs.parse("bm25"))
-    assert app.searching.search("file form", config=PARENTS).hits == plain.hits
+    app.index.builder.build(app.platform.settings.profile())
+    plain = app.search.searcher.search("file form", config=configs.parse("bm25"))
+    assert app.search.searcher.search("file form", config=PARENTS).hits == plain.hits
 
 
 def test_nothing_found_stays_nothing(index) -> None:

@@ -26,22 +26,22 @@ FILES = {
 @pytest.fixture
 def found(app: App) -> App:
     put(app, dict(FILES))
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     return app
 
 
 def paths(app: App, query: str, filters: Filters = Filters(), config: str = "convex-0.5") -> set[str]:
     return {
         hit.path
-        for hit in app.searching.search(
+        for hit in app.search.searcher.search(
             query, config=replace(configs.parse(config), depth=50, k=50), filters=filters
         ).hits
     }
 
 
 def test_a_hit_carries_document_version_status_heading_position_and_text(found: App) -> None:
-    hit = found.searching.search("error 809", config=configs.parse("bm25")).hits[0]
-    document = found.documents.show("IT-1")
+    hit = found.search.searcher.search("error 809", config=configs.parse("bm25")).hits[0]
+    document = found.knowledge.documents.show("IT-1")
     assert (hit.rank, hit.doc, hit.path, hit.title, hit.status, hit.version) == (
         1,
         "IT-1",
@@ -71,7 +71,7 @@ def test_filters_hold_in_every_leg(found: App, config: str) -> None:
 
 
 def test_every_stage_is_timed_and_every_score_adds_up(found: App) -> None:
-    result = found.searching.search("file form 111", config=configs.parse("convex-0.4"))
+    result = found.search.searcher.search("file form 111", config=configs.parse("convex-0.4"))
     assert [stage.name for stage in result.stages] == ["bm25", "embed", "dense", "fuse", "cut"]
     assert all(stage.ms >= 0 for stage in result.stages)
     for hit in result.hits:
@@ -80,8 +80,8 @@ def test_every_stage_is_timed_and_every_score_adds_up(found: App) -> None:
 
 
 def test_a_chunk_that_a_leg_missed_gets_its_exact_score(found: App) -> None:
-    shallow = found.searching.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=1, k=10))
-    deep = found.searching.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=50, k=10))
+    shallow = found.search.searcher.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=1, k=10))
+    deep = found.search.searcher.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=50, k=10))
     known = {hit.chunk: hit.legs for hit in deep.hits}
     filled = [(hit, name) for hit in shallow.hits for name, leg in hit.legs.items() if leg.rank == 0]
     for hit, name in filled:
@@ -89,7 +89,7 @@ def test_a_chunk_that_a_leg_missed_gets_its_exact_score(found: App) -> None:
 
 
 def test_searching_twice_gives_the_same_answer(found: App) -> None:
-    one, two = (found.searching.search("form", config=configs.parse("rrf-60")).hits for _ in range(2))
+    one, two = (found.search.searcher.search("form", config=configs.parse("rrf-60")).hits for _ in range(2))
     assert one == two
 
 
@@ -97,18 +97,18 @@ def test_a_failed_leg_is_named_and_the_others_answer(found: App, monkeypatch: py
     def broken(name: str) -> object:
         raise Unavailable("The model is not on this machine.")
 
-    monkeypatch.setattr(found.searching, "models", type("Broken", (), {"embedder": staticmethod(broken)})())
-    found.searching._vector.cache_clear()
-    result = found.searching.search("file form 111", config=configs.parse("convex-0.5"))
+    monkeypatch.setattr(found.search.searcher, "models", type("Broken", (), {"embedder": staticmethod(broken)})())
+    found.search.searcher._vector.cache_clear()
+    result = found.search.searcher.search("file form 111", config=configs.parse("convex-0.5"))
     assert result.hits
     assert result.warnings == ("The dense leg failed: The model is not on this machine.",)
     assert set(result.hits[0].legs) == {"bm25"}
     with pytest.raises(Unavailable, match="No leg could answer"):
-        found.searching.search("file form 111", config=configs.parse("dense"))
+        found.search.searcher.search("file form 111", config=configs.parse("dense"))
 
 
 def test_no_hits_is_not_a_failure(found: App) -> None:
-    result = found.searching.search("zzzz", config=configs.parse("bm25"))
+    result = found.search.searcher.search("zzzz", config=configs.parse("bm25"))
     assert (result.hits, result.warnings) == ((), ())
 
 
@@ -117,18 +117,18 @@ def test_no_hits_is_not_a_failure(found: App) -> None:
 )
 def test_empty_and_endless_queries_are_refused(found: App, query: str, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        found.searching.search(query)
+        found.search.searcher.search(query)
 
 
 @pytest.mark.parametrize(
     "query", ["'; DROP TABLE chunks; --", "\0", "%_%", "\"'`", "(((", "a" * 9000, "🙂 漢字", "--help", "{{7*7}}"]
 )
 def test_odd_queries_are_just_words(found: App, query: str) -> None:
-    assert isinstance(found.searching.search(query).hits, tuple)
+    assert isinstance(found.search.searcher.search(query).hits, tuple)
 
 
 def test_reranking_orders_the_top_by_the_cross_encoder(found: App) -> None:
-    result = found.searching.search("how to connect from home", config=configs.parse("rrf-60+rerank"))
+    result = found.search.searcher.search("how to connect from home", config=configs.parse("rrf-60+rerank"))
     assert result.hits[0].path == "it/vpn.md"
     scores = [hit.rerank_score for hit in result.hits]
     assert scores == sorted(scores, reverse=True)
@@ -138,27 +138,27 @@ def test_reranking_orders_the_top_by_the_cross_encoder(found: App) -> None:
 
 def test_tau_decides_whether_to_rerank(found: App) -> None:
     base = replace(configs.parse("convex-0.5"), rerank="conditional")
-    sure = found.searching.search("file form 111", config=replace(base, tau=0.0))
+    sure = found.search.searcher.search("file form 111", config=replace(base, tau=0.0))
     assert "not reranked because best score" in sure.stages[-2].note
     assert all(hit.rerank_score is None for hit in sure.hits)
-    unsure = found.searching.search("file form 111", config=replace(base, tau=1.0, legs=("bm25", "dense")))
+    unsure = found.search.searcher.search("file form 111", config=replace(base, tau=1.0, legs=("bm25", "dense")))
     best = max(hit.score for hit in sure.hits)
     assert ("< tau 1" in unsure.stages[-2].note) == (best < 1.0)
 
 
 def test_depth_one_beyond_the_rerank_depth_keeps_the_fused_order(found: App) -> None:
     config = replace(configs.parse("convex-0.5+rerank"), rerank_depth=1, depth=50, k=50)
-    plain = found.searching.search("file form", config=replace(config, rerank="off"))
-    again = found.searching.search("file form", config=config)
+    plain = found.search.searcher.search("file form", config=replace(config, rerank="off"))
+    again = found.search.searcher.search("file form", config=config)
     assert [hit.chunk for hit in again.hits] == [hit.chunk for hit in plain.hits]
 
 
 def test_an_index_that_was_never_built_says_how_to_build_it(app: App) -> None:
     with pytest.raises(Unavailable, match="python -m core reindex"):
-        app.searching.search("anything")
+        app.search.searcher.search("anything")
 
 
 def test_an_empty_knowledge_base_can_be_searched(app: App) -> None:
     put(app, {"only.md": "---\nstatus: draft\n---\nnothing approved\n"})
-    app.indexing.build(app.preferences.profile())
-    assert app.searching.search("anything").hits == ()
+    app.index.builder.build(app.platform.settings.profile())
+    assert app.search.searcher.search("anything").hits == ()

@@ -12,10 +12,10 @@ import pytest
 from core import strict
 from core.bootstrap import App
 from core.retrieval.presets import presets
-from core.services.comparing import Column
-from core.services.notebook import Setup
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
 from pages.ui import workspace
-from pages.ui.playground_parts import drawing, serving
+from pages.ui.playground import drawing, serving
 from tests.conftest import WordReranker, put, small_app
 from tests.test_pipeline import FILES
 
@@ -28,7 +28,7 @@ TIMES = ("ms", "stages", "choices")  # what two searches never share, and what o
 def found(tmp_path_factory: pytest.TempPathFactory) -> App:
     made = small_app(tmp_path_factory.mktemp("moves") / "home")
     put(made, dict(FILES))
-    made.indexing.build(made.preferences.profile())
+    made.index.builder.build(made.platform.settings.profile())
     return made
 
 
@@ -101,9 +101,9 @@ def test_a_passage_is_made_once_per_run_and_only_the_column_that_moved_is_ranked
     written: list[str] = []
     real, ranked = drawing._written, []
     monkeypatch.setattr(drawing, "_written", lambda hit, *rest: written.append(hit.chunk) or real(hit, *rest))
-    search = type(found.searching).search_in
+    search = type(found.search.searcher).search_in
     monkeypatch.setattr(
-        type(found.searching), "search_in", lambda self, i, q, c, f: ranked.append(c) or search(self, i, q, c, f)
+        type(found.search.searcher), "search_in", lambda self, i, q, c, f: ranked.append(c) or search(self, i, q, c, f)
     )
     ask()
     assert len(ranked) == 4
@@ -119,7 +119,7 @@ def test_a_reranker_is_asked_once_what_it_cuts(found: App, monkeypatch: pytest.M
     counting = type(
         "Counting", (WordReranker,), {"cuts": lambda _, q, texts: asked.extend(texts) or plain.cuts(q, texts)}
     )
-    monkeypatch.setattr(found.comparing.models, "reranker", lambda name: counting())
+    monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: counting())
     columns = [Column("local", replace(presets()["Rerank always"], alpha=alpha)) for alpha in (0.2, 0.9)]
-    found.comparing.run(QUERY, columns)
+    found.playground.comparer.run(QUERY, columns)
     assert len(asked) == len(set(asked)) > 0

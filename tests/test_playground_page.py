@@ -17,8 +17,8 @@ from core import strict
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from core.retrieval.presets import presets
-from core.services.comparing import Column
-from core.services.notebook import Setup
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
 from core.types import Filters
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, kb_settings, put, small_app
 from tests.test_pipeline import FILES
@@ -32,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small workspace with an index of one profile."""
     made = small_app(tmp_path_factory.mktemp("playground") / "home")
     put(made, dict(FILES))
-    made.indexing.build(made.preferences.profile())
+    made.index.builder.build(made.platform.settings.profile())
     return made.settings.home
 
 
@@ -43,16 +43,16 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
     def go(setup: Setup | None = None, where: Path = home, persona: str = "admin", **query: str) -> AppTest:
         import streamlit as st
 
-        from core.adapters import models
+        from core.adapters.models import registry
 
         st.cache_resource.clear()
         st.cache_data.clear()
         monkeypatch.setenv("CONCORD_HOME", str(where))
         small = SmallModels()
         for name in ("embedder", "reranker", "llm"):
-            monkeypatch.setattr(models.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
+            monkeypatch.setattr(registry.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
         if setup:
-            query["link"] = build(kb_settings(where)).notebook.keep(demo("admin"), setup)
+            query["link"] = build(kb_settings(where)).playground.notebook.keep(demo("admin"), setup)
         app = AppTest.from_file(str(ROOT / "pages" / "playground.py"), default_timeout=60)
         app.session_state["persona"] = persona
         for name, value in query.items():
@@ -164,8 +164,8 @@ def test_blind_judging_pools_the_columns_and_shows_no_ranks(visit: Open) -> None
 
 def test_grades_that_were_given_are_shown(visit: Open, home: Path) -> None:
     app = build(kb_settings(home), models=SmallModels())
-    hit = app.searching.search(QUERY).hits[0]
-    app.judging.judge(demo("admin"), QUERY, hit, 2)
+    hit = app.search.searcher.search(QUERY).hits[0]
+    app.playground.grades.judge(demo("admin"), QUERY, hit, 2)
     assert drawn(visit(Setup(QUERY, columns("BM25"))))["grades"] == {hit.chunk: 2}
 
 
@@ -250,7 +250,7 @@ def test_the_filters_of_another_link_replace_the_ones_before(visit: Open, home: 
     assert app.multiselect(key="playground_folders").value == ["it"]
     assert app.toggle(key="playground_history").value
     other = Setup(QUERY, columns("BM25"), Filters(types=("sop",)))
-    app.query_params["link"] = build(kb_settings(home)).notebook.keep(demo("admin"), other)
+    app.query_params["link"] = build(kb_settings(home)).playground.notebook.keep(demo("admin"), other)
     app.run()
     assert not app.exception, app.exception
     assert [one.value for one in app.multiselect] == [["sop"], [], []]
@@ -269,7 +269,7 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
     def clicked(*given: Any) -> Any:
         return SimpleNamespace(**{**real(*given), "adjust": {"column": opened[-1]} if opened else None})
 
-    monkeypatch.setattr("pages.ui.playground_parts.results.playground", clicked)
+    monkeypatch.setattr("pages.ui.playground.results.playground", clicked)
     app = visit(Setup(QUERY, columns("Convex 0.3") + columns("Conditional rerank", alpha=0.8, tau=0.4)))
     for at, alpha, name in ((0, 0.3, "Convex 0.3"), (1, 0.8, "Conditional rerank"), (0, 0.3, "Convex 0.3")):
         opened.append(at)
@@ -281,14 +281,14 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
 
 def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:
     from core.entrypoints.cli import main
-    from pages.ui.playground_parts import sharing
+    from pages.ui.playground import sharing
 
     setup = Setup("o'hara; rm -rf", columns("BM25", "Conditional rerank"), Filters(types=("sop",), history=True))
     assert sharing.as_cli(setup).startswith(
         "python -m core compare 'o'\"'\"'hara; rm -rf' --config bm25 --config '{\"rerank\""
     )
     compile(sharing.as_python(setup), "shared", "exec")
-    made = build(kb_settings(home), models=SmallModels()).comparing.run(QUERY, columns("BM25", "Vectors"))
+    made = build(kb_settings(home), models=SmallModels()).playground.comparer.run(QUERY, columns("BM25", "Vectors"))
     rows = sharing.as_csv(made).splitlines()
     assert len(rows) == 1 + sum(len(lane.result.hits) for lane in made.lanes if lane.result)
     assert main(["--home", str(home), "judge", QUERY, "--json"]) == 0
@@ -313,8 +313,8 @@ def test_authors_and_reviewers_do(visit: Open, persona: str) -> None:
 
 
 def test_the_demo_data_fills_three_columns(visit: Open, kb_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    kb_app.create()
-    link = kb_app.notebook.keep(
+    kb_app.platform.workspace.create()
+    link = kb_app.playground.notebook.keep(
         demo("admin"), Setup("how long do we keep SAR records", columns("BM25", "Vectors", "RRF 60"))
     )
     import streamlit as st

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.access import Actor
-from core.adapters.database import MIGRATIONS
+from core.adapters.state.database import MIGRATIONS
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
 from core.evaluation import anchoring, reading, writing
@@ -59,7 +59,7 @@ Parents take sixteen weeks. Deadlines do not move.
 @pytest.fixture
 def kb(app: App) -> App:
     put(app, {"ops/claims.md": CLAIMS, "people/leave.md": LEAVE})
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     return app
 
 
@@ -102,9 +102,9 @@ def test_any_words_survive_jsonl(
 
 @pytest.mark.parametrize("form", ["beir", "trec"])
 def test_document_formats_keep_questions_and_grades_by_document_id(kb: App, tmp_path: Path, form: str) -> None:
-    kb.querysets.keep(ADMIN, sample())
-    kb.querysets.write("sample", tmp_path / "out", form)
-    found, problems = kb.querysets.read(ADMIN, tmp_path / "out", form, "again")
+    kb.evaluation.querysets.keep(ADMIN, sample())
+    kb.evaluation.querysets.write("sample", tmp_path / "out", form)
+    found, problems = kb.evaluation.querysets.read(ADMIN, tmp_path / "out", form, "again")
     assert problems == ()
     assert found.questions[0].text == "how late may a claim be"
     assert {(one.question, one.path, one.grade) for one in found.judgments} == {
@@ -152,12 +152,12 @@ def test_a_run_file_goes_out_and_comes_back() -> None:
 
 
 def test_frontmatter_answers_become_questions(kb: App) -> None:
-    made = kb.querysets.from_frontmatter(ADMIN)
+    made = kb.evaluation.querysets.from_frontmatter(ADMIN)
     assert [(one.text, judged.path) for one, judged in zip(made.questions, made.judgments, strict=True)] == [
         ("How long do we have to claim?", "ops/claims.md")
     ]
     put(kb, {"ops/claims.md": CLAIMS.replace("  - How long", "  - Who files the claim?\n  - How long")})
-    more = kb.querysets.from_frontmatter(ADMIN)
+    more = kb.evaluation.querysets.from_frontmatter(ADMIN)
     assert made.questions[0] in more.questions, "a question that moved down keeps its id"
     assert len(more.questions) == len(more.judgments) == 2
 
@@ -172,66 +172,77 @@ def test_what_is_not_there_is_said_so(tmp_path: Path, name: str) -> None:
 
 
 def test_an_id_goes_on_meaning_the_same_question(kb: App, tmp_path: Path) -> None:
-    kept = kb.querysets.keep(ADMIN, sample())
+    kept = kb.evaluation.querysets.keep(ADMIN, sample())
     first, *rest = kept.questions
     other = replace(first, text="Something else entirely?")
     with pytest.raises(BadInput, match=f"asks something else under the id {first.id!r}"):
-        kb.querysets.keep(ADMIN, replace(sample(), questions=(other, *rest)))
+        kb.evaluation.querysets.keep(ADMIN, replace(sample(), questions=(other, *rest)))
     with pytest.raises(BadInput, match=f"asks two things under the id {first.id!r}"):
-        kb.querysets.keep(ADMIN, replace(sample(), name="fresh", questions=(first, other, *rest)))
+        kb.evaluation.querysets.keep(ADMIN, replace(sample(), name="fresh", questions=(first, other, *rest)))
     path = tmp_path / "sample.csv"
     path.write_text(f"id,question,path\n{first.id},{other.text},ops/claims.md\nq9,Who signs?,ops/claims.md\n")
-    read, problems = kb.querysets.read(ADMIN, path, name="sample")
+    read, problems = kb.evaluation.querysets.read(ADMIN, path, name="sample")
     assert [(one.line, one.why) for one in problems] == [(0, f"the id {first.id!r} already names another question")]
     assert {one.text for one in read.questions} == {*(one.text for one in kept.questions), "Who signs?"}
     assert len(read.judgments) == len(kept.judgments) + 1
 
 
 def test_keeping_twice_changes_nothing_and_judging_again_replaces_the_grade(kb: App) -> None:
-    first = kb.querysets.keep(ADMIN, sample())
-    assert kb.querysets.keep(ADMIN, sample()).digest == first.digest
-    again = kb.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=1.0)])
-    more = kb.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=2.0)])
+    first = kb.evaluation.querysets.keep(ADMIN, sample())
+    assert kb.evaluation.querysets.keep(ADMIN, sample()).digest == first.digest
+    again = kb.evaluation.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=1.0)])
+    more = kb.evaluation.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=2.0)])
     assert len(again.judgments) == len(more.judgments) == 4
     assert [one.grade for one in more.judgments if one.judge == "ann" and one.question == "q2"] == [2.0]
-    kb.querysets.drop(ADMIN, "sample")
+    kb.evaluation.querysets.drop(ADMIN, "sample")
     with pytest.raises(NotFound, match="There is no query set 'sample'. Query sets: none yet"):
-        kb.querysets.get("sample")
+        kb.evaluation.querysets.get("sample")
 
 
 def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
-    people = [kb.accounts.add(ADMIN, f"john{n}", "John Smith", f"john{n}@example.org", "author").actor for n in (1, 2)]
-    kb.querysets.keep(ADMIN, sample())
+    people = [
+        kb.people.accounts.add(ADMIN, f"john{n}", "John Smith", f"john{n}@example.org", "author").actor for n in (1, 2)
+    ]
+    kb.evaluation.querysets.keep(ADMIN, sample())
     place = Judgment("q2", "ops/claims.md", ("Evidence",))
     for grade, person in enumerate(people):
-        kb.querysets.judge(person, "sample", [replace(place, grade=float(grade))])
-    given = [(one.judge, one.grade) for one in kb.querysets.get("sample").judgments if one.judge.startswith("john")]
+        kb.evaluation.querysets.judge(person, "sample", [replace(place, grade=float(grade))])
+    given = [
+        (one.judge, one.grade)
+        for one in kb.evaluation.querysets.get("sample").judgments
+        if one.judge.startswith("john")
+    ]
     assert given == [("john1", 0.0), ("john2", 1.0)]
-    assert ("John Smith (john1)", "John Smith (john2)") in [one.judges for one in kb.querysets.agreement("sample")]
-    hits = kb.searching.search("photos").hits
+    assert ("John Smith (john1)", "John Smith (john2)") in [
+        one.judges for one in kb.evaluation.querysets.agreement("sample")
+    ]
+    hits = kb.search.searcher.search("photos").hits
     for grade, person in enumerate(people):
-        kb.judging.judge(person, "photos", hits[0], grade)
-    assert [kb.judging.grades("photos", one.id, hits) for one in people] == [{hits[0].chunk: 0}, {hits[0].chunk: 1}]
-    assert [one.name for one in kb.judging.of("photos")] == ["John Smith (john1)", "John Smith (john2)"]
+        kb.playground.grades.judge(person, "photos", hits[0], grade)
+    assert [kb.playground.grades.grades("photos", one.id, hits) for one in people] == [
+        {hits[0].chunk: 0},
+        {hits[0].chunk: 1},
+    ]
+    assert [one.name for one in kb.playground.grades.of("photos")] == ["John Smith (john1)", "John Smith (john2)"]
 
 
 def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> None:
-    kb.accounts.add(ADMIN, "ann", "Ann", "ann@example.org", "admin")
-    hit = kb.searching.search("photos").hits[0]
-    kb.judging.judge(replace(ADMIN, id="Ann"), "photos", hit, 1)
-    kb.judging.judge(replace(ADMIN, id="Gone"), "photos", hit, 2)
-    kb.querysets.keep(ADMIN, sample())
+    kb.people.accounts.add(ADMIN, "ann", "Ann", "ann@example.org", "admin")
+    hit = kb.search.searcher.search("photos").hits[0]
+    kb.playground.grades.judge(replace(ADMIN, id="Ann"), "photos", hit, 1)
+    kb.playground.grades.judge(replace(ADMIN, id="Gone"), "photos", hit, 2)
+    kb.evaluation.querysets.keep(ADMIN, sample())
     for statement in next(one for one in MIGRATIONS if "UPDATE OR IGNORE judged" in one).split(";"):
-        kb.jobs.database.execute(statement)
-    assert [(one.judge, one.name) for one in kb.judging.of("photos")] == [("ann", "Ann"), ("Gone", "Gone")]
-    assert [one.judge for one in kb.querysets.get("sample").judgments] == ["ann", "Ben", ""]
+        kb.platform.jobs.database.execute(statement)
+    assert [(one.judge, one.name) for one in kb.playground.grades.of("photos")] == [("ann", "Ann"), ("Gone", "Gone")]
+    assert [one.judge for one in kb.evaluation.querysets.get("sample").judgments] == ["ann", "Ben", ""]
 
 
 def test_readers_may_judge_and_not_keep(kb: App) -> None:
-    kb.querysets.keep(ADMIN, sample())
-    kb.querysets.judge(READER, "sample", [Judgment("q1", "ops/claims.md", grade=1.0)])
+    kb.evaluation.querysets.keep(ADMIN, sample())
+    kb.evaluation.querysets.judge(READER, "sample", [Judgment("q1", "ops/claims.md", grade=1.0)])
     with pytest.raises(Refused):
-        kb.querysets.keep(READER, replace(sample(), name="other"))
+        kb.evaluation.querysets.keep(READER, replace(sample(), name="other"))
 
 
 def test_a_judgment_without_a_question_is_refused() -> None:
@@ -252,8 +263,8 @@ def test_a_judgment_without_a_question_is_refused() -> None:
 )
 def test_a_quote_finds_its_chunks_under_every_chunker(kb: App, spec: ChunkerSpec) -> None:
     profile = Profile("other", chunker=spec)
-    kb.indexing.build(profile)
-    index = kb.shelf.open(profile)
+    kb.index.builder.build(profile)
+    index = kb.index.generations.open(profile)
     found = anchoring.anchor(sample().judgments[0], index)
     assert found.chunks
     joined = " ".join(index.excerpt(chunk) for chunk in found.chunks)
@@ -264,8 +275,8 @@ def test_a_quote_finds_its_chunks_under_every_chunker(kb: App, spec: ChunkerSpec
 
 def test_a_heading_means_its_section_and_no_more(kb: App) -> None:
     profile = Profile("small", chunker=ChunkerSpec("fixed", Frozen({"max_tokens": 8, "overlap": 0})))
-    kb.indexing.build(profile)
-    index = kb.shelf.open(profile)
+    kb.index.builder.build(profile)
+    index = kb.index.generations.open(profile)
     found = anchoring.anchor(Judgment("q", "ops/claims.md", ("Evidence",)), index)
     section = CLAIMS.index("## Evidence")
     every = index.chunks_of(found.document)
@@ -274,11 +285,11 @@ def test_a_heading_means_its_section_and_no_more(kb: App) -> None:
 
 
 def test_what_cannot_be_mapped_after_a_build_is_listed(kb: App) -> None:
-    kb.querysets.keep(ADMIN, sample())
-    assert kb.querysets.unmapped("sample", kb.searching.index()) == ()
+    kb.evaluation.querysets.keep(ADMIN, sample())
+    assert kb.evaluation.querysets.unmapped("sample", kb.search.searcher.index()) == ()
     put(kb, {"ops/claims.md": CLAIMS.replace("nine months", "one year"), "people/leave.md": None})
-    kb.indexing.build(kb.preferences.profile())
-    lost = kb.querysets.unmapped("sample", kb.searching.index())
+    kb.index.builder.build(kb.platform.settings.profile())
+    lost = kb.evaluation.querysets.unmapped("sample", kb.search.searcher.index())
     assert [one.why for one in lost] == [
         "The quoted words no longer stand in 'ops/claims.md'.",
         "There is no document 'people/leave.md' any more.",
@@ -287,8 +298,8 @@ def test_what_cannot_be_mapped_after_a_build_is_listed(kb: App) -> None:
 
 def test_a_moved_file_is_found_by_name_and_quote(kb: App) -> None:
     put(kb, {"ops/claims.md": None, "freight/claims.md": CLAIMS})
-    kb.indexing.build(kb.preferences.profile())
-    index = kb.searching.index()
+    kb.index.builder.build(kb.platform.settings.profile())
+    index = kb.search.searcher.index()
     found = anchoring.anchor(sample().judgments[0], index)
     assert index.documents[found.document].path == "freight/claims.md"
     assert anchoring.anchor(sample().judgments[2], index).why == "There is no document 'ops/claims.md' any more."

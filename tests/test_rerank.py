@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.curation.quoting import quoted
 from core.errors import BadInput, Unavailable
+from core.llm.prompt import quoted
 from core.retrieval import config as configs
 from core.retrieval.listwise import PASSAGE, SYSTEMS, prompt
 from core.retrieval.permutation import permutation
@@ -298,14 +298,14 @@ def search(
     app: App, config: SearchConfig, *answers: str, query: str = "cash form"
 ) -> tuple[Result, ScriptedLlm | None]:
     models = SmallModels(ScriptedLlm(*answers) if answers else None)
-    app.searching.models = models
-    return app.searching.search(query, config=config), models.llm_used
+    app.search.searcher.models = models
+    return app.search.searcher.search(query, config=config), models.llm_used
 
 
 @pytest.fixture
 def found(app: App) -> App:
     put(app, dict(FILES))
-    app.indexing.build(app.preferences.profile())
+    app.index.builder.build(app.platform.settings.profile())
     return app
 
 
@@ -334,8 +334,8 @@ def test_a_model_that_times_out_leaves_the_fused_order(found: App) -> None:
             raise Unavailable("The model did not answer within 20 seconds.")
 
     plain, _ = search(found, configs.parse("convex-0.5"))
-    found.searching.models = SmallModels(Slow("never"))
-    result = found.searching.search("cash form", config=configs.parse("convex-0.5+listwise"))
+    found.search.searcher.models = SmallModels(Slow("never"))
+    result = found.search.searcher.search("cash form", config=configs.parse("convex-0.5+listwise"))
     assert [hit.chunk for hit in result.hits] == [hit.chunk for hit in plain.hits]
     assert "did not answer within 20 seconds" in result.warnings[0]
 

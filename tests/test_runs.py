@@ -15,11 +15,11 @@ from core.evaluation import comparisons
 from core.evaluation.measures import ranked
 from core.evaluation.report import markdown
 from core.retrieval import config as configs
-from core.services.experiments import EXPERIMENTS, chunking
-from core.services.experiments.bench import sampled
-from core.services.experiments.compliance import CONFIGURATIONS, configurations
-from core.services.experiments.pairs import by_concatenation, by_rrf
-from core.services.runs import Plan
+from core.services.evaluation.experiments import EXPERIMENTS, chunking
+from core.services.evaluation.experiments.compliance import CONFIGURATIONS, configurations
+from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
+from core.services.evaluation.experiments.workbench import sampled
+from core.services.evaluation.runs import RunPlan
 from tests.conftest import ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
@@ -37,54 +37,56 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> App:
     return evaluated(small_app(tmp_path_factory.mktemp("shared")))
 
 
-def plans(app: App, *names: str, depth: int = 7) -> list[Plan]:
-    profile = app.preferences.profile()
-    return [Plan(profile, replace(configs.parse(name), depth=depth)) for name in names]
+def plans(app: App, *names: str, depth: int = 7) -> list[RunPlan]:
+    profile = app.platform.settings.profile()
+    return [RunPlan(profile, replace(configs.parse(name), depth=depth)) for name in names]
 
 
 @pytest.mark.parametrize("unit", ["document", "passage"])
 def test_every_run_ranks_what_search_ranks(shared: App, unit: str) -> None:
-    made = shared.runs.evaluate("small", plans(shared, *NAMES), unit)
-    index = shared.searching.index()
+    made = shared.evaluation.runs.evaluate("small", plans(shared, *NAMES), unit)
+    index = shared.search.searcher.index()
     for run in made:
         for question in questions().questions[::7]:
-            hits = shared.searching.search_in(index, question.text, replace(run.config, k=100)).hits
+            hits = shared.search.searcher.search_in(index, question.text, replace(run.config, k=100)).hits
             assert run.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20], run.name
             assert run.results[question.id].documents == tuple(dict.fromkeys(hit.doc for hit in hits))[:20]
 
 
 @pytest.mark.parametrize("name", ["dense+hyde", "convex-0.5+hyde", "rrf-60+slidegar", "dense+listwise"])
 def test_a_run_that_asks_a_language_model_ranks_what_search_ranks(kb: App, name: str) -> None:
-    kb.models.llm_used = ScriptedLlm("river stone cloud [2, 1, 3]")  # type: ignore[attr-defined]
-    plain, made = kb.runs.evaluate("small", plans(kb, name.split("+")[0], name))
-    index = kb.searching.index()
+    kb.models.registry.llm_used = ScriptedLlm("river stone cloud [2, 1, 3]")  # type: ignore[attr-defined]
+    plain, made = kb.evaluation.runs.evaluate("small", plans(kb, name.split("+")[0], name))
+    index = kb.search.searcher.index()
     for question in questions().questions[::7]:
-        hits = kb.searching.search_in(index, question.text, replace(made.config, k=100)).hits
+        hits = kb.search.searcher.search_in(index, question.text, replace(made.config, k=100)).hits
         assert made.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20]
     assert any(made.results[q].passages != one.passages for q, one in plain.results.items())
     assert made.models[-1] == "scripted"
     assert "scripted" not in plain.models
-    kb.models.llm_used.name = "another"  # type: ignore[attr-defined]
-    assert kb.runs.evaluate("small", plans(kb, name))[0].id != made.id
+    kb.models.registry.llm_used.name = "another"  # type: ignore[attr-defined]
+    assert kb.evaluation.runs.evaluate("small", plans(kb, name))[0].id != made.id
 
 
 def test_a_run_of_parents_ranks_and_reads_what_search_returns(kb: App) -> None:
     sizes = {"parent": 60, "child": 12, "overlap": 2}
     family = profiles.from_mapping({"name": "family", "chunker": {"name": "hierarchical", "params": sizes}})
-    kb.indexing.build(family)
+    kb.index.builder.build(family)
     config = configs.parse('{"base": "convex-0.5", "parents": true, "depth": 3, "k": 5}')
-    children, parents = kb.runs.evaluate("small", [Plan(family, replace(config, parents=False)), Plan(family, config)])
-    index = kb.shelf.open(family)
+    children, parents = kb.evaluation.runs.evaluate(
+        "small", [RunPlan(family, replace(config, parents=False)), RunPlan(family, config)]
+    )
+    index = kb.index.generations.open(family)
     for question in questions().questions[::5]:
-        result = kb.searching.search_in(index, question.text, config)
+        result = kb.search.searcher.search_in(index, question.text, config)
         assert parents.results[question.id].passages == tuple(hit.chunk for hit in result.hits)
     assert parents.figures["BC"] > children.figures["BC"]  # a parent holds more of the quoted words
 
 
 def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
-    run = shared.runs.evaluate("small", plans(shared, "convex-0.3"))[0]
+    run = shared.evaluation.runs.evaluate("small", plans(shared, "convex-0.3"))[0]
     judged = {one.question: one.path for one in questions().judgments}
-    paths = {facts.doc: facts.path for facts in shared.searching.index().documents}
+    paths = {facts.doc: facts.path for facts in shared.search.searcher.index().documents}
     values = []
     for question, one in run.results.items():
         value = ranked("nDCG@10")([paths[doc] for doc in one.documents], {judged[question]: 1.0})
@@ -97,16 +99,16 @@ def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
 
 def test_the_same_run_again_is_free_and_legs_are_searched_once(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = []
-    once = type(kb.searching).candidates
+    once = type(kb.search.searcher).candidates
     monkeypatch.setattr(
-        type(kb.searching), "candidates", lambda self, *rest: searched.append(rest[1]) or once(self, *rest)
+        type(kb.search.searcher), "candidates", lambda self, *rest: searched.append(rest[1]) or once(self, *rest)
     )
-    first = kb.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
+    first = kb.evaluation.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
     assert len(searched) == len(questions().questions), "four configurations, one search per question"
-    again = kb.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
+    again = kb.evaluation.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
     assert [run.id for run in again] == [run.id for run in first]
     assert again == first
-    kb.runs.evaluate("small", plans(kb, "combsum"))
+    kb.evaluation.runs.evaluate("small", plans(kb, "combsum"))
     assert len(searched) == len(questions().questions), "a new fusion is arithmetic"
 
 
@@ -116,12 +118,14 @@ def test_a_cancelled_run_goes_on_where_it_stopped(kb: App, monkeypatch: pytest.M
             raise Cancelled("enough")
 
     with pytest.raises(Cancelled):
-        kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"), progress=stop)
-    assert kb.runs.all() == ()
+        kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"), progress=stop)
+    assert kb.evaluation.runs.all() == ()
     reranked = []
-    once = type(kb.searching).reranked
-    monkeypatch.setattr(type(kb.searching), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest))
-    kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
+    once = type(kb.search.searcher).reranked
+    monkeypatch.setattr(
+        type(kb.search.searcher), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest)
+    )
+    kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
     assert len(reranked) == len(questions().questions) - 25
 
 
@@ -129,58 +133,58 @@ def test_a_run_whose_reranker_failed_is_shown_and_made_again(kb: App, monkeypatc
     def broken(name: str) -> WordReranker:
         raise Unavailable("The reranker is down.")
 
-    monkeypatch.setattr(kb.models, "reranker", broken)
-    ill = kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    monkeypatch.setattr(kb.models.registry, "reranker", broken)
+    ill = kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
     assert "The reranker is down." in ill.warnings[0]
-    assert kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0].id == ill.id, "as ill as before"
+    assert kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0].id == ill.id, "as ill as before"
     monkeypatch.undo()
-    well = kb.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    well = kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
     assert well.warnings == ()
-    assert {run.id for run in kb.runs.all("small")} == {ill.id, well.id}
-    assert kb.runs.get(ill.id).warnings == ill.warnings
+    assert {run.id for run in kb.evaluation.runs.all("small")} == {ill.id, well.id}
+    assert kb.evaluation.runs.get(ill.id).warnings == ill.warnings
 
 
 def test_sets_with_the_same_questions_have_runs_of_their_own(kb: App) -> None:
-    kb.querysets.keep(ADMIN, replace(questions(), name="twin"))
-    one, other = (kb.runs.evaluate(name, plans(kb, "bm25"))[0] for name in ("small", "twin"))
+    kb.evaluation.querysets.keep(ADMIN, replace(questions(), name="twin"))
+    one, other = (kb.evaluation.runs.evaluate(name, plans(kb, "bm25"))[0] for name in ("small", "twin"))
     assert (one.queryset, other.queryset) == ("small", "twin")
-    assert [run.id for run in kb.runs.all("twin")] == [other.id]
-    kb.querysets.drop(ADMIN, "small")
-    assert kb.production.evidence(other.id).after == other
+    assert [run.id for run in kb.evaluation.runs.all("twin")] == [other.id]
+    kb.evaluation.querysets.drop(ADMIN, "small")
+    assert kb.tuning.production.evidence(other.id).after == other
 
 
 def test_a_run_can_be_traced(shared: App) -> None:
-    run = shared.runs.evaluate("small", plans(shared, "convex-0.3+rerank"))[0]
-    kept = shared.runs.get(run.id[:6])
+    run = shared.evaluation.runs.evaluate("small", plans(shared, "convex-0.3+rerank"))[0]
+    kept = shared.evaluation.runs.get(run.id[:6])
     assert kept == run
-    assert kept.commit == shared.store.head()
-    assert kept.models == (shared.preferences.profile().embedder, "ms-marco-minilm-l12-int8")
-    assert kept.queryset_digest == shared.querysets.get("small").digest
+    assert kept.commit == shared.knowledge.store.head()
+    assert kept.models == (shared.platform.settings.profile().embedder, "ms-marco-minilm-l12-int8")
+    assert kept.queryset_digest == shared.evaluation.querysets.get("small").digest
     with pytest.raises(NotFound, match="There is no single run 'none'"):
-        shared.runs.get("none")
+        shared.evaluation.runs.get("none")
 
 
 def test_a_job_runs_pairs_of_profile_and_configuration(shared: App) -> None:
-    result = shared.kinds()["evaluate"](
+    result = shared.platform.workspace.works["evaluate"](
         {"queryset": "small", "pairs": [["", "bm25"], ["local", "rrf-60"]]}, lambda *_: None
     )
-    assert [shared.runs.get(number).name for number in result["runs"]] == ["bm25", "rrf-60"]
+    assert [shared.evaluation.runs.get(number).name for number in result["runs"]] == ["bm25", "rrf-60"]
     with pytest.raises(Refused):
-        shared.runs.start(replace(AUTHOR, role="reader"), "small", [("", "bm25")])
+        shared.evaluation.runs.start(replace(AUTHOR, role="reader"), "small", [("", "bm25")])
 
 
 def test_nothing_judged_is_nothing_measured(kb: App) -> None:
-    kb.querysets.keep(ADMIN, replace(questions(), name="bare", judgments=()))
+    kb.evaluation.querysets.keep(ADMIN, replace(questions(), name="bare", judgments=()))
     with pytest.raises(BadInput, match="Nobody judged anything"):
-        kb.runs.evaluate("bare", plans(kb, "bm25"))
+        kb.evaluation.runs.evaluate("bare", plans(kb, "bm25"))
     with pytest.raises(BadInput, match="There is no unit 'page'"):
-        kb.runs.evaluate("small", plans(kb, "bm25"), "page")
+        kb.evaluation.runs.evaluate("small", plans(kb, "bm25"), "page")
 
 
 def test_lost_judgments_are_listed_in_the_run(kb: App) -> None:
     put(kb, {"a/doc0.md": None})
-    kb.indexing.build(kb.preferences.profile())
-    run = kb.runs.evaluate("small", plans(kb, "bm25"))[0]
+    kb.index.builder.build(kb.platform.settings.profile())
+    run = kb.evaluation.runs.evaluate("small", plans(kb, "bm25"))[0]
     assert {one["path"] for one in run.unmapped} == {"a/doc0.md"}
     assert run.questions == len(questions().questions) - 2
 
@@ -189,7 +193,7 @@ def test_lost_judgments_are_listed_in_the_run(kb: App) -> None:
 
 
 def test_a_comparison_is_antisymmetric_and_counts_add_up(shared: App) -> None:
-    one, other = shared.runs.evaluate("small", plans(shared, "bm25", "dense"))
+    one, other = shared.evaluation.runs.evaluate("small", plans(shared, "bm25", "dense"))
     there, back = comparisons.compare(one, other), comparisons.compare(other, one)
     assert there.overall.difference.mean == pytest.approx(-back.overall.difference.mean)
     assert (there.overall.wins, there.overall.losses) == (back.overall.losses, back.overall.wins)
@@ -200,7 +204,7 @@ def test_a_comparison_is_antisymmetric_and_counts_add_up(shared: App) -> None:
 
 
 def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared: App) -> None:
-    board = comparisons.leaderboard(shared.runs.evaluate("small", plans(shared, "bm25", "dense", "rrf-60")))
+    board = comparisons.leaderboard(shared.evaluation.runs.evaluate("small", plans(shared, "bm25", "dense", "rrf-60")))
     means = [one.figure.mean for one in board]
     assert means == sorted(means, reverse=True)
     assert board[0].against_best is None
@@ -211,7 +215,7 @@ def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared: App) ->
 
 
 def test_an_unknown_measure_names_the_known_ones(shared: App) -> None:
-    run = shared.runs.evaluate("small", plans(shared, "bm25"))[0]
+    run = shared.evaluation.runs.evaluate("small", plans(shared, "bm25"))[0]
     with pytest.raises(BadInput, match="They have: nDCG@10"):
         comparisons.compare(run, run, "F1")
 
@@ -220,21 +224,21 @@ def test_an_unknown_measure_names_the_known_ones(shared: App) -> None:
 
 
 def test_drift_marks_a_loss_that_is_not_chance(kb: App) -> None:
-    assert kb.production.drift() == ()
-    kb.runs.evaluate("small", [kb.runs.plan()])
-    assert [one.lost for one in kb.production.drift()] == [False]
+    assert kb.tuning.production.drift() == ()
+    kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan()])
+    assert [one.lost for one in kb.tuning.production.drift()] == [False]
     spoilt = {path: text.replace("key", "other").replace("Document", "Paper") for path, text in corpus().items()}
     loose = questions()
-    kb.querysets.keep(
+    kb.evaluation.querysets.keep(
         ADMIN, replace(loose, judgments=tuple(replace(one, heading=(), quote="") for one in loose.judgments))
     )
-    kb.runs.evaluate("small", [kb.runs.plan()])
+    kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan()])
     put(kb, spoilt)
-    kb.indexing.build(kb.preferences.profile())
-    found = kb.production.drift()[0]
+    kb.index.builder.build(kb.platform.settings.profile())
+    found = kb.tuning.production.drift()[0]
     assert found.lost
     assert found.sentence.startswith("small: Worse by")
-    assert kb.kinds()["drift"]({}, lambda *_: None)["lost"] == ["small"]
+    assert kb.platform.workspace.works["drift"]({}, lambda *_: None)["lost"] == ["small"]
 
 
 # ---------------------------------------------------------------- experiments
@@ -249,7 +253,7 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     shared: App, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chunking, "SIX", 1)
-    made = shared.experiments.run(ADMIN, name, "small", limit=10, out=tmp_path / "report.html")
+    made = shared.evaluation.experiments.run(ADMIN, name, "small", limit=10, out=tmp_path / "report.html")
     page = made.path.read_text(encoding="utf-8")
     assert "Plotly.newPlot" in page
     head = page[: page.index("<script>")] + page[page.index("<h1>") :]
@@ -261,16 +265,16 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
 
 
 def test_the_compliance_report_says_which_questions_it_is_about(shared: App) -> None:
-    made = shared.experiments.run(ADMIN, "compliance", "small", limit=10).report
+    made = shared.evaluation.experiments.run(ADMIN, "compliance", "small", limit=10).report
     assert made.title == "The compliance benchmark on small (10 questions)"
     assert made.about.endswith("on the questions of small (10 questions) in 2 categories.")
     assert "Known items reward" not in markdown(made)
 
 
 def test_what_needs_a_language_model_is_left_out_with_a_sentence(kb: App) -> None:
-    made = kb.experiments.run(ADMIN, "cascade", "small", limit=6)
+    made = kb.evaluation.experiments.run(ADMIN, "cascade", "small", limit=6)
     assert any("No language model is configured" in line for line in made.report.values["skipped"])
-    assert kb.experiments.reports() == (made.path,)
+    assert kb.evaluation.experiments.reports() == (made.path,)
 
 
 def test_sampling_takes_evenly_from_every_category() -> None:

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import NEEDS, ROLES
 from core.bootstrap import App, build
 from core.errors import Refused
-from core.services.accounts import DEMO, MIN_PASSWORD
+from core.services.people.accounts import DEMO, MIN_PASSWORD
 from core.settings import load
 from pages.ui import direct
 from tests import browser
@@ -31,12 +31,12 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     """A workspace with one admin and one author who sign in, and nothing in it."""
     import streamlit as st
 
-    from core.adapters.processes import Processes
+    from core.adapters.system.processes import Processes
 
     made = build(load({}, home=tmp_path / "kb", sign_in="local"))
-    made.create()
-    made.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
-    made.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
+    made.platform.workspace.create()
+    made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
+    made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
     monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
     monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
     monkeypatch.setenv("CONCORD_SIGN_IN", "local")
@@ -78,7 +78,7 @@ def test_nothing_is_shown_before_the_right_password(desk: App) -> None:
     assert "Zoe Zahn · reviewer" in said(app)
     app.button(key="sign_out").click().run()
     assert [one.value for one in app.title] == ["Sign in"]
-    actions = [entry.action for entry in desk.auditing.entries(demo("admin"))]
+    actions = [entry.action for entry in desk.people.audit.entries(demo("admin"))]
     assert actions.count("refuse sign-in") == 2
     assert actions.count("sign in") == 1
 
@@ -91,39 +91,42 @@ def test_after_five_wrong_passwords_the_account_rests(desk: App) -> None:
     assert "Too many wrong passwords. Wait five minutes, then try again." in said(app)
     sign_in(app, "root", PASSWORD)
     assert not app.text_input or app.text_input[0].key != "sign_in_name", "others are not kept out"
-    noted = [one.detail for one in desk.auditing.entries(demo("admin"), who="zoe", action="refuse sign-in")]
+    noted = [one.detail for one in desk.people.audit.entries(demo("admin"), who="zoe", action="refuse sign-in")]
     assert noted == ["too many wrong passwords", *["wrong name or password"] * 5], "each try has its line"
 
 
 def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
     app = sign_in(opened("reviews"), "zoe", PASSWORD)
     assert [one.value for one in app.title] == ["Reviews"]
-    desk.accounts.set_role(demo("admin"), "zoe", "reader")
+    desk.people.accounts.set_role(demo("admin"), "zoe", "reader")
     app.run()
     assert "Zoe Zahn is signed in as reader" in said(app)
-    desk.accounts.set_active(demo("admin"), "zoe", False)
+    desk.people.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert [one.value for one in app.title] == ["Sign in"]
 
 
 def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(direct, "routes_exist", True)
-    zoe, start = desk.accounts.actor("zoe"), time.time()
+    zoe, start = desk.people.accounts.actor("zoe"), time.time()
     held = direct.token(zoe)
     assert held
-    assert direct.holder(held, desk.accounts, lambda: start) == zoe
-    desk.accounts.set_role(demo("admin"), "zoe", "reader")
-    assert direct.holder(held, desk.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
-    desk.accounts.set_active(demo("admin"), "zoe", False)
-    assert direct.holder(held, desk.accounts, lambda: start + 2) is None
+    assert direct.holder(held, desk.people.accounts, lambda: start) == zoe
+    desk.people.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert direct.holder(held, desk.people.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    desk.people.accounts.set_active(demo("admin"), "zoe", False)
+    assert direct.holder(held, desk.people.accounts, lambda: start + 2) is None
     assert (
-        direct.holder(direct.token(desk.accounts.actor("root")) or "", desk.accounts, lambda: start + 13 * 3600) is None
+        direct.holder(
+            direct.token(desk.people.accounts.actor("root")) or "", desk.people.accounts, lambda: start + 13 * 3600
+        )
+        is None
     )
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
 def test_a_token_that_is_none_names_nobody(desk: App, text: str) -> None:
-    assert direct.holder(text, desk.accounts) is None
+    assert direct.holder(text, desk.people.accounts) is None
 
 
 def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -135,8 +138,8 @@ def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
 
 
 def test_nothing_of_one_persons_work_is_left_for_the_next(desk: App) -> None:
-    zoe = desk.accounts.actor("zoe")
-    desk.drafts.keep(zoe, "new", "a draft")
+    zoe = desk.people.accounts.actor("zoe")
+    desk.knowledge.drafts.keep(zoe, "new", "a draft")
     app = sign_in(opened(), "zoe", PASSWORD)
     for key in ("upload_title", "playground", "tune_alpha"):
         app.session_state[key] = "Zoe's"
@@ -146,13 +149,13 @@ def test_nothing_of_one_persons_work_is_left_for_the_next(desk: App) -> None:
     assert not app.query_params
     sign_in(app, "root", PASSWORD)
     assert not app.exception
-    assert desk.drafts.find(zoe, "new"), "a draft is kept for its writer"
+    assert desk.knowledge.drafts.find(zoe, "new"), "a draft is kept for its writer"
 
 
 def test_whoever_signs_in_after_an_account_was_switched_off_finds_an_empty_desk(desk: App) -> None:
     app = sign_in(opened(), "zoe", PASSWORD)
     app.session_state["upload_title"] = "Zoe's"
-    desk.accounts.set_active(demo("admin"), "zoe", False)
+    desk.people.accounts.set_active(demo("admin"), "zoe", False)
     sign_in(app.run(), "root", PASSWORD)
     assert app.session_state["account"] == "root"
     assert "upload_title" not in app.session_state
@@ -189,8 +192,8 @@ def test_the_audit_is_exported_for_whoever_is_signed_in(desk: App, monkeypatch: 
         lines = threads.submit(made[-1]).result().splitlines()
         assert lines[0].startswith("id,at,who")
         assert any("Rita Root,admin,app,sign in" in line for line in lines)
-        desk.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
-        desk.accounts.set_active(demo("admin"), "root", False)
+        desk.people.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
+        desk.people.accounts.set_active(demo("admin"), "root", False)
         with pytest.raises(Refused, match="switched off"):
             threads.submit(made[-1]).result()
 
@@ -220,16 +223,16 @@ def test_a_provider_lets_in_whom_an_account_names(
     app = opened(**user)
     assert expected in said(app).replace("\\", "")
     inside = expected.startswith("Zoe")
-    assert bool([one for one in desk.auditing.entries(demo("admin")) if one.action == "sign in"]) == inside
+    assert bool([one for one in desk.people.audit.entries(demo("admin")) if one.action == "sign in"]) == inside
     assert any(one.key == "sign_out" for one in app.button) == inside
     app.run()
-    refused = [one for one in desk.auditing.entries(demo("admin")) if one.action == "refuse sign-in"]
+    refused = [one for one in desk.people.audit.entries(demo("admin")) if one.action == "refuse sign-in"]
     assert len(refused) == (user["is_logged_in"] and not inside), "once, however often the page is drawn"
-    desk.accounts.set_active(demo("admin"), "zoe", False)
+    desk.people.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert "Zoe Zahn" not in said(app)
     if inside:
-        last = desk.auditing.entries(demo("admin"), action="refuse sign-in")[0]
+        last = desk.people.audit.entries(demo("admin"), action="refuse sign-in")[0]
         assert (last.who, last.detail) == ("zoe@example.org", "no account that is on")
 
 
@@ -263,7 +266,7 @@ def test_the_page_on_sign_in_says_what_the_code_does(desk: App) -> None:
     assert f"streamlit[auth]{pinned[1]}" in text
     assert f"at least {MIN_PASSWORD} characters" in text
     assert f"for one in {' '.join(one.id for one in DEMO)}; do" in text
-    assert {one.id for one in desk.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
+    assert {one.id for one in desk.people.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
 
 
 def test_the_page_on_roles_lists_every_action() -> None:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adapters import duckdb_fts, tfidf
-from core.adapters.image import inverse_frequencies
+from core.adapters.index import duckdb
+from core.adapters.serving import tfidf
+from core.adapters.serving.image import inverse_frequencies
 from core.bootstrap import App
 from core.retrieval import config as configs
 from core.types import Filters
@@ -39,7 +40,7 @@ def sklearn_scores(texts: list[str], query: str, limit: int | None = None) -> np
     return np.asarray((matrix @ peer.transform([query]).T).todense())[:, 0]
 
 
-def made(texts: list[str], limit: int = tfidf.FEATURES) -> tfidf.Matrix:
+def made(texts: list[str], limit: int = tfidf.FEATURES) -> tfidf.TfidfMatrix:
     vocabulary = {term: n for n, term in enumerate(sorted({word for text in texts for word in text.split()}))}
     return tfidf.build(texts, vocabulary, limit)
 
@@ -68,10 +69,10 @@ def golden(tmp_path_factory) -> tuple[App, list[list[str]]]:
     """The starter knowledge base with miniature models, and the very terms that were indexed."""
     app = small_app(tmp_path_factory.mktemp("golden"))
     put(app, {f"{n}.md": path.read_text() for n, path in enumerate(sorted((ROOT / "kb").rglob("*.md"))[:25])})
-    profile = app.preferences.profile()
-    app.indexing.build(profile)
-    folder = app.shelf.folder(profile) / app.shelf.current(profile).folder
-    with duckdb_fts.open_file(folder / "fts.duckdb") as connection:
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    with duckdb.open_file(folder / "fts.duckdb") as connection:
         rows = connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()
     return app, [row[0].split() for row in rows]
 
@@ -82,7 +83,7 @@ def test_bm25_equals_rank_bm25_with_the_same_inverse_frequencies(golden) -> None
     from rank_bm25 import BM25Okapi
 
     app, texts = golden
-    index = app.searching.index()
+    index = app.search.searcher.index()
     peer = BM25Okapi(texts, k1=1.5, b=0.75)
     frequencies = Counter(term for text in texts for term in set(text))
     peer.idf = {term: float(inverse_frequencies(np.array(n), len(texts))) for term, n in frequencies.items()}
@@ -97,7 +98,7 @@ def test_bm25_ranks_as_rank_bm25_does_where_its_own_frequencies_agree_in_order(g
     from rank_bm25 import BM25Okapi
 
     app, texts = golden
-    index = app.searching.index()
+    index = app.search.searcher.index()
     peer = BM25Okapi(texts, k1=1.5, b=0.75)
     shared = total = 0
     for query in QUERIES[:-1]:
@@ -110,7 +111,7 @@ def test_bm25_ranks_as_rank_bm25_does_where_its_own_frequencies_agree_in_order(g
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_tf_idf_leg_ranks_as_scikit_learn_on_a_real_index(golden, query: str) -> None:
     app, texts = golden
-    index = app.searching.index()
+    index = app.search.searcher.index()
     theirs = sklearn_scores([" ".join(text) for text in texts], " ".join(index.analyse(query)), 50_000)
     ours = index.tfidf(query).search(10, None)
     np.testing.assert_allclose(list(ours.values()), theirs[list(ours)], atol=1e-6)
@@ -119,7 +120,7 @@ def test_the_tf_idf_leg_ranks_as_scikit_learn_on_a_real_index(golden, query: str
 
 
 def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(golden) -> None:
-    index = golden[0].searching.index()
+    index = golden[0].searcher.index()
     query = QUERIES[0]
     bm25, other = index.bm25(query).search(1000, None), index.tfidf(query).search(1000, None)
     best = max(bm25.values()), max(other.values())
@@ -130,9 +131,9 @@ def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(golden) -
 @pytest.mark.parametrize("leg", ["tfidf", "sparse"])
 def test_filters_hold_and_scores_stay_between_zero_and_one(golden, leg: str) -> None:
     app = golden[0]
-    everything = app.searching.search("report", config=replace(configs.parse(leg), k=1000, depth=1000))
+    everything = app.search.searcher.search("report", config=replace(configs.parse(leg), k=1000, depth=1000))
     one = everything.hits[0].doc
-    only = app.searching.search("report", config=configs.parse(leg), filters=Filters(docs=(one,)))
+    only = app.search.searcher.search("report", config=configs.parse(leg), filters=Filters(docs=(one,)))
     assert {hit.doc for hit in only.hits} == {one}
     assert all(0.0 < hit.score <= 1.0 + 1e-9 for hit in everything.hits)
     assert configs.name(configs.parse(leg)) == leg
@@ -141,23 +142,23 @@ def test_filters_hold_and_scores_stay_between_zero_and_one(golden, leg: str) -> 
 def test_alpha_weighs_dense_against_the_sparse_leg(golden) -> None:
     app = golden[0]
     config = configs.from_mapping({"legs": ["sparse", "dense"], "alpha": 0.3})
-    hit = app.searching.search("wire transfer limit", config=config).hits[0]
+    hit = app.search.searcher.search("wire transfer limit", config=config).hits[0]
     assert {leg: one.weight for leg, one in hit.legs.items()} == {"sparse": 0.7, "dense": 0.3}
-    only = app.searching.search("wire transfer limit", config=replace(config, alpha=0.0, depth=50))
-    alone = app.searching.search("wire transfer limit", config=configs.parse("sparse"))
+    only = app.search.searcher.search("wire transfer limit", config=replace(config, alpha=0.0, depth=50))
+    alone = app.search.searcher.search("wire transfer limit", config=configs.parse("sparse"))
     assert [hit.chunk for hit in only.hits] == [hit.chunk for hit in alone.hits]
 
 
 def test_the_matrix_is_kept_beside_its_generation_and_read_back_the_same(golden) -> None:
     app = golden[0]
-    profile = app.preferences.profile()
-    index = app.searching.index()
+    profile = app.platform.settings.profile()
+    index = app.search.searcher.index()
     before = index.tfidf(QUERIES[0]).search(10, None)
-    folder = app.shelf.folder(profile) / app.shelf.current(profile).folder
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
     assert sorted(path.name for path in (folder / "tfidf").iterdir()) == sorted(f"{name}.npy" for name in tfidf._ARRAYS)
     again = tfidf.load(folder, index.vocabulary, index.size)
     assert tfidf.FullLeg(lambda: again.scores(index.analyse(QUERIES[0]))).search(10, None) == before
-    assert app.shelf.check(profile) == ()
+    assert app.index.generations.check(profile) == ()
 
 
 def test_smooth_inverse_frequency_by_hand() -> None:

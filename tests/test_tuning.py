@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from core.bootstrap import App
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.evaluation import curves, sweep
-from core.evaluation.comparisons import Compared
+from core.evaluation.comparisons import RunComparison
 from core.evaluation.measures import ranked
 from core.evaluation.querysets import Question
 from core.retrieval import config as configs
 from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.fusion import rank
 from core.retrieval.presets import spell
-from core.services.legs import narrow
-from core.services.runs import Plan
+from core.services.evaluation.candidates import narrow
+from core.services.evaluation.runs import RunPlan
 from tests.conftest import put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
@@ -73,39 +73,39 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
 @pytest.mark.parametrize("unit", ["document", "passage"])
 def test_a_move_of_the_slider_says_what_a_run_says(shared: App, measure: str, unit: str) -> None:
-    laid = shared.tuning.lay("small", depth=9, unit=unit)
-    index = shared.searching.index()
+    laid = shared.tuning.sweeps.lay("small", depth=9, unit=unit)
+    index = shared.search.searcher.index()
     for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
         config = replace(configs.parse(name), depth=9)
-        run = shared.runs.evaluate("small", [Plan(shared.preferences.profile(), config)], unit)[0]
+        run = shared.evaluation.runs.evaluate("small", [RunPlan(shared.platform.settings.profile(), config)], unit)[0]
         places = sweep.ranks(laid.table, sweep.fuse(sweep.normalise(laid.table, config), config))
         values = sweep.values(laid.table, places, measure)
         if measure in run.figures:
             expected = [run.results[question.id].values[measure] for question in laid.questions]
             assert values == pytest.approx(np.array(expected), abs=1e-12), name
-        assert shared.tuning.move(laid, config, measure).overall.mean == pytest.approx(values.mean())
+        assert shared.tuning.sweeps.move(laid, config, measure).overall.mean == pytest.approx(values.mean())
     assert index.size
 
 
 @pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])
 def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared: App, name: str) -> None:
     config = replace(configs.parse(name), depth=9)
-    run = shared.runs.evaluate("small", [Plan(shared.preferences.profile(), config)])[0]
+    run = shared.evaluation.runs.evaluate("small", [RunPlan(shared.platform.settings.profile(), config)])[0]
     sure = sorted(one.confidence for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
-        moved = shared.tuning.move(shared.tuning.lay("small", depth=9), replace(config, tau=tau))
+        moved = shared.tuning.sweeps.move(shared.tuning.sweeps.lay("small", depth=9), replace(config, tau=tau))
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
 
 
 def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    laid = shared.tuning.lay("small", depth=9)
+    laid = shared.tuning.sweeps.lay("small", depth=9)
     table = curves.table(laid.table, config, "MRR@10")
-    index = shared.searching.index()
-    judged = {one.question: one.path for one in shared.querysets.get("small").judgments}
+    index = shared.search.searcher.index()
+    judged = {one.question: one.path for one in shared.evaluation.querysets.get("small").judgments}
     for n in (0, 1, 37, 50, 99, 100):
         for row, question in list(enumerate(laid.questions))[::5]:
-            hits = shared.searching.search_in(index, question.text, replace(config, alpha=n / 100, k=100)).hits
+            hits = shared.search.searcher.search_in(index, question.text, replace(config, alpha=n / 100, k=100)).hits
             paths = list(dict.fromkeys(hit.path for hit in hits))
             assert table[row, n] == ranked("MRR@10")(paths, {judged[question.id]: 1.0})
 
@@ -114,8 +114,8 @@ def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
 
 
 def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> None:
-    laid = shared.tuning.lay("small", depth=9)
-    found = shared.tuning.alpha(laid, replace(configs.parse("tm2c2-0.5"), depth=9))
+    laid = shared.tuning.sweeps.lay("small", depth=9)
+    found = shared.tuning.sweeps.alpha(laid, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
     assert found.overall.points[found.overall.alphas.index(found.overall.best)].mean == max(
@@ -124,17 +124,17 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> N
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
-    assert shared.tuning.lay("small", depth=9) is laid, "laid out once"
+    assert shared.tuning.sweeps.lay("small", depth=9) is laid, "laid out once"
 
 
 def test_only_convex_fusion_of_two_legs_has_an_alpha(shared: App) -> None:
-    laid = shared.tuning.lay("small", depth=9)
+    laid = shared.tuning.sweeps.lay("small", depth=9)
     with pytest.raises(BadInput, match="needs convex fusion"):
-        shared.tuning.alpha(laid, configs.parse("rrf-60"))
+        shared.tuning.sweeps.alpha(laid, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
-        shared.tuning.move(laid, replace(configs.parse("rrf-60"), depth=50))
+        shared.tuning.sweeps.move(laid, replace(configs.parse("rrf-60"), depth=50))
     with pytest.raises(BadInput, match="There is no measure"):
-        shared.tuning.move(laid, replace(configs.parse("rrf-60"), depth=9), "F1")
+        shared.tuning.sweeps.move(laid, replace(configs.parse("rrf-60"), depth=9), "F1")
 
 
 def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
@@ -146,43 +146,45 @@ def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
 
 
 def test_tau_is_calibrated_on_what_reranking_changes(shared: App) -> None:
-    found = shared.tuning.tau(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5)
+    found = shared.tuning.sweeps.tau(
+        ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5
+    )
     assert len(found.curve) == 101
     assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
     assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
     with pytest.raises(BadInput, match="beta"):
-        shared.tuning.tau(ADMIN, "small", beta=1.5)
+        shared.tuning.sweeps.tau(ADMIN, "small", beta=1.5)
 
 
 def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_with(kb: App) -> None:
-    made = kb.training.train(ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9))
+    made = kb.tuning.training.train(ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9))
     assert {f"fixed {n / 10:g}" for n in range(11)} | {"model", "oracle"} == set(made.quality)
     assert "thin" in made.trained.warning
     assert "Use the fixed alpha" in made.advice or made.against_best_fixed.verdict == "better"
-    result = kb.searching.search("key3first", config=made.config)
+    result = kb.search.searcher.search("key3first", config=made.config)
     assert result.hits
     assert result.warnings == ()
-    run = kb.runs.evaluate("small", [Plan(kb.preferences.profile(), made.config)])[0]
+    run = kb.evaluation.runs.evaluate("small", [RunPlan(kb.platform.settings.profile(), made.config)])[0]
     assert run.warnings == ()
     with pytest.raises(BadInput, match="needs convex fusion"):
-        kb.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
+        kb.tuning.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
 
 
 def test_training_that_fails_keeps_nothing(kb: App) -> None:
     with pytest.raises(BadInput, match="There is no ranking measure"):
-        kb.training.train(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1")
-    assert kb.alphas.names() == ()
+        kb.tuning.training.train(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1")
+    assert kb.tuning.alphas.names() == ()
 
 
 def test_a_model_that_was_promoted_is_never_written_again(kb: App) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
-    first = kb.training.train(ADMIN, "small", config=config)
-    kb.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
-    kb.production.rollback(ADMIN)
+    first = kb.tuning.training.train(ADMIN, "small", config=config)
+    kb.tuning.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
+    kb.tuning.production.rollback(ADMIN)
     with pytest.raises(BadInput, match="'small-ridge' is or was in production"):
-        kb.training.train(ADMIN, "small", name="small-ridge", config=config)
-    assert kb.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
-    assert kb.alphas.model("small-ridge") == first.trained.model
+        kb.tuning.training.train(ADMIN, "small", name="small-ridge", config=config)
+    assert kb.tuning.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
+    assert kb.tuning.alphas.model("small-ridge") == first.trained.model
 
 
 # ---------------------------------------------------------------- promotion
@@ -190,108 +192,110 @@ def test_a_model_that_was_promoted_is_never_written_again(kb: App) -> None:
 
 def worse_then_better(kb: App) -> str:
     """Production on dense alone, and the id of a run that beats it."""
-    kb.production.promote(ADMIN, config="dense", reason="to start from something weak")
-    return kb.runs.evaluate("small", [Plan(kb.preferences.profile(), replace(configs.parse("bm25"), depth=9))])[0].id
+    kb.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    return kb.evaluation.runs.evaluate(
+        "small", [RunPlan(kb.platform.settings.profile(), replace(configs.parse("bm25"), depth=9))]
+    )[0].id
 
 
 def test_a_promotion_carries_its_evidence_and_is_searched_with(kb: App) -> None:
     run = worse_then_better(kb)
-    made = kb.production.promote(ADMIN, run)
+    made = kb.tuning.production.promote(ADMIN, run)
     assert made.evidence["run"] == run
     assert made.evidence["verdict"] == "better"
     assert 0 < made.evidence["low"] <= made.evidence["difference"] <= made.evidence["high"]
-    assert kb.preferences.production().config.legs == ("bm25",)
-    assert kb.searching.search("key1first").config.legs == ("bm25",)
-    newest = kb.production.history()[0]
+    assert kb.platform.settings.production().config.legs == ("bm25",)
+    assert kb.search.searcher.search("key1first").config.legs == ("bm25",)
+    newest = kb.tuning.production.history()[0]
     assert (newest.author, newest.evidence["run"]) == ("Ann", run)
     assert f"Run: {run}" in newest.message
-    assert kb.store.head("main") == kb.searching.index().generation.commit, "documents are not touched"
+    assert kb.knowledge.store.head("main") == kb.search.searcher.index().generation.commit, "documents are not touched"
 
 
 def test_evidence_is_of_the_questions_and_the_generation_of_now(kb: App) -> None:
     old = worse_then_better(kb)
     put(kb, {"a/doc0.md": None, "b/doc1.md": None})
-    kb.indexing.build(kb.preferences.profile())
+    kb.index.builder.build(kb.platform.settings.profile())
     asked = questions()
-    kb.querysets.keep(ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one"))))
-    found = kb.production.evidence(old)
+    kb.evaluation.querysets.keep(ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one"))))
+    found = kb.tuning.production.evidence(old)
     assert found.note == ""
     assert (found.before.commit, found.before.queryset_digest) == (found.after.commit, found.after.queryset_digest)
-    assert found.after.commit == kb.store.head()
-    assert found.after.id == kb.production.promote(ADMIN, old).evidence["run"] != old
+    assert found.after.commit == kb.knowledge.store.head()
+    assert found.after.id == kb.tuning.production.promote(ADMIN, old).evidence["run"] != old
 
 
 def test_evidence_from_two_commits_is_no_evidence_and_says_so(kb: App) -> None:
-    kb.production.promote(ADMIN, config="dense", reason="to start from something weak")
-    family = kb.preferences.profile("family")
-    kb.indexing.build(family)
-    run = kb.runs.evaluate("small", [Plan(family, configs.parse("bm25"))])[0].id
+    kb.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    family = kb.platform.settings.profile("family")
+    kb.index.builder.build(family)
+    run = kb.evaluation.runs.evaluate("small", [RunPlan(family, configs.parse("bm25"))])[0].id
     put(kb, {"a/doc0.md": None})
-    kb.indexing.build(kb.preferences.profile())
-    assert kb.production.evidence(run).overall.verdict == "better"
+    kb.index.builder.build(kb.platform.settings.profile())
+    assert kb.tuning.production.evidence(run).overall.verdict == "better"
     with pytest.raises(BadInput, match=r"The runs saw different commits\. A promotion without evidence needs a reason"):
-        kb.production.promote(ADMIN, run)
-    made = kb.production.promote(ADMIN, run, reason="it is only one document")
+        kb.tuning.production.promote(ADMIN, run)
+    made = kb.tuning.production.promote(ADMIN, run, reason="it is only one document")
     assert made.evidence["note"] == "The runs saw different commits."
     assert "The runs saw different commits." in made.message
 
 
 def test_two_admins_cannot_overwrite_each_other(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, weigh = worse_then_better(kb), kb.production.evidence
+    run, weigh = worse_then_better(kb), kb.tuning.production.evidence
 
-    def meanwhile(*given: str) -> Compared:
+    def meanwhile(*given: str) -> RunComparison:
         monkeypatch.undo()
-        kb.production.promote(ADMIN, config="rrf-60", reason="faster than you")
+        kb.tuning.production.promote(ADMIN, config="rrf-60", reason="faster than you")
         return weigh(*given)
 
-    monkeypatch.setattr(kb.production, "evidence", meanwhile)
+    monkeypatch.setattr(kb.tuning.production, "evidence", meanwhile)
     with pytest.raises(Conflict, match="Somebody changed the settings meanwhile"):
-        kb.production.promote(ADMIN, run)
-    assert kb.preferences.production().config.fusion == "rrf"
+        kb.tuning.production.promote(ADMIN, run)
+    assert kb.platform.settings.production().config.fusion == "rrf"
 
 
 def test_without_evidence_a_promotion_needs_a_reason(kb: App) -> None:
-    same = kb.runs.evaluate("small", [kb.runs.plan()])[0].id
+    same = kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan()])[0].id
     with pytest.raises(BadInput, match="needs a reason"):
-        kb.production.promote(ADMIN, same)
+        kb.tuning.production.promote(ADMIN, same)
     with pytest.raises(BadInput, match="needs a reason"):
-        kb.production.promote(ADMIN, config="rrf-60")
+        kb.tuning.production.promote(ADMIN, config="rrf-60")
     with pytest.raises(BadInput, match="Name a run"):
-        kb.production.promote(ADMIN, reason="just because")
-    made = kb.production.promote(ADMIN, same, reason="agreed in the meeting")
+        kb.tuning.production.promote(ADMIN, reason="just because")
+    made = kb.tuning.production.promote(ADMIN, same, reason="agreed in the meeting")
     assert made.evidence["reason"] == "agreed in the meeting"
     assert made.evidence["verdict"] == "not enough evidence"
 
 
 def test_only_admins_change_production(kb: App) -> None:
     with pytest.raises(Refused, match="Only admins may change what is in production"):
-        kb.production.promote(AUTHOR, config="bm25", reason="please")
+        kb.tuning.production.promote(AUTHOR, config="bm25", reason="please")
     with pytest.raises(Refused):
-        kb.production.rollback(AUTHOR)
+        kb.tuning.production.rollback(AUTHOR)
 
 
 def test_rolling_back_restores_what_was_there_before(kb: App) -> None:
     with pytest.raises(NotFound, match="Nothing was promoted yet"):
-        kb.production.rollback(ADMIN)
-    start = kb.preferences.production()
+        kb.tuning.production.rollback(ADMIN)
+    start = kb.platform.settings.production()
     run = worse_then_better(kb)
-    weak = kb.preferences.production()
-    kb.production.promote(ADMIN, run)
-    back = kb.production.rollback(ADMIN, "it was worse for people")
-    assert (back.production, kb.preferences.production()) == (weak, weak)
-    assert len(kb.production.history()) == 3, "history only grows"
-    assert kb.production.rollback(ADMIN).production == start, "a second step goes further back"
+    weak = kb.platform.settings.production()
+    kb.tuning.production.promote(ADMIN, run)
+    back = kb.tuning.production.rollback(ADMIN, "it was worse for people")
+    assert (back.production, kb.platform.settings.production()) == (weak, weak)
+    assert len(kb.tuning.production.history()) == 3, "history only grows"
+    assert kb.tuning.production.rollback(ADMIN).production == start, "a second step goes further back"
     with pytest.raises(NotFound, match="nothing earlier"):
-        kb.production.rollback(ADMIN)
+        kb.tuning.production.rollback(ADMIN)
 
 
 def test_a_rollback_never_restores_what_was_rolled_back(kb: App) -> None:
-    alpha = lambda: kb.preferences.production().config.alpha
+    alpha = lambda: kb.platform.settings.production().config.alpha
     for value in ("0.1", "0.2"):
-        kb.production.promote(ADMIN, config=f"convex-{value}", reason="step by step")
-    kb.production.rollback(ADMIN)
-    kb.production.promote(ADMIN, config="convex-0.3", reason="another try")
-    kb.production.rollback(ADMIN)
+        kb.tuning.production.promote(ADMIN, config=f"convex-{value}", reason="step by step")
+    kb.tuning.production.rollback(ADMIN)
+    kb.tuning.production.promote(ADMIN, config="convex-0.3", reason="another try")
+    kb.tuning.production.rollback(ADMIN)
     assert alpha() == 0.1
-    kb.production.rollback(ADMIN)
+    kb.tuning.production.rollback(ADMIN)
     assert alpha() == 0.5, "0.2 was rejected; before 0.1 there was the start"

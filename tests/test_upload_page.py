@@ -13,8 +13,8 @@ from core.bootstrap import build
 from pages.ui import keys
 from tests import uploads
 from tests.conftest import ROOT, kb_settings, put
-from tests.test_intake import GOOD, ProposedChanges
 from tests.test_pages import Open, visit, words  # noqa: F401
+from tests.test_upload import GOOD, ProposedChanges
 
 BAD = "---\ntitle: Badges\nstatus: wip\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
 
@@ -23,7 +23,7 @@ BAD = "---\ntitle: Badges\nstatus: wip\n---\n# Badges\n\n### Steps\n\nCall 4400.
 def home(tmp_path: Path) -> Path:
     """A small workspace without an index; texts are compared by wording alone."""
     app = build(kb_settings(tmp_path / "small"))
-    app.create()
+    app.platform.workspace.create()
     put(app, {"it/vpn.md": GOOD.format("IT-1")})
     return tmp_path / "small"
 
@@ -37,7 +37,7 @@ def opened(visit: Open, home: Path, changes: ProposedChanges, persona: str = "au
     app = visit("upload", home=home, persona=persona)
     from pages.ui.workspace import app as workspace
 
-    workspace().intake.changes = changes
+    workspace().upload.uploads.changes = changes
     return app
 
 

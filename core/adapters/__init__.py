@@ -1,1 +1,1 @@
-"""One file per outside system. Only `core.bootstrap` imports from here."""
+"""The outside world, one room per system. Only `core.bootstrap` imports from here."""

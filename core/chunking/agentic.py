@@ -21,9 +21,9 @@ from core.chunking.ruler import Ruler
 from core.chunking.semantic import units
 from core.chunking.sentences import sentences
 from core.chunking.tools import Tools
-from core.chunking.writing import Question
-from core.curation.quoting import quoted
 from core.errors import BadInput, Unavailable
+from core.llm.prompt import quoted
+from core.llm.writer import WritingTask
 from core.types import Chunk, Document
 
 VERSION = 1  # raise it when a prompt changes: answers to the old one are no longer used
@@ -75,7 +75,7 @@ def _breakpoints(
         "the line of thought changes. Answer only with a JSON array of their numbers in ascending order."
     )
     key = _key(document, f"segments-{max_tokens}")
-    text, _ = tools.ask(Question(key, "segment", prompt, lambda answer: _checked(answer, len(found), least, most)))
+    text, _ = tools.ask(WritingTask(key, "segment", prompt, lambda answer: _checked(answer, len(found), least, most)))
     return [int(number) for number in json.loads(text)]
 
 
@@ -117,7 +117,7 @@ def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, st
         "about, what it belongs to, and which names or dates of the document it depends on. Answer only with them."
     )
     try:
-        text, model = tools.ask(Question(_key(document, chunk.id), "context", prompt, context_text))
+        text, model = tools.ask(WritingTask(_key(document, chunk.id), "context", prompt, context_text))
     except Unavailable as error:
         own = introduction(document)
         return replace(chunk, context=f"{chunk.context}\n{own}" if own else chunk.context), str(error)

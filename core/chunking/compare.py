@@ -12,7 +12,7 @@ _ALIKE = 0.4  # below this, two chunks at the same place are two different chunk
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ChunkPair:
     """One chunk before and after. `kind`: same, changed, added or removed."""
 
     kind: str
@@ -20,7 +20,7 @@ class Pair:
     after: Chunk | None = None
 
 
-def compare(old: Sequence[Chunk], new: Sequence[Chunk]) -> tuple[Pair, ...]:
+def compare(old: Sequence[Chunk], new: Sequence[Chunk]) -> tuple[ChunkPair, ...]:
     """Two chunkings of one document in reading order.
 
     >>> def chunks(*texts): return [Chunk(text, "d", 0, 0, text) for text in texts]
@@ -30,26 +30,26 @@ def compare(old: Sequence[Chunk], new: Sequence[Chunk]) -> tuple[Pair, ...]:
     return tuple(_pairs(old, new))
 
 
-def _pairs(old: Sequence[Chunk], new: Sequence[Chunk]) -> Iterator[Pair]:
+def _pairs(old: Sequence[Chunk], new: Sequence[Chunk]) -> Iterator[ChunkPair]:
     matcher = difflib.SequenceMatcher(None, [c.text for c in old], [c.text for c in new], autojunk=False)
     for kind, a1, a2, b1, b2 in matcher.get_opcodes():
         if kind == "equal":
-            yield from (Pair("same", a, b) for a, b in zip(old[a1:a2], new[b1:b2], strict=True))
+            yield from (ChunkPair("same", a, b) for a, b in zip(old[a1:a2], new[b1:b2], strict=True))
         else:
             yield from _between(list(old[a1:a2]), list(new[b1:b2]))
 
 
-def _between(old: list[Chunk], new: list[Chunk]) -> Iterator[Pair]:
+def _between(old: list[Chunk], new: list[Chunk]) -> Iterator[ChunkPair]:
     """Chunks of a stretch that differs: alike ones are one chunk that changed."""
     while old and new:
         if _alike(old[0], new[0]):
-            yield Pair("changed", old.pop(0), new.pop(0))
+            yield ChunkPair("changed", old.pop(0), new.pop(0))
         elif any(_alike(old[0], other) for other in new[1:]):
-            yield Pair("added", after=new.pop(0))
+            yield ChunkPair("added", after=new.pop(0))
         else:
-            yield Pair("removed", before=old.pop(0))
-    yield from (Pair("removed", before=chunk) for chunk in old)
-    yield from (Pair("added", after=chunk) for chunk in new)
+            yield ChunkPair("removed", before=old.pop(0))
+    yield from (ChunkPair("removed", before=chunk) for chunk in old)
+    yield from (ChunkPair("added", after=chunk) for chunk in new)
 
 
 def _alike(one: Chunk, other: Chunk) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.chunking.ruler import words
-from core.chunking.writing import Question, Writer
 from core.errors import Unavailable
+from core.llm.writer import Writer, WritingTask
 from core.ports import Tokens
 
 
@@ -32,7 +32,7 @@ class Tools:
     writer: Writer | None = None
     report: Callable[[str, str], object] = _nobody
 
-    def ask(self, question: Question) -> tuple[str, str]:
+    def ask(self, question: WritingTask) -> tuple[str, str]:
         """A usable answer and who gave it, else `Unavailable`."""
         if self.writer is None:
             raise Unavailable("No language model is asked here.")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from core.curation import metadata, structure
-from core.curation.findings import SEVERITIES, Around, File, Finding, Rule
+from core.curation.findings import SEVERITIES, CheckContext, File, Finding, Rule
 from core.curation.frontmatter import decode, read_document, split
 from core.curation.markup import check_marks
 from core.curation.secrets import secrets
@@ -35,7 +35,7 @@ _LINE = re.compile(r"Line (\d+)(: )?")
 _ALMOST = re.compile(r"---[ \t]*\n[A-Za-z_]+[ \t]*:")
 
 
-def check(path: str, raw: bytes, around: Around = Around()) -> tuple[Finding, ...]:
+def check(path: str, raw: bytes, around: CheckContext = CheckContext()) -> tuple[Finding, ...]:
     """Everything that can be said about a file, worst first, then by line.
 
     >>> [(one.line, one.severity, one.rule) for one in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n") if one.severity != "note"]
@@ -55,7 +55,7 @@ def check(path: str, raw: bytes, around: Around = Around()) -> tuple[Finding, ..
     return ordered([*_unclosed(path, text), *run(File(document, raw), around)])
 
 
-def run(file: File, around: Around) -> Iterable[Finding]:
+def run(file: File, around: CheckContext) -> Iterable[Finding]:
     """All rules on one readable file."""
     for name, rule in RULES.items():
         for count, remark in enumerate(rule(file, around), 1):
@@ -86,7 +86,7 @@ def harmless(path: str, raw: bytes) -> tuple[Finding, ...]:
     >>> [one.message for one in harmless("a.md", b"# A\\r\\n")]
     ['Line endings were changed to plain newlines.']
     """
-    remarks = structure.encoding(File(Document("", path, "", ""), raw), Around())
+    remarks = structure.encoding(File(Document("", path, "", ""), raw), CheckContext())
     return tuple(Finding(path, one.line, one.severity, "encoding", one.message) for one in remarks)
 
 

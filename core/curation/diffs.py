@@ -17,7 +17,7 @@ _MAX_MARKED = 2000  # characters of a line that are compared word by word
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """One line of a diff. `kind`: equal, changed, added, removed, or gap (`count` unchanged lines left out)."""
 
     kind: str
@@ -32,7 +32,7 @@ class Row:
 class Diff:
     """Rows in order, and how many lines came and went."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DiffRow, ...]
     added: int
     removed: int
 
@@ -69,34 +69,34 @@ def diff(old: str, new: str, context: int = 3) -> Diff:
     return Diff(rows, added, sum(row.kind in ("removed", "changed") for row in rows))
 
 
-def _rows(a: Sequence[str], b: Sequence[str], matcher: difflib.SequenceMatcher[str], context: int) -> Iterator[Row]:
+def _rows(a: Sequence[str], b: Sequence[str], matcher: difflib.SequenceMatcher[str], context: int) -> Iterator[DiffRow]:
     groups = matcher.get_grouped_opcodes(context) if context >= 0 else iter([matcher.get_opcodes()])
     last = 0
     for group in groups:
         if group[0][1] > last:
-            yield Row("gap", count=group[0][1] - last)
+            yield DiffRow("gap", count=group[0][1] - last)
         for kind, a1, a2, b1, b2 in group:
             yield from _equal(a, a1, a2, b1) if kind == "equal" else _changed(a[a1:a2], b[b1:b2], a1, b1)
             last = a2
     if len(a) > last:
-        yield Row("gap", count=len(a) - last)
+        yield DiffRow("gap", count=len(a) - last)
 
 
-def _equal(a: Sequence[str], a1: int, a2: int, b1: int) -> Iterator[Row]:
+def _equal(a: Sequence[str], a1: int, a2: int, b1: int) -> Iterator[DiffRow]:
     for n in range(a2 - a1):
         line: Marks = ((False, a[a1 + n]),)
-        yield Row("equal", a1 + n + 1, b1 + n + 1, line, line)
+        yield DiffRow("equal", a1 + n + 1, b1 + n + 1, line, line)
 
 
-def _changed(old: Sequence[str], new: Sequence[str], a1: int, b1: int) -> Iterator[Row]:
+def _changed(old: Sequence[str], new: Sequence[str], a1: int, b1: int) -> Iterator[DiffRow]:
     for n in range(max(len(old), len(new))):
         if n < len(old) and n < len(new):
             before, after = words(old[n], new[n])
-            yield Row("changed", a1 + n + 1, b1 + n + 1, before, after)
+            yield DiffRow("changed", a1 + n + 1, b1 + n + 1, before, after)
         elif n < len(old):
-            yield Row("removed", left=a1 + n + 1, before=((False, old[n]),))
+            yield DiffRow("removed", left=a1 + n + 1, before=((False, old[n]),))
         else:
-            yield Row("added", right=b1 + n + 1, after=((False, new[n]),))
+            yield DiffRow("added", right=b1 + n + 1, after=((False, new[n]),))
 
 
 def words(old: str, new: str) -> tuple[Marks, Marks]:
@@ -148,7 +148,9 @@ def body_diff(old: Document, new: Document, context: int = 3) -> Diff:
     made = diff(old.text[old.body :], new.text[new.body :], context)
     left, right = (document.text.count("\n", 0, document.body) for document in (old, new))
     moved = tuple(
-        Row(row.kind, row.left and row.left + left, row.right and row.right + right, row.before, row.after, row.count)
+        DiffRow(
+            row.kind, row.left and row.left + left, row.right and row.right + right, row.before, row.after, row.count
+        )
         for row in made.rows
     )
     return Diff(moved, made.added, made.removed)

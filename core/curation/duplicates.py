@@ -21,7 +21,7 @@ _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PassagePair:
     """Two passages that say the same, with the lines on which they start."""
 
     mine: str
@@ -40,7 +40,7 @@ class Duplicate:
     doc: str
     title: str
     score: float = 1.0
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[PassagePair, ...] = ()
     batch: bool = False  # it is in the same upload, not in the knowledge base
 
 
@@ -100,7 +100,7 @@ def body(document: Document) -> str:
     return document.text[document.body :]
 
 
-def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[Pair, ...]:
+def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[PassagePair, ...]:
     """The passages of two documents that are most alike, in the order of the first one.
 
     >>> a = Document("a", "a.md", "A", "# A\\n\\nWear a vest in the yard at all times.\\n")
@@ -121,14 +121,14 @@ def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[Pair, ...]:
 _Paragraph = tuple[int, str, frozenset[int]]
 
 
-def _best(one: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[int, list[int]]) -> Pair | None:
+def _best(one: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[int, list[int]]) -> PassagePair | None:
     line, text, marks = one
     shared = Counter(n for mark in marks for n in holders.get(mark, ()))
     if not shared:
         return None
     n = min(shared, key=lambda n: (-containment(marks, right[n][2]), n))
     score = round(containment(marks, right[n][2]), 3)
-    return Pair(text, right[n][1], line, right[n][0], score) if score >= ALIKE else None
+    return PassagePair(text, right[n][1], line, right[n][0], score) if score >= ALIKE else None
 
 
 def _paragraphs(document: Document) -> list[_Paragraph]:

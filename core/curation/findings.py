@@ -38,7 +38,7 @@ class Remark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class CheckContext:
     """What a file will stand beside: headings by path, paths by id, and the day."""
 
     anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -103,4 +103,4 @@ def _headings(tokens: list[Token], first: int) -> Iterator[Heading]:
         yield Heading(first + (tokens[n].map or [0])[0], level, plain_heading(tokens[n + 1].content), filled)
 
 
-Rule = Callable[[File, Around], Iterator[Remark]]
+Rule = Callable[[File, CheckContext], Iterator[Remark]]

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import fields
 
-from core.curation.findings import Around, File, Remark
+from core.curation.findings import CheckContext, File, Remark
 from core.types import Meta
 
 TYPES = ("sop", "policy", "runbook", "faq", "glossary", "reference")
@@ -18,14 +18,14 @@ _WANTED = {
 }
 
 
-def wanted(file: File, around: Around) -> Iterator[Remark]:
+def wanted(file: File, around: CheckContext) -> Iterator[Remark]:
     """What a document can do without, but should not."""
     for key, sentence in _WANTED.items():
         if not getattr(file.document.meta, key):
             yield Remark(_line(file, key), "note", sentence)
 
 
-def doc_type(file: File, around: Around) -> Iterator[Remark]:
+def doc_type(file: File, around: CheckContext) -> Iterator[Remark]:
     """The type is one that filters know."""
     found = file.document.meta.doc_type
     if not found:
@@ -39,7 +39,7 @@ def doc_type(file: File, around: Around) -> Iterator[Remark]:
         yield Remark(_line(file, "doc_type"), "warning", f"The type {found[:60]!r} is not known. {hint}")
 
 
-def keys(file: File, around: Around) -> Iterator[Remark]:
+def keys(file: File, around: CheckContext) -> Iterator[Remark]:
     """A key that is almost a known one is probably a slip."""
     for key in file.document.meta.extra:
         near = difflib.get_close_matches(key.lower().replace("-", "_")[:40], KNOWN, 1, 0.75)
@@ -47,7 +47,7 @@ def keys(file: File, around: Around) -> Iterator[Remark]:
             yield Remark(_line(file, key), "warning", f"The key {key[:60]!r} is not known. Did you mean {near[0]}?")
 
 
-def dates(file: File, around: Around) -> Iterator[Remark]:
+def dates(file: File, around: CheckContext) -> Iterator[Remark]:
     """Dates that contradict each other or are over already."""
     meta = file.document.meta
     if meta.review_due and meta.effective_date and meta.review_due < meta.effective_date:
@@ -56,7 +56,7 @@ def dates(file: File, around: Around) -> Iterator[Remark]:
         yield Remark(_line(file, "review_due"), "warning", f"The review was due on {meta.review_due}. Set a new date.")
 
 
-def identity(file: File, around: Around) -> Iterator[Remark]:
+def identity(file: File, around: CheckContext) -> Iterator[Remark]:
     """No two documents have the same id."""
     owner = around.ids.get(file.document.meta.id, file.path)
     if file.document.meta.id and owner != file.path:
@@ -67,7 +67,7 @@ def identity(file: File, around: Around) -> Iterator[Remark]:
         )
 
 
-def supersedes(file: File, around: Around) -> Iterator[Remark]:
+def supersedes(file: File, around: CheckContext) -> Iterator[Remark]:
     """What is superseded exists."""
     for name in file.document.meta.supersedes:
         if name not in around.ids and name not in around.anchors:

@@ -28,7 +28,7 @@ MAX_BLOCKS = 1500  # top-level blocks drawn at once
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class RenderedHeading:
     """A line of the outline."""
 
     level: int
@@ -41,7 +41,7 @@ class Rendered:
     """A document ready to draw: nodes with their places in the text, the outline, and how many blocks were left out."""
 
     nodes: tuple[Node, ...]
-    outline: tuple[Heading, ...]
+    outline: tuple[RenderedHeading, ...]
     hidden: int = 0
     first: int = 0  # the number of the first block drawn, from 0
 
@@ -56,14 +56,14 @@ def render(document: Document, first: int = 0, around: int | str = "") -> Render
     places = _Places(body, document.body)
     slugs: Counter[str] = Counter()
     blocks: list[Node] = []
-    outline: list[Heading] = []
+    outline: list[RenderedHeading] = []
     for group in _top_level(tokens):
         node = _Builder(document.path, places).build(group)
         if group[0].type == "heading_open":
             title = plain_heading(group[1].content)
             slug = _unique(slugify(title), slugs)
             node[0][1]["id"] = slug
-            outline.append(Heading(int(group[0].tag[1]), title, slug))
+            outline.append(RenderedHeading(int(group[0].tag[1]), title, slug))
             if not outline[1:] and not blocks and title.casefold() == document.title.casefold():
                 continue  # whoever draws the document shows its title already
         blocks += node

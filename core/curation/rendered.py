@@ -12,14 +12,14 @@ from core.types import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RenderedBlock:
     """One rendered block. `kind`: equal, added or removed."""
 
     kind: str
     node: Node
 
 
-def rendered_diff(old: Document, new: Document) -> tuple[Block, ...]:
+def rendered_diff(old: Document, new: Document) -> tuple[RenderedBlock, ...]:
     """Both versions as one list of blocks; a changed block appears twice, first as it was.
 
     >>> one, two = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
@@ -29,14 +29,14 @@ def rendered_diff(old: Document, new: Document) -> tuple[Block, ...]:
     return tuple(_blocks([_bare(node) for node in render(old).nodes], [_bare(node) for node in render(new).nodes]))
 
 
-def _blocks(a: list[Node], b: list[Node]) -> Iterator[Block]:
+def _blocks(a: list[Node], b: list[Node]) -> Iterator[RenderedBlock]:
     matcher = difflib.SequenceMatcher(None, [*map(strict.canonical, a)], [*map(strict.canonical, b)], autojunk=False)
     for kind, a1, a2, b1, b2 in matcher.get_opcodes():
         if kind == "equal":
-            yield from (Block("equal", node) for node in b[b1:b2])
+            yield from (RenderedBlock("equal", node) for node in b[b1:b2])
             continue
-        yield from (Block("removed", node) for node in a[a1:a2])
-        yield from (Block("added", node) for node in b[b1:b2])
+        yield from (RenderedBlock("removed", node) for node in a[a1:a2])
+        yield from (RenderedBlock("added", node) for node in b[b1:b2])
 
 
 def _bare(node: Node) -> Node:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from core.curation.findings import Around, File, Remark
+from core.curation.findings import CheckContext, File, Remark
 
 KEYS: Mapping[str, re.Pattern[str]] = {
     "a private key": re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
@@ -29,7 +29,7 @@ _ENOUGH = 3.6  # bits per character: English words stay below, random keys of 20
 _EXAMPLE = re.compile(r"(?i)example|placeholder|changeme|your[_-]|xxxx|\*\*\*\*|\.\.\.\.")
 
 
-def secrets(file: File, around: Around) -> Iterator[Remark]:
+def secrets(file: File, around: CheckContext) -> Iterator[Remark]:
     """Lines that seem to hold a key. The key itself is never repeated."""
     for number, line in enumerate(file.lines, 1):
         if len(line) >= 16:

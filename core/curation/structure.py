@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.curation.findings import Around, File, Remark
+from core.curation.findings import CheckContext, File, Remark
 from core.curation.links import is_external, links
 from core.curation.markup import slugify
 
@@ -18,7 +18,7 @@ _PROGRAM = re.compile(r"(?i)\]\(\s*<?(javascript|vbscript|data|file):")
 _QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{DEEP + 1},}}")
 
 
-def title(file: File, around: Around) -> Iterator[Remark]:
+def title(file: File, around: CheckContext) -> Iterator[Remark]:
     """A document says what it is about, in its frontmatter or in its first heading."""
     if not file.document.meta.title and not any(heading.level == 1 for heading in file.headings):
         yield Remark(1, "warning", f"There is no title; it will be called {file.document.title!r} after its file name.")
@@ -27,7 +27,7 @@ def title(file: File, around: Around) -> Iterator[Remark]:
         yield Remark(heading.line, "note", f"{heading.title!r} is a second main heading. Sections start with ##.")
 
 
-def levels(file: File, around: Around) -> Iterator[Remark]:
+def levels(file: File, around: CheckContext) -> Iterator[Remark]:
     """Headings go down one level at a time, so that a passage knows where it stands."""
     before = 1
     for heading in file.headings:
@@ -41,7 +41,7 @@ def levels(file: File, around: Around) -> Iterator[Remark]:
         before = heading.level
 
 
-def empty_sections(file: File, around: Around) -> Iterator[Remark]:
+def empty_sections(file: File, around: CheckContext) -> Iterator[Remark]:
     """A heading with nothing below promises an answer that is not there."""
     if not any(line.strip() for line in file.lines[file.first - 1 :]):
         yield Remark(file.first, "error", "The document has no text. Write something below the frontmatter.")
@@ -51,7 +51,7 @@ def empty_sections(file: File, around: Around) -> Iterator[Remark]:
             yield Remark(heading.line, "warning", f"The section {name!r} is empty. Fill it or take the heading out.")
 
 
-def broken_links(file: File, around: Around) -> Iterator[Remark]:
+def broken_links(file: File, around: CheckContext) -> Iterator[Remark]:
     """Links to other documents lead somewhere; nothing but web and mail addresses leads out."""
     own = frozenset(slugs(file))
     for link in links(file.document):
@@ -62,7 +62,7 @@ def broken_links(file: File, around: Around) -> Iterator[Remark]:
 
 
 def _internal(
-    path: str, anchor: str, line: int, target: str, around: Around, here: str, own: frozenset[str]
+    path: str, anchor: str, line: int, target: str, around: CheckContext, here: str, own: frozenset[str]
 ) -> Iterator[Remark]:
     known = own if path == here else around.anchors.get(path)
     if known is None:
@@ -80,7 +80,7 @@ def slugs(file: File) -> Iterator[str]:
         yield f"{slug}-{seen[slug]}" if seen[slug] else slug
 
 
-def characters(file: File, around: Around) -> Iterator[Remark]:
+def characters(file: File, around: CheckContext) -> Iterator[Remark]:
     """Characters that nobody sees can make a text read differently from what it says."""
     for number, line in enumerate(file.lines, 1):
         if found := _CONTROL.search(line):
@@ -92,7 +92,7 @@ def characters(file: File, around: Around) -> Iterator[Remark]:
             return
 
 
-def markup(file: File, around: Around) -> Iterator[Remark]:
+def markup(file: File, around: CheckContext) -> Iterator[Remark]:
     """HTML and links to programs are shown as text and never run; quotes inside quotes are cut."""
     for number, line in enumerate(file.lines, 1):
         if number >= file.first and (found := _HTML.search(line)):
@@ -110,14 +110,14 @@ def markup(file: File, around: Around) -> Iterator[Remark]:
             break
 
 
-def size(file: File, around: Around) -> Iterator[Remark]:
+def size(file: File, around: CheckContext) -> Iterator[Remark]:
     """A very long document is found badly and reviewed worse."""
     length = len(file.document.text)
     if length > LONG:
         yield Remark(1, "warning", f"The document has {length:,} characters. Several shorter ones are found better.")
 
 
-def encoding(file: File, around: Around) -> Iterator[Remark]:
+def encoding(file: File, around: CheckContext) -> Iterator[Remark]:
     """What was made harmless while reading."""
     if file.raw.startswith(b"\xef\xbb\xbf"):
         yield Remark(1, "note", "The byte-order mark at the start was removed.")

@@ -22,7 +22,7 @@ STATES = ("ready", "needs attention", "refused")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class UploadItem:
     """One upload. `choice` is what to do about its duplicate at `target`; `notes` say what reading it changed."""
 
     name: str
@@ -65,20 +65,20 @@ class Item:
 class Batch:
     """Everything a person brought in, in order."""
 
-    items: tuple[Item, ...] = ()
+    items: tuple[UploadItem, ...] = ()
 
     @property
-    def going(self) -> tuple[Item, ...]:
+    def going(self) -> tuple[UploadItem, ...]:
         """The items that become part of the change."""
         return tuple(item for item in self.items if item.goes_on)
 
-    def at(self, n: int) -> Item:
+    def at(self, n: int) -> UploadItem:
         """One item by its number, from 0."""
         if not 0 <= n < len(self.items):
             raise NotFound(f"There is no document {n + 1} in this upload; it has {len(self.items)}.")
         return self.items[n]
 
-    def having(self, n: int, item: Item) -> Batch:
+    def having(self, n: int, item: UploadItem) -> Batch:
         """The batch with one item exchanged."""
         return replace(self, items=(*self.items[:n], item, *self.items[n + 1 :]))
 
@@ -170,7 +170,7 @@ def plain_lines(text: str) -> str:
     return whole.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def document_of(item: Item) -> Document | None:
+def document_of(item: UploadItem) -> Document | None:
     """The item as a document, if it can be read as one."""
     try:
         check_marks(item.text)
@@ -179,12 +179,12 @@ def document_of(item: Item) -> Document | None:
         return None
 
 
-def places(items: Iterable[Item]) -> Counter[str]:
+def places(items: Iterable[UploadItem]) -> Counter[str]:
     """How many items want each place, whatever the case."""
     return Counter(collision_key(item.place) for item in items if item.readable and item.choice != "drop")
 
 
-def path_findings(item: Item, wanted: Counter[str], there: Mapping[str, str]) -> Iterator[Finding]:
+def path_findings(item: UploadItem, wanted: Counter[str], there: Mapping[str, str]) -> Iterator[Finding]:
     """What is wrong with an item's path, by itself and beside all others."""
     try:
         safe_path(item.path)

@@ -13,19 +13,23 @@ from typing import Any
 
 from core import __version__
 from core.entrypoints import (
-    building,
-    changing,
-    comparing,
+    accounts,
+    audit,
+    documents,
     evaluation,
-    graphs,
-    intaking,
-    looking,
+    gaps,
+    graph,
+    home,
+    index,
+    jobs,
+    ledger,
     models,
-    opening,
-    people,
-    searching,
-    spending,
+    playground,
+    reviews,
+    search,
+    session,
     tuning,
+    upload,
     workspace,
 )
 from core.entrypoints.terminal import Terminal
@@ -34,18 +38,22 @@ from core.settings import load
 
 PARTS: tuple[Any, ...] = (
     workspace,
-    intaking,
-    searching,
-    comparing,
-    looking,
-    graphs,
-    changing,
-    people,
-    building,
+    upload,
+    search,
+    playground,
+    documents,
+    gaps,
+    home,
+    graph,
+    reviews,
+    accounts,
+    audit,
+    index,
+    jobs,
     models,
     evaluation,
     tuning,
-    spending,
+    ledger,
 )  # in the order in which help lists their commands
 
 
@@ -55,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     terminal = Terminal(as_json=options.json, quiet=options.quiet)
     try:
         settings = load(home=options.home.resolve() if options.home else None)
-        opening.introduce(settings, options)
+        session.introduce(settings, options)
         code: int = options.run(settings, options, terminal)
         return code
     except ConcordError as error:

@@ -8,16 +8,17 @@ from typing import Any
 
 from core import strict
 from core.bootstrap import beside, build
-from core.curation.billing import dollars_of
 from core.entrypoints import querysets
-from core.entrypoints.opening import acting, open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
 from core.evaluation import beir, comparisons, report
 from core.evaluation.runs import Run
+from core.llm.bill import dollars_of
 from core.retrieval import config as configs
-from core.services import evaluating, indexing
-from core.services.experiments import EXPERIMENTS
+from core.services.evaluation import collections
+from core.services.evaluation.experiments import EXPERIMENTS
+from core.services.index import builder
 from core.settings import Settings
 
 SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
@@ -67,22 +68,24 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
     main = build(settings)
     collection = beir.read(options.folder, options.split, options.limit)
     app = beside(main, f"beir-{collection.name}-{collection.digest}")
-    preferences = (main if (settings.home / "kb.git").is_dir() else app).preferences
-    profile = preferences.profile(options.profile)
-    if not app.store.head():
-        app.documents.save(collection.files, [], evaluating.AUTHOR, f"Records of {collection.name}")
-    built = app.indexing.build(profile, progress=terminal.progress)
-    config = configs.parse(options.config) if options.config else preferences.production().config
-    made = evaluating.run(app.searching, app.shelf.open(profile), collection, config, terminal.progress)
+    team_settings = (main if (settings.home / "kb.git").is_dir() else app).platform.settings
+    profile = team_settings.profile(options.profile)
+    if not app.knowledge.store.head():
+        app.knowledge.documents.save(collection.files, [], collections.AUTHOR, f"Records of {collection.name}")
+    built = app.index.builder.build(profile, progress=terminal.progress)
+    config = configs.parse(options.config) if options.config else team_settings.production().config
+    made = collections.run(
+        app.search.searcher, app.index.generations.open(profile), collection, config, terminal.progress
+    )
     value = {
         "dataset": collection.name,
         "split": options.split,
         "profile": profile.name,
         "config": configs.name(config),
-        **evaluating.report(collection, made),
+        **collections.report(collection, made),
         "documents": built.generation.documents,
         "chunks": built.generation.chunks,
-        "index": indexing.as_json(built) if built.fresh else None,
+        "index": builder.as_json(built) if built.fresh else None,
     }
     shown = [
         (key, value[key])
@@ -98,10 +101,10 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     pairs = [(profile, config) for profile in options.profile or [""] for config in options.config or [""]]
     if options.background:
-        job = app.runs.start(acting(app, options), options.queryset, pairs, options.unit)
+        job = app.evaluation.runs.start(acting(app, options), options.queryset, pairs, options.unit)
         terminal.show({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
         return 0
-    made = app.runs.measure(acting(app, options), options.queryset, pairs, options.unit, terminal.progress)
+    made = app.evaluation.runs.measure(acting(app, options), options.queryset, pairs, options.unit, terminal.progress)
     order = comparisons.leaderboard(made, options.measure)
     if not order:
         raise BadInput(f"No run has the measure {options.measure!r}. They have: {', '.join(made[0].figures)}.")
@@ -132,7 +135,7 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _standing(one: comparisons.Standing, by: str, measure: str) -> dict[str, Any]:
+def _standing(one: comparisons.LeaderboardRow, by: str, measure: str) -> dict[str, Any]:
     groups = comparisons.grouped(one.run, by, measure)
     return {
         **_run_json(one.run),
@@ -152,7 +155,7 @@ def _run_json(run: Run) -> dict[str, Any]:
 
 def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Runs that were kept."""
-    found = open_app(settings).runs.all(options.queryset)
+    found = open_app(settings).evaluation.runs.all(options.queryset)
     rows = [
         (one.id, one.queryset, one.name, f"{one.figures.get('nDCG@10', 0.0):.4f}", one.questions, one.commit[:12], one.created)
         for one in found
@@ -165,7 +168,9 @@ def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int
 def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Two runs, question by question."""
     app = open_app(settings)
-    found = comparisons.compare(app.runs.get(options.before), app.runs.get(options.after), options.measure)
+    found = comparisons.compare(
+        app.evaluation.runs.get(options.before), app.evaluation.runs.get(options.after), options.measure
+    )
     value = {
         "before": _run_json(found.before),
         "after": _run_json(found.after),
@@ -188,14 +193,14 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """A built-in experiment and its report."""
     app = open_app(settings)
-    made = app.experiments.run(
+    made = app.evaluation.experiments.run(
         acting(app, options), options.name, options.queryset, options.limit, options.out, terminal.progress
     )
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)
         options.markdown.write_text(report.markdown(made.report), encoding="utf-8")
     texts = [part for part in made.report.parts if isinstance(part, report.Text)]
-    boards = [part for part in made.report.parts if isinstance(part, report.Table)][:1]
+    boards = [part for part in made.report.parts if isinstance(part, report.ReportTable)][:1]
     lines = [made.report.title, *(line for text in texts for line in text.lines)]
     lines += [line for board in boards for line in table(board.rows, board.heads)]
     terminal.show({"report": str(made.path), **made.report.values}, [*lines, f"Report: {made.path}"])
@@ -205,7 +210,7 @@ def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) 
 def eval_drift(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 1 when production lost quality since it was last measured."""
     app = open_app(settings)
-    found = app.production.check(acting(app, options), options.measure, terminal.progress)
+    found = app.tuning.production.check(acting(app, options), options.measure, terminal.progress)
     if not found:
         raise Unavailable(
             "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"

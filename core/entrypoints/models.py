@@ -7,9 +7,9 @@ from typing import Any
 
 from core import strict
 from core.bootstrap import fetch_models, list_models
-from core.curation.billing import dollars_of
-from core.entrypoints.opening import open_app
+from core.entrypoints.session import open_app
 from core.entrypoints.terminal import Terminal, table
+from core.llm.bill import dollars_of
 from core.settings import Settings
 
 
@@ -41,7 +41,7 @@ def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 def models_ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """One question to a language model."""
-    answer = open_app(settings).models.llm(options.model).complete(options.prompt, purpose="ask")
+    answer = open_app(settings).models.registry.llm(options.model).complete(options.prompt, purpose="ask")
     cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
     used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
     terminal.show(strict.plain(answer), [answer.text, "", used])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.entrypoints.opening import acting, open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
 from core.evaluation import pooling
@@ -48,15 +48,15 @@ def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -
     app = open_app(settings)
     if options.name:
         return _one_set(app, options.name, terminal)
-    found = app.querysets.all()
+    found = app.evaluation.querysets.all()
     rows = [(one.name, one.questions, one.judgments, one.judges, one.created, one.about) for one in found]
     terminal.show(strict.plain(found), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
     return 0
 
 
 def _one_set(app: Any, name: str, terminal: Terminal) -> int:
-    found, agreed = app.querysets.get(name), app.querysets.agreement(name)
-    lost = app.querysets.unmapped(name, app.searching.index())
+    found, agreed = app.evaluation.querysets.get(name), app.evaluation.querysets.agreement(name)
+    lost = app.evaluation.querysets.unmapped(name, app.search.searcher.index())
     value = {
         "name": found.name,
         "about": found.about,
@@ -80,7 +80,7 @@ def _one_set(app: Any, name: str, terminal: Terminal) -> int:
 def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Questions from the knowledge base."""
     app = open_app(settings)
-    bench = app.experiments.workbench
+    bench = app.evaluation.experiments.workbench
     refused: Mapping[str, int] = {}
     if options.kind == "known-items":
         made = bench.generate(
@@ -91,7 +91,7 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
             acting(app, options), options.seed, options.per_category, options.name, terminal.progress
         )
     elif options.kind == "frontmatter":
-        made = app.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
+        made = app.evaluation.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
     else:
         raise BadInput(f"There is no kind {options.kind!r}. Kinds: known-items, qa, frontmatter.")
     categories: dict[str, int] = {}
@@ -116,7 +116,9 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
 def eval_import(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Bring a query set in; bad lines are named, the rest goes in."""
     app = open_app(settings)
-    made, problems = app.querysets.read(acting(app, options), options.path, options.format, options.name, options.split)
+    made, problems = app.evaluation.querysets.read(
+        acting(app, options), options.path, options.format, options.name, options.split
+    )
     lines = [f"{made.name}: {len(made.questions)} questions, {len(made.judgments)} judgments."]
     lines += [f"left out  {one.file}, line {one.line}: {one.why}" for one in problems]
     value = {"queryset": made.name, "questions": len(made.questions), "judgments": len(made.judgments)}
@@ -128,14 +130,14 @@ def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> i
     """Write a query set or a run."""
     app = open_app(settings)
     if options.format in ("trec-run", "json") or (
-        options.format == "csv" and options.name not in {one.name for one in app.querysets.all()}
+        options.format == "csv" and options.name not in {one.name for one in app.evaluation.querysets.all()}
     ):
-        run = app.runs.get(options.name)
+        run = app.evaluation.runs.get(options.name)
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(RUN_FORMATS[options.format](run), encoding="utf-8")
         files: tuple[Path, ...] = (options.out,)
     else:
-        files = app.querysets.write(options.name, options.out, options.format)
+        files = app.evaluation.querysets.write(options.name, options.out, options.format)
     terminal.show({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
     return 0
 
@@ -143,11 +145,13 @@ def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> i
 def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """A language model as a judge, labelled as such, with its agreement with people."""
     app = open_app(settings)
-    llm = app.models.llm()
-    runs = [app.runs.get(number) for number in options.runs]
-    pool = pooling.pool(runs, app.searching.index(runs[0].profile), options.depth)
-    judged, failed = app.querysets.judge_by_model(acting(app, options), options.queryset, pool, llm, terminal.progress)
-    agreed = app.querysets.agreement(options.queryset)
+    llm = app.models.registry.llm()
+    runs = [app.evaluation.runs.get(number) for number in options.runs]
+    pool = pooling.pool(runs, app.search.searcher.index(runs[0].profile), options.depth)
+    judged, failed = app.evaluation.querysets.judge_by_model(
+        acting(app, options), options.queryset, pool, llm, terminal.progress
+    )
+    agreed = app.evaluation.querysets.agreement(options.queryset)
     lines = [f"{llm.name} judged {judged} passages; {failed} answers could not be used."]
     lines += [f"{' and '.join(one.judges)}: kappa {one.kappa:.2f}" for one in agreed if one.kappa is not None]
     terminal.show({"judged": judged, "failed": failed, "agreement": strict.plain(agreed)}, lines)

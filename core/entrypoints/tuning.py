@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.entrypoints.opening import acting, open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.evaluation import charts, report
-from core.evaluation.report import Chart, Report, Table, Text
+from core.evaluation import calibration, charts, report
+from core.evaluation.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs import label
-from core.retrieval import calibration
 from core.retrieval import config as configs
-from core.services.production import Promoted
+from core.services.tuning.production import Promoted
 from core.settings import Settings
 from core.types import SearchConfig
 
@@ -56,8 +55,10 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
     app = open_app(settings)
     config = configs.parse(options.config or CONVEX)
     if not options.config:
-        config = configs.from_mapping({**strict.plain(config), "depth": app.preferences.production().config.depth})
-    found = app.tuning.curve(
+        config = configs.from_mapping(
+            {**strict.plain(config), "depth": app.platform.settings.production().config.depth}
+        )
+    found = app.tuning.sweeps.curve(
         acting(app, options),
         options.queryset,
         config,
@@ -134,8 +135,8 @@ def _write(path: Path, made: Report) -> str:
 def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Calibrate tau."""
     app = open_app(settings)
-    config = app.runs.plan(config=options.config).config
-    found = app.tuning.tau(
+    config = app.evaluation.runs.plan(config=options.config).config
+    found = app.tuning.sweeps.tau(
         acting(app, options),
         options.queryset,
         options.profile,
@@ -172,7 +173,7 @@ def _tau_report(options: Namespace, found: Any, rows: Any, heads: Any, config: S
         {"query set": options.queryset, "beta": str(found.beta), "least": str(found.least), "depth": _depth(config)},
         (
             Chart("Over tau", charts.lines(taus, shares, "tau", "share or measure")),
-            Table("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),
+            ReportTable("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),
             Text("What it means", ("Questions whose best fused score is at or above tau are not reranked.",)),
         ),
     )
@@ -182,7 +183,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
     """Learn alpha, and say whether it is worth it."""
     app = open_app(settings)
     config = configs.parse(options.config) if options.config else None
-    made = app.training.train(
+    made = app.tuning.training.train(
         acting(app, options),
         options.queryset,
         options.kind,
@@ -229,7 +230,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
 def tune_promote(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Put a configuration into production."""
     app = open_app(settings)
-    made = app.production.promote(
+    made = app.tuning.production.promote(
         acting(app, options),
         options.run_id,
         profile=options.profile,
@@ -243,7 +244,7 @@ def tune_promote(settings: Settings, options: Namespace, terminal: Terminal) -> 
 def tune_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Search again as before."""
     app = open_app(settings)
-    return _promoted(app.production.rollback(acting(app, options), options.reason), terminal)
+    return _promoted(app.tuning.production.rollback(acting(app, options), options.reason), terminal)
 
 
 def _promoted(made: Promoted, terminal: Terminal) -> int:
@@ -260,7 +261,7 @@ def _promoted(made: Promoted, terminal: Terminal) -> int:
 
 def tune_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """What was in production."""
-    found = open_app(settings).production.history()
+    found = open_app(settings).tuning.production.history()
     value = [
         {
             "commit": one.commit,

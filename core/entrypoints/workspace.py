@@ -9,7 +9,7 @@ from typing import Any
 from core import strict
 from core.access import require
 from core.bootstrap import build
-from core.entrypoints.opening import acting, open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
 from core.errors import NotFound
 from core.settings import PROJECT, Settings
@@ -30,16 +30,20 @@ def register(add: Any) -> None:
 def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Make the workspace; bring in a first folder if there is nothing yet."""
     app = build(settings)
-    app.create()
+    app.platform.workspace.create()
     source = options.source or PROJECT / "kb"
     imported = None
     if options.source and not source.is_dir():
         raise NotFound(f"There is no folder {str(source)!r}.")
-    if not app.store.head():
+    if not app.knowledge.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
-        imported = app.documents.import_folder(source, STARTER, first, progress=terminal.progress)
-        app.merging.repair()
-    value = {"home": str(settings.home), "commit": app.store.head(), "documents": len(app.documents.all())}
+        imported = app.knowledge.documents.import_folder(source, STARTER, first, progress=terminal.progress)
+        app.reviews.merger.repair()
+    value = {
+        "home": str(settings.home),
+        "commit": app.knowledge.store.head(),
+        "documents": len(app.knowledge.documents.all()),
+    }
     lines = [f"Workspace: {settings.home}", f"Documents: {value['documents']}"]
     if options.source and imported is None:
         lines.append(
@@ -53,11 +57,11 @@ def import_folder(settings: Settings, options: Namespace, terminal: Terminal) ->
     app = open_app(settings)
     actor = acting(app, options)
     require(actor, "import documents")
-    imported = app.documents.import_folder(
+    imported = app.knowledge.documents.import_folder(
         options.folder, actor.person, options.message, options.into, terminal.progress
     )
     if imported.added or imported.edited:
-        app.auditing.note(actor, "import", options.folder.name, commit=imported.commit)
+        app.people.audit.note(actor, "import", options.folder.name, commit=imported.commit)
     return show_imported(terminal, imported)
 
 
@@ -88,7 +92,7 @@ def _imported(terminal: Terminal, value: dict[str, Any], lines: list[str], impor
 
 def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 0 only if repository, database and index agree."""
-    problems = open_app(settings).verifying.problems(terminal.progress)
+    problems = open_app(settings).index.verifier.problems(terminal.progress)
     terminal.show(
         {"ok": not problems, "problems": list(problems)}, list(problems) or ["Repository, database and index agree."]
     )

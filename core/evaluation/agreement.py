@@ -13,7 +13,7 @@ Place = tuple[str, str, tuple[str, ...], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class JudgeAgreement:
     """How far some judges agree on the places that all of them judged. `kappa` is None without such places."""
 
     judges: tuple[str, ...]
@@ -53,7 +53,7 @@ def fleiss(table: Sequence[Mapping[bool, int]], chance: float | None = None) -> 
     return 1.0 if chance >= 1.0 else round((observed - chance) / (1 - chance), 12)
 
 
-def agreement(judgments: Iterable[Judgment]) -> tuple[Agreement, ...]:
+def agreement(judgments: Iterable[Judgment]) -> tuple[JudgeAgreement, ...]:
     """Every pair of judges by Cohen, then all of them by Fleiss if there are more than two."""
     verdicts: dict[str, dict[Place, bool]] = {}
     for one in judgments:
@@ -69,14 +69,14 @@ def _name(judgment: Judgment) -> str:
     return f"{judgment.judge} (llm)" if judgment.source == "llm judge" else judgment.judge
 
 
-def _among(names: tuple[str, ...], verdicts: Mapping[str, Mapping[Place, bool]]) -> Agreement:
+def _among(names: tuple[str, ...], verdicts: Mapping[str, Mapping[Place, bool]]) -> JudgeAgreement:
     shared = sorted(set.intersection(*(set(verdicts[name]) for name in names)))
     if not shared:
-        return Agreement(names, 0, 0.0, None)
+        return JudgeAgreement(names, 0, 0.0, None)
     rows = [[verdicts[name][place] for name in names] for place in shared]
     same = sum(len(set(row)) == 1 for row in rows) / len(rows)
     if len(names) == 2:
         kappa = cohen([row[0] for row in rows], [row[1] for row in rows])
     else:
         kappa = fleiss([Counter(row) for row in rows])
-    return Agreement(names, len(shared), same, kappa)
+    return JudgeAgreement(names, len(shared), same, kappa)

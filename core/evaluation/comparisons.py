@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.curation.billing import dollars_of
 from core.errors import BadInput
 from core.evaluation.runs import Answered, Run
-from core.evaluation.statistics import Comparison, Interval, bootstrap
+from core.evaluation.statistics import Interval, PairedComparison, bootstrap
 from core.evaluation.statistics import compare as paired
+from core.llm.bill import dollars_of
 
 MEASURE = "nDCG@10"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionRow:
     """One question under two runs."""
 
     question: str
@@ -33,15 +33,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RunComparison:
     """Two runs over the questions that both answered, question by question, the largest loss first."""
 
     before: Run
     after: Run
     measure: str
-    overall: Comparison
-    by_category: Mapping[str, Comparison]
-    rows: tuple[Row, ...]
+    overall: PairedComparison
+    by_category: Mapping[str, PairedComparison]
+    rows: tuple[QuestionRow, ...]
     note: str = ""
 
     @property
@@ -57,21 +57,21 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaderboardRow:
     """One line of a leaderboard: a run's figure with its interval, and how it compares with the best."""
 
     run: Run
     figure: Interval
-    against_best: Comparison | None
+    against_best: PairedComparison | None
 
 
-def compare(before: Run, after: Run, measure: str = MEASURE) -> Compared:
+def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
     """How much better the second run is; paired by question, with a 95 % interval."""
     rows = _rows(before, after, measure)
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[QuestionRow]] = {}
     for row in rows:
         groups.setdefault(row.category or "uncategorised", []).append(row)
-    return Compared(
+    return RunComparison(
         before,
         after,
         measure,
@@ -82,7 +82,7 @@ def compare(before: Run, after: Run, measure: str = MEASURE) -> Compared:
     )
 
 
-def _rows(before: Run, after: Run, measure: str) -> list[Row]:
+def _rows(before: Run, after: Run, measure: str) -> list[QuestionRow]:
     both = [question for question in before.results if question in after.results]
     if not both:
         raise BadInput(f"The runs {before.id} and {after.id} have no question in common.")
@@ -91,7 +91,7 @@ def _rows(before: Run, after: Run, measure: str) -> list[Row]:
         one, other = before.results[question], after.results[question]
         if measure in one.values and measure in other.values:
             rows.append(
-                Row(
+                QuestionRow(
                     question,
                     one.question.text,
                     one.question.category,
@@ -107,7 +107,7 @@ def _rows(before: Run, after: Run, measure: str) -> list[Row]:
     return rows
 
 
-def _paired(rows: Sequence[Row]) -> Comparison:
+def _paired(rows: Sequence[QuestionRow]) -> PairedComparison:
     return paired([row.before for row in rows], [row.after for row in rows])
 
 
@@ -123,13 +123,13 @@ def _note(before: Run, after: Run, shared: int) -> str:
     return " ".join(notes)
 
 
-def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[Standing, ...]:
+def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[LeaderboardRow, ...]:
     """Runs by their mean, each with its interval and its paired difference from the best."""
     usable = [run for run in runs if any(measure in one.values for one in run.results.values())]
     scored = [(run, bootstrap(_column(run, measure))[0]) for run in usable]
     ordered = sorted(scored, key=lambda pair: (-pair[1].mean, pair[0].name))
     return tuple(
-        Standing(run, figure, _paired(_rows(ordered[0][0], run, measure)) if n else None)
+        LeaderboardRow(run, figure, _paired(_rows(ordered[0][0], run, measure)) if n else None)
         for n, (run, figure) in enumerate(ordered)
     )
 

@@ -29,7 +29,7 @@ class Curve:
     questions: int
 
 
-def table(rows: sweep.Matrix, config: SearchConfig, measure: str, steps: int = STEPS) -> np.ndarray:
+def table(rows: sweep.SweepTable, config: SearchConfig, measure: str, steps: int = STEPS) -> np.ndarray:
     """The measure of every question (rows) at every alpha (columns)."""
     import numpy as np
 

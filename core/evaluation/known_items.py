@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core import strict
+from core.analysis import fold
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
 from core.curation.render import plain
 from core.evaluation.paraphrase import by_rules
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.ports import Progress, no_progress
-from core.retrieval.analysis import fold
 from core.types import Document
 
 RULES, LLM = "known-item (rules)", "known-item (llm)"
@@ -47,7 +47,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class KnownItem:
     """A question and the places that answer it."""
 
     text: str
@@ -80,7 +80,7 @@ def generate(
     return QuerySet(name, tuple(unique.values()), tuple(dict.fromkeys(judgments)), about)
 
 
-def _sample(items: list[Item], size: int, seed: str) -> list[Item]:
+def _sample(items: list[KnownItem], size: int, seed: str) -> list[KnownItem]:
     """At most `size` items, spread over the documents: each gives one before any gives a second."""
     chance = random.Random(seed)
     chance.shuffle(items)
@@ -122,15 +122,15 @@ def sections(document: Document) -> Iterator[Section]:
 # ---------------------------------------------------------------- the five categories
 
 
-def heading_direct(corpus: Corpus, chance: random.Random) -> Iterator[Item]:
+def heading_direct(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """Headings as they stand, where a single section of the knowledge base has that heading."""
     for section in corpus.sections:
         heading = section.heading[-1]
         if corpus.titles[fold(heading)] == 1 and len(_words(heading)) > 1:
-            yield Item(heading, (Judgment("", section.document.path, section.heading, source=RULES),))
+            yield KnownItem(heading, (Judgment("", section.document.path, section.heading, source=RULES),))
 
 
-def entity_lookup(corpus: Corpus, chance: random.Random) -> Iterator[Item]:
+def entity_lookup(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """Names, identifiers and form numbers that few documents hold; every one that does is an answer."""
     seen: dict[str, Section] = {}
     for section in corpus.sections:
@@ -139,34 +139,34 @@ def entity_lookup(corpus: Corpus, chance: random.Random) -> Iterator[Item]:
     for entity in seen:
         holders = corpus.holding(entity)
         if 1 <= len(holders) <= MOST_HOLDERS:
-            yield Item(entity, tuple(Judgment("", path, source=RULES) for path in holders))
+            yield KnownItem(entity, tuple(Judgment("", path, source=RULES) for path in holders))
 
 
-def heading_paraphrase(corpus: Corpus, chance: random.Random) -> Iterator[Item]:
+def heading_paraphrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """Headings to be reworded; the title tells apart those that several documents share."""
     for section in corpus.sections:
-        yield Item(section.heading[-1], (Judgment("", section.document.path, section.heading, source=RULES),))
+        yield KnownItem(section.heading[-1], (Judgment("", section.document.path, section.heading, source=RULES),))
 
 
-def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[Item]:
+def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """The rarest few words in a row of a sentence that a single document holds."""
     for section in corpus.sections:
         for raw in _prose(section):
             phrase = _rarest(raw.split(), corpus, chance.randint(*PHRASE))
             if phrase and len(corpus.holding(phrase)) == 1:
-                yield Item(phrase, (Judgment("", section.document.path, section.heading, phrase, source=RULES),))
+                yield KnownItem(phrase, (Judgment("", section.document.path, section.heading, phrase, source=RULES),))
                 break
 
 
-def first_sentence(corpus: Corpus, chance: random.Random) -> Iterator[Item]:
+def first_sentence(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """The sentence that opens a section, where it is long enough to mean something."""
     for section in corpus.sections:
         raw = next(iter(_prose(section)), "")
         if 6 <= len(raw.split()) <= 40:
-            yield Item(raw, (Judgment("", section.document.path, section.heading, raw, source=RULES),))
+            yield KnownItem(raw, (Judgment("", section.document.path, section.heading, raw, source=RULES),))
 
 
-CATEGORIES: Mapping[str, Callable[[Corpus, random.Random], Iterable[Item]]] = {
+CATEGORIES: Mapping[str, Callable[[Corpus, random.Random], Iterable[KnownItem]]] = {
     "heading_direct": heading_direct,
     "entity_lookup": entity_lookup,
     "heading_paraphrase": heading_paraphrase,
@@ -180,11 +180,11 @@ def by_rules_labelled(heading: str, title: str) -> tuple[str, str]:
     return by_rules(heading, title), RULES
 
 
-def _reworded(item: Item, paraphrase: Paraphrase) -> Item:
+def _reworded(item: KnownItem, paraphrase: Paraphrase) -> KnownItem:
     place = item.places[0]
     title = place.path.rsplit("/", 1)[-1].removesuffix(".md").replace("-", " ")
     text, source = paraphrase(item.text, title)
-    return Item(text, (replace(place, source=source),))
+    return KnownItem(text, (replace(place, source=source),))
 
 
 # ---------------------------------------------------------------- words

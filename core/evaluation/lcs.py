@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from core.retrieval.analysis import fold
+from core.analysis import fold
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -23,8 +23,8 @@ TREES: tuple[Mapping[str, Any], ...] = tuple(
     {"max_depth": depth, "learning_rate": rate, "subsample": share}
     for depth, rate, share in product((3, 5, 7), (0.01, 0.1, 0.3), (0.8, 1.0))
 )
-NETWORKS: tuple[network.Settings, ...] = tuple(
-    network.Settings(hidden, rate, batch, dropout, decay)
+NETWORKS: tuple[network.NetworkSettings, ...] = tuple(
+    network.NetworkSettings(hidden, rate, batch, dropout, decay)
     for hidden, rate, batch, dropout, decay in product(
         ((32, 16), (64, 32), (128, 64)), (0.001, 0.0001), (32, 64, 128), (0.5, 0.7, 0.8), (0.01, 0.001)
     )
@@ -119,7 +119,7 @@ def trees(train: Part, held: Part, grid: Sequence[Mapping[str, Any]], seed: int,
     )
 
 
-def mlp(train: Part, held: Part, grid: Sequence[network.Settings], seed: int, progress: Progress) -> Learned:
+def mlp(train: Part, held: Part, grid: Sequence[network.NetworkSettings], seed: int, progress: Progress) -> Learned:
     """The small network on the query's vector."""
     from core import strict
 

@@ -17,7 +17,7 @@ _BETAS, _TINY = (0.9, 0.999), 1e-8
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class NetworkSettings:
     """One point of the grid."""
 
     hidden: tuple[int, int] = (128, 64)
@@ -37,7 +37,7 @@ class Fitted:
 
 
 def fit(
-    x: np.ndarray, y: np.ndarray, held: tuple[np.ndarray, np.ndarray], settings: Settings, seed: int = 42
+    x: np.ndarray, y: np.ndarray, held: tuple[np.ndarray, np.ndarray], settings: NetworkSettings, seed: int = 42
 ) -> Fitted:
     """Train until the error on the held part has not fallen for ten epochs; the best layers are kept."""
     import numpy as np
@@ -105,7 +105,9 @@ def _gradients(layers: Layers, x: np.ndarray, y: np.ndarray, dropout: float, rng
     return found[::-1]
 
 
-def _update(layers: Layers, moments: list[list[np.ndarray]], slopes: Layers, settings: Settings, step: int) -> None:
+def _update(
+    layers: Layers, moments: list[list[np.ndarray]], slopes: Layers, settings: NetworkSettings, step: int
+) -> None:
     """AdamW: Adam with the decay of weights apart from the gradient (Loshchilov and Hutter 2019)."""
     import numpy as np
 

@@ -31,7 +31,7 @@ PURPOSE = "questions and answers"
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class SourceSegment:
     """A stretch of a document, and what it is about."""
 
     document: Document
@@ -74,7 +74,7 @@ def generate(
 ) -> Made:
     """Up to `per_kind` prompts of each kind, deterministic in what is asked; each may give up to three questions."""
     ordered = sorted(documents, key=lambda one: one.path)
-    every = [Segment(one, *span) for one in ordered for span in segments(one)]
+    every = [SourceSegment(one, *span) for one in ordered for span in segments(one)]
     named = [_named(one, llm) for one in every]
     tasks = [*_sample([(one,) for one in named], "single-file-1-hop", per_kind, seed)]
     tasks += _sample(list(pairs(named, same_file=True)), "single-file-2-hop", per_kind, seed)
@@ -92,7 +92,7 @@ def generate(
     return Made(QuerySet(name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about), dict(refused))
 
 
-def pairs(found: Sequence[Segment], same_file: bool) -> Iterator[tuple[Segment, Segment]]:
+def pairs(found: Sequence[SourceSegment], same_file: bool) -> Iterator[tuple[SourceSegment, SourceSegment]]:
     """Segments that share an entity: of one file, or of two files that share a tag."""
     for one, other in combinations(found, 2):
         together = one.document.path == other.document.path
@@ -103,13 +103,13 @@ def pairs(found: Sequence[Segment], same_file: bool) -> Iterator[tuple[Segment, 
 
 
 def _sample(
-    groups: list[tuple[Segment, ...]], kind: str, size: int, seed: int
-) -> list[tuple[str, tuple[Segment, ...]]]:
+    groups: list[tuple[SourceSegment, ...]], kind: str, size: int, seed: int
+) -> list[tuple[str, tuple[SourceSegment, ...]]]:
     random.Random(f"{seed}:{kind}").shuffle(groups)
     return [(kind, group) for group in groups[:size]]
 
 
-def _named(segment: Segment, llm: Llm) -> Segment:
+def _named(segment: SourceSegment, llm: Llm) -> SourceSegment:
     """The segment with five entities: the most frequent by rule, completed by the model where there are fewer."""
     counts = Counter(entity for entity in entities(segment.text) for _ in range(segment.text.count(entity)))
     found = [entity for entity, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))][:ENTITIES]
@@ -117,10 +117,10 @@ def _named(segment: Segment, llm: Llm) -> Segment:
         prompt = _ENTITIES.format(count=ENTITIES - len(found), known=json.dumps(found), text=segment.text)
         more = _json(_complete(llm, prompt), list) or []
         found += [one for one in more if isinstance(one, str) and one in segment.text and one not in found]
-    return Segment(segment.document, segment.start, segment.end, tuple(found[:ENTITIES]))
+    return SourceSegment(segment.document, segment.start, segment.end, tuple(found[:ENTITIES]))
 
 
-def _ask(llm: Llm, group: Sequence[Segment], refused: Counter[str]) -> Iterator[tuple[str, str]]:
+def _ask(llm: Llm, group: Sequence[SourceSegment], refused: Counter[str]) -> Iterator[tuple[str, str]]:
     """Questions whose answers stand word for word in a segment."""
     passages = "\n\n".join(f"PASSAGE {n}:\n{one.text}" for n, one in enumerate(group, 1))
     said = _json(_complete(llm, (_TWO if len(group) > 1 else _ONE).format(passages=passages)), list)
@@ -138,7 +138,7 @@ def _ask(llm: Llm, group: Sequence[Segment], refused: Counter[str]) -> Iterator[
             yield text, answer
 
 
-def _judgments(question: str, answer: str, group: Sequence[Segment], model: str) -> Iterator[Judgment]:
+def _judgments(question: str, answer: str, group: Sequence[SourceSegment], model: str) -> Iterator[Judgment]:
     """The answer's place; for two hops also the sentence of the other segment that names what both share."""
     holder = next(one for one in group if answer in one.text)
     yield _place(question, holder, holder.start + holder.text.index(answer), answer, 2.0, model)
@@ -149,12 +149,12 @@ def _judgments(question: str, answer: str, group: Sequence[Segment], model: str)
             yield _place(question, other, start, other.document.text[start:end], 1.0, model)
 
 
-def _naming(segment: Segment, entity: str) -> tuple[int, int]:
+def _naming(segment: SourceSegment, entity: str) -> tuple[int, int]:
     spans = sentences(segment.document.text, segment.start, segment.end)
     return next((span for span in spans if entity in segment.document.text[span[0] : span[1]]), spans[0])
 
 
-def _place(question: str, segment: Segment, start: int, quote: str, grade: float, model: str) -> Judgment:
+def _place(question: str, segment: SourceSegment, start: int, quote: str, grade: float, model: str) -> Judgment:
     document = segment.document
     heading = Outline(document, blocks(document)).path(start, start + len(quote))
     return Judgment(question, document.path, heading, quote, grade, SOURCE, model)

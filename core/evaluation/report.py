@@ -11,7 +11,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Figures in rows; numbers stand to the right."""
 
     title: str
@@ -37,7 +37,7 @@ class Text:
     lines: tuple[str, ...]
 
 
-Part = Table | Chart | Text
+Part = ReportTable | Chart | Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _note(part: Any) -> str:
     return f"<p class=note>{_safe(part.note)}</p>" if part.note else ""
 
 
-_PARTS = {Table: _table_html, Chart: _chart_html, Text: _text_html}
+_PARTS = {ReportTable: _table_html, Chart: _chart_html, Text: _text_html}
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#1b2733;margin:0;background:#fff}
@@ -127,13 +127,15 @@ def markdown(report: Report) -> str:
             continue
         lines += ["", f"## {part.title}", ""]
         lines += (
-            _table_lines(part) if isinstance(part, Table) else [line for text in part.lines for line in (text, "")][:-1]
+            _table_lines(part)
+            if isinstance(part, ReportTable)
+            else [line for text in part.lines for line in (text, "")][:-1]
         )
-        lines += ["", part.note] if isinstance(part, Table) and part.note else []
+        lines += ["", part.note] if isinstance(part, ReportTable) and part.note else []
     return "\n".join(lines) + "\n"
 
 
-def _table_lines(part: Table) -> list[str]:
+def _table_lines(part: ReportTable) -> list[str]:
     rule = tuple("---" for _ in part.heads)
     return [_line(row) for row in (part.heads, rule, *part.rows)]
 

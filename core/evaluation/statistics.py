@@ -9,8 +9,8 @@ from math import ceil, isfinite
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.retrieval.calibration import wilson_lower as wilson_lower
-from core.retrieval.calibration import wilson_upper as wilson_upper
+from core.evaluation.calibration import wilson_lower as wilson_lower
+from core.evaluation.calibration import wilson_upper as wilson_upper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedComparison:
     """A paired comparison. `verdict` is better, worse or "not enough evidence"; `needed` is how many more judged
     queries would probably settle it."""
 
@@ -87,7 +87,7 @@ def compare(
     matters: float = MATTERS,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> Comparison:
+) -> PairedComparison:
     """How much better `after` is than `before`, query by query.
 
     >>> compare([0.5] * 40, [0.75] * 40).sentence
@@ -107,7 +107,7 @@ def compare(
     )
     counts = f"{wins} wins, {len(gaps) - wins - losses} ties, {losses} losses"
     sentence = _sentence(interval, verdict, counts, more, matters)
-    return Comparison(interval, wins, len(gaps) - wins - losses, losses, len(gaps), verdict, more, sentence)
+    return PairedComparison(interval, wins, len(gaps) - wins - losses, losses, len(gaps), verdict, more, sentence)
 
 
 def needed(difference: float, deviation: float, queries: int, matters: float = MATTERS) -> int:

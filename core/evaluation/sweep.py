@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from core.errors import BadInput
 from core.retrieval.candidates import Candidates
 from core.retrieval.config import weights as leg_weights
-from core.retrieval.fusion import FUSIONS, Legs, ceiling, on_one_scale
+from core.retrieval.fusion import FUSIONS, ScaledLegs, ceiling, on_one_scale
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matrix:
+class SweepTable:
     """Candidates of every question. Arrays are legs x questions x candidates, or questions x candidates."""
 
     legs: tuple[str, ...]
@@ -43,7 +43,7 @@ class Matrix:
 
 def matrix(
     found: Sequence[Candidates], units: Sequence[Mapping[int, int]], gains: Sequence[Mapping[int, float]], depth: int
-) -> Matrix:
+) -> SweepTable:
     """Arrays from what `pipeline.gather` found with exact scores: one entry per question in each sequence.
 
     `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units.
@@ -70,7 +70,7 @@ def matrix(
         graded += list(gains[q].values())
         starts.append(len(judged))
     floors = np.array([next(one.floors[leg] for one in found if leg in one.floors) for leg in legs])
-    return Matrix(
+    return SweepTable(
         legs,
         depth,
         scores,
@@ -86,7 +86,7 @@ def matrix(
 # ---------------------------------------------------------------- fusion as arithmetic
 
 
-def normalise(table: Matrix, config: SearchConfig) -> Legs:
+def normalise(table: SweepTable, config: SearchConfig) -> ScaledLegs:
     """What fusion starts from; it changes with legs, depth, normalisation and missing, not with alpha."""
     import numpy as np
 
@@ -106,7 +106,7 @@ def normalise(table: Matrix, config: SearchConfig) -> Legs:
     return on_one_scale(legs, scores, here, places, config.normalisation, floors)
 
 
-def fuse(legs: Legs, config: SearchConfig) -> np.ndarray:
+def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
     """The fused score of every candidate of every question; -inf where there is none."""
     import numpy as np
 
@@ -128,14 +128,14 @@ def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
 # ---------------------------------------------------------------- ranks and measures
 
 
-def ranks(table: Matrix, fused: np.ndarray) -> np.ndarray:
+def ranks(table: SweepTable, fused: np.ndarray) -> np.ndarray:
     """The rank of every judged unit, 0 where it was not found; a document stands where its best chunk stands."""
     from core.evaluation.ranking_loops import rank_judged
 
     return rank_judged(fused, table.units, table.starts, table.judged)
 
 
-def values(table: Matrix, places: np.ndarray, measure: str) -> np.ndarray:
+def values(table: SweepTable, places: np.ndarray, measure: str) -> np.ndarray:
     """A ranking measure for every question, from the ranks of what was judged."""
     import numpy as np
 
@@ -172,7 +172,7 @@ def _split(measure: str) -> tuple[str, int]:
 SWEPT = ("nDCG", "Recall", "MRR", "MAP", "P")
 
 
-def _ideal(table: Matrix, owner: np.ndarray, k: int) -> np.ndarray:
+def _ideal(table: SweepTable, owner: np.ndarray, k: int) -> np.ndarray:
     """The gain of the best possible order."""
     import numpy as np
 

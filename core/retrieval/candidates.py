@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from core.ports import Guide, Ranking
 from core.retrieval.config import weights as leg_weights
-from core.retrieval.fusion import FUSIONS, Legs, best_first, ceiling, on_one_scale
-from core.retrieval.table import Table, stacked
+from core.retrieval.fusion import FUSIONS, ScaledLegs, best_first, ceiling, on_one_scale
+from core.retrieval.table import CandidateTable, stacked
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Candidates:
     guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> CandidateTable:
         """The same as arrays: made when first fused, and not again when a slider moves."""
         return stacked(self.retrieved, self.scores)
 
@@ -38,7 +38,7 @@ class Fused:
 
     ranking: Ranking
     chunks: np.ndarray  # all candidates, in the order of their numbers
-    legs: Legs
+    legs: ScaledLegs
     weights: Mapping[str, float]
     confidence: float
 

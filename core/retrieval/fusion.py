@@ -212,7 +212,7 @@ def _added(rows: Sequence[np.ndarray]) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Legs:
+class ScaledLegs:
     """What fusion gets: legs in the order of their names, each with its scores over the candidates and its places."""
 
     names: tuple[str, ...]
@@ -228,15 +228,15 @@ def on_one_scale(
     places: np.ndarray,
     how: str,
     floors: np.ndarray,
-) -> Legs:
+) -> ScaledLegs:
     """Raw scores on one scale. `floors` are the lowest scores that the legs could give."""
     import numpy as np
 
     scaled = NORMALISATIONS[how](scores, here, floors.reshape(-1, *[1] * (scores.ndim - 1)))
-    return Legs(tuple(names), np.where(here, scaled, 0.0), here, places)
+    return ScaledLegs(tuple(names), np.where(here, scaled, 0.0), here, places)
 
 
-Fusion = Callable[[Legs, Sequence[float], int], "np.ndarray"]
+Fusion = Callable[[ScaledLegs, Sequence[float], int], "np.ndarray"]
 """Legs, their weights and the k of RRF to one score per candidate."""
 
 FUSIONS: Mapping[str, Fusion] = {

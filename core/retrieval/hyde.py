@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.curation.billing import Bill
-from core.curation.quoting import RULE, cut, quoted
 from core.errors import ConcordError
+from core.llm.bill import Bill
+from core.llm.prompt import RULE, cut, quoted
 from core.ports import Llm
 from core.retrieval.trace import Trace
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.curation.billing import Bill
-from core.curation.quoting import RULE, cut, quoted
 from core.errors import ConcordError
+from core.llm.bill import Bill
+from core.llm.prompt import RULE, cut, quoted
 from core.ports import Llm
 from core.retrieval.permutation import permutation
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.analysis import analyser
 from core.chunking.sentences import sentences
-from core.retrieval.analysis import analyser
 from core.types import LexicalOptions
 
 WIDTH = 360  # characters
@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class SnippetSegment:
     """A run of text; `matched` words are the query's, `best` belongs to the best sentence."""
 
     text: str
@@ -30,7 +30,7 @@ class Segment:
 class Snippet:
     """Segments in order, and whether text was left out before or after them."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[SnippetSegment, ...]
     cut_before: bool = False
     cut_after: bool = False
 
@@ -120,17 +120,17 @@ def _word_end(text: str, at: int) -> int:
     return space if space > 0 else at
 
 
-def _segments(text: str, start: int, end: int, marks: Sequence[Span], best: Span | None) -> tuple[Segment, ...]:
+def _segments(text: str, start: int, end: int, marks: Sequence[Span], best: Span | None) -> tuple[SnippetSegment, ...]:
     """The window cut at every mark: plain and matched runs take turns, and the best sentence cuts them once more."""
     first, last = best or (end, end)
-    segments: list[Segment] = []
+    segments: list[SnippetSegment] = []
 
     def run(a: int, b: int, matched: bool) -> None:
         for edge in (first, last):
             if a < edge < b:
-                segments.append(Segment(text[a:edge], matched, first <= a < last))
+                segments.append(SnippetSegment(text[a:edge], matched, first <= a < last))
                 a = edge
-        segments.append(Segment(text[a:b], matched, first <= a < last))
+        segments.append(SnippetSegment(text[a:b], matched, first <= a < last))
 
     at = start
     for a, b in marks:

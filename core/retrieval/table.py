@@ -15,7 +15,7 @@ FEW = 128  # scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class CandidateTable:
     """Legs in the order of their names, by candidates."""
 
     chunks: np.ndarray  # the numbers of the candidates
@@ -24,7 +24,7 @@ class Table:
     places: np.ndarray  # in the leg's own ranking; 0 where it did not retrieve
 
 
-def stacked(retrieved: Mapping[str, Ranking], scores: Mapping[str, Mapping[int, float]]) -> Table:
+def stacked(retrieved: Mapping[str, Ranking], scores: Mapping[str, Mapping[int, float]]) -> CandidateTable:
     """Rankings and scores by leg as one table.
 
     >>> made = stacked({"a": {7: 0.9}, "b": {5: 2.0, 7: 1.0}}, {"a": {7: 0.9}, "b": {5: 2.0, 7: 1.0}})
@@ -49,7 +49,7 @@ def stacked(retrieved: Mapping[str, Ranking], scores: Mapping[str, Mapping[int, 
             order = own.argsort()
             at = chunks.searchsorted(own[order])  # sorted keys are found several times quicker
         places[n, at] = order + 1
-    return Table(chunks, given, here, places)
+    return CandidateTable(chunks, given, here, places)
 
 
 def _union(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
@@ -63,14 +63,14 @@ def _union(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
     return union, [union.searchsorted(column) for column in columns]
 
 
-def _few(said: Sequence[Mapping[int, float]], found: Sequence[Ranking]) -> Table:
+def _few(said: Sequence[Mapping[int, float]], found: Sequence[Ranking]) -> CandidateTable:
     """The same for a handful of candidates, where each call of numpy costs more than what it does."""
     import numpy as np
 
     chunks = sorted(set().union(*said))
     places = [dict(zip(ranking, range(1, len(ranking) + 1), strict=True)) for ranking in found]
     whole = all(len(own) == len(chunks) for own in said)
-    return Table(
+    return CandidateTable(
         np.array(chunks, np.int64),
         np.array([[own.get(chunk, 0.0) for chunk in chunks] for own in said]),
         np.ones((len(said), len(chunks)), bool)

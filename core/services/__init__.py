@@ -1,1 +1,1 @@
-"""Use cases, one file per noun. Services know ports, never adapters."""
+"""Use cases, one room per part of the menu. Services know ports, never adapters; `core.bootstrap.App` has one field per room."""

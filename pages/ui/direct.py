@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from core.access import Actor
 from core.errors import ConcordError
-from core.services.accounts import Accounts
+from core.services.people.accounts import Accounts
 
 _KEY = secrets.token_bytes(32)
 _LIFE = 12 * 3600  # seconds

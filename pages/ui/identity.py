@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import ConcordError, NotFound, Refused
-from core.services.accounts import may_demo
+from core.services.people.accounts import may_demo
 from pages.ui import flash, keys
 from pages.ui.workspace import app
 
@@ -56,15 +56,15 @@ def _persona() -> Actor:
         st.error(refusal(address))
         st.stop()
     try:
-        return app().accounts.actor(st.session_state.get(keys.PERSONA, "admin"))
+        return app().people.accounts.actor(st.session_state.get(keys.PERSONA, "admin"))
     except (NotFound, Refused):
-        return app().accounts.actor(next(one.id for one in app().accounts.all() if one.active))
+        return app().people.accounts.actor(next(one.id for one in app().people.accounts.all() if one.active))
 
 
 def _signed_in() -> Actor:
     """A local account; asked anew on every run, so a role that was taken away is gone at once."""
     try:
-        return app().accounts.actor(st.session_state.get(keys.ACCOUNT, ""))
+        return app().people.accounts.actor(st.session_state.get(keys.ACCOUNT, ""))
     except ConcordError:
         _sign_in_page()
         st.stop()
@@ -81,7 +81,7 @@ def _sign_in_page() -> None:
             pressed = st.form_submit_button("Sign in", type="primary", width="stretch")
         if pressed:
             try:
-                found = app().accounts.sign_in(name, password)
+                found = app().people.accounts.sign_in(name, password)
             except ConcordError as error:
                 st.error(flash.plain(str(error)), icon=":material/lock:")
             else:
@@ -100,7 +100,7 @@ def _provider() -> Actor:
         st.button("Sign in with your organisation", on_click=st.login, type="primary", icon=":material/login:")
         st.stop()
     email, verified = str(st.user.get("email") or ""), st.user.get("email_verified") is not False
-    found = app().accounts.by_email(email) if verified else None
+    found = app().people.accounts.by_email(email) if verified else None
     if found is None:
         _refuse(email.lower()[:80] or "no address", "no account that is on" if verified else "address not verified")
         st.error(f"There is no account for {flash.plain(email or 'you')}. Ask an admin to add it.")
@@ -108,7 +108,7 @@ def _provider() -> Actor:
         st.stop()
     if st.session_state.get(keys.ACCOUNT) != found.id:
         _begin(found)
-        app().auditing.note(found, "sign in", found.name)
+        app().people.audit.note(found, "sign in", found.name)
     return found
 
 
@@ -116,7 +116,7 @@ def _refuse(email: str, why: str) -> None:
     """Note it once, however often the page is drawn."""
     if st.session_state.get(keys.REFUSED) != email:
         st.session_state[keys.REFUSED] = email
-        app().accounts.refuse(email, why)
+        app().people.accounts.refuse(email, why)
 
 
 def _begin(actor: Actor) -> None:
@@ -156,7 +156,7 @@ def foot() -> None:
 
 
 def _persona_switch() -> None:
-    people = {one.id: one for one in app().accounts.all() if one.active}
+    people = {one.id: one for one in app().people.accounts.all() if one.active}
     st.selectbox(
         "Demo: you act as",
         list(people),

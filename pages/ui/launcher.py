@@ -28,13 +28,13 @@ for name in ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.scrip
 from core.access import Actor, allowed  # noqa: E402
 from core.bootstrap import App  # noqa: E402
 from core.errors import ConcordError  # noqa: E402
-from core.services.accounts import may_demo  # noqa: E402
-from core.services.comparing import to_json  # noqa: E402
+from core.services.people.accounts import may_demo  # noqa: E402
+from core.services.playground.compare import to_json  # noqa: E402
 from core.settings import load  # noqa: E402
 from pages.ui import direct, flash  # noqa: E402
 from pages.ui.components.search_view import answer, filters_from  # noqa: E402
 from pages.ui.identity import refusal  # noqa: E402
-from pages.ui.playground_parts import serving  # noqa: E402
+from pages.ui.playground import serving  # noqa: E402
 from pages.ui.security import SecurityHeaders  # noqa: E402
 from pages.ui.workspace import app as workspace  # noqa: E402
 
@@ -57,7 +57,7 @@ def check_address() -> None:
 async def health(request: Request) -> JSONResponse:
     """Whether the app is up, and what it serves."""
     current = await anyio.to_thread.run_sync(opened)
-    serving = current.shelf.current(current.preferences.production().profile)
+    serving = current.index.generations.current(current.platform.settings.production().profile)
     return JSONResponse(
         {
             "status": "ok",
@@ -69,7 +69,9 @@ async def health(request: Request) -> JSONResponse:
 
 def _holder(request: Request) -> Actor | None:
     """Whoever the token of a request was made for."""
-    return direct.holder(request.headers.get("authorization", "").removeprefix("Bearer ").strip(), opened().accounts)
+    return direct.holder(
+        request.headers.get("authorization", "").removeprefix("Bearer ").strip(), opened().people.accounts
+    )
 
 
 async def find(request: Request) -> Response:
@@ -95,8 +97,8 @@ async def compare(request: Request) -> Response:
         return JSONResponse({"error": "This token is too old, or may not compare configurations."}, status_code=401)
 
     def answer() -> dict[str, Any]:
-        setup = opened().notebook.opened(actor, request.query_params.get("link", ""))
-        return to_json(opened().comparing.run(setup.query, setup.columns, setup.filters))
+        setup = opened().playground.notebook.opened(actor, request.query_params.get("link", ""))
+        return to_json(opened().playground.comparer.run(setup.query, setup.columns, setup.filters))
 
     try:
         return await _answered(request, answer)
@@ -131,7 +133,7 @@ def warm_up() -> None:
     """Imports, index, model and compiled loops; then the start-up heap is frozen, which makes every rerun cheaper."""
     import pandas  # noqa: F401
 
-    opened().warm()
+    opened().platform.workspace.warm()
     gc.collect()
     gc.freeze()
 

@@ -10,7 +10,7 @@ PAGES = {
         ("documents", "Documents", ":material/description:", "read documents"),
         ("upload", "Upload", ":material/upload_file:", "propose a change"),
         ("reviews", "Reviews", ":material/rate_review:", "propose a change"),
-        ("board", "Freshness", ":material/event_available:", "read documents"),
+        ("freshness", "Freshness", ":material/event_available:", "read documents"),
     ),
     "Analysis": (
         ("playground", "Playground", ":material/compare_arrows:", "compare configurations"),

@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.services.jobs import Job, seconds_left
+from core.services.platform.jobs import Job, seconds_left
 from pages.ui import acts, flash, identity
 from pages.ui.workspace import app
 
@@ -25,7 +25,7 @@ NAMES = {
 
 def draw(kinds: Sequence[str]) -> None:
     """While something runs, this part looks again every second; when it ends, the page is drawn anew."""
-    newest = next((job for job in app().jobs.recent(50) if job.kind in kinds), None)
+    newest = next((job for job in app().platform.jobs.recent(50) if job.kind in kinds), None)
     if _running(kinds):
         _live(tuple(kinds))
     elif newest and newest.state == "failed":
@@ -33,13 +33,13 @@ def draw(kinds: Sequence[str]) -> None:
 
 
 def _running(kinds: Sequence[str]) -> list[Job]:
-    return [job for job in app().jobs.recent(50) if job.open and job.kind in kinds]
+    return [job for job in app().platform.jobs.recent(50) if job.open and job.kind in kinds]
 
 
 @st.fragment(run_every="1s")
 def _live(kinds: tuple[str, ...]) -> None:
     identity.require("run an evaluation")
-    app().jobs.sweep()
+    app().platform.jobs.sweep()
     found = _running(kinds)
     for job in found:
         _one(job)
@@ -73,5 +73,5 @@ def stop(job: int) -> None:
 
 
 def _stop(actor: Actor, job: int) -> str:
-    app().measuring.cancel(actor, job)
+    app().evaluation.jobs.cancel(actor, job)
     return f"Job {job} was asked to stop; what was finished stays."

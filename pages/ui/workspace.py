@@ -9,13 +9,14 @@ import streamlit as st
 from core import strict
 from core.bootstrap import App, build
 from core.curation.links import backlinks
+from core.evaluation import comparisons
 from core.evaluation.anchoring import Anchored
-from core.evaluation.comparisons import Compared, Standing, compare, leaderboard
+from core.evaluation.comparisons import LeaderboardRow, RunComparison, compare
 from core.evaluation.runs import Run
 from core.retrieval import config as configs
-from core.services.comparing import Column, Held
-from core.services.overview import Overview
-from core.services.tuning import AlphaCurve, Laid
+from core.services.knowledge.home import Overview
+from core.services.playground.compare import Column, Held
+from core.services.tuning.sweeps import AlphaCurve, Laid
 from core.settings import load
 from core.types import Filters
 
@@ -24,31 +25,33 @@ from core.types import Filters
 def app() -> App:
     """The workspace that the environment names; interrupted work goes on, and the index catches up."""
     made = build(load())
-    made.create()
-    made.catch_up()
+    made.platform.workspace.create()
+    made.platform.workspace.catch_up()
     return made
 
 
 def overview() -> Overview:
     """The state of the knowledge base; looked at anew when documents, index or day change."""
     current = app()
-    serving = current.shelf.current(current.preferences.production().profile)
-    return _overview(current.store.head(), serving.folder if serving else "", str(current.finding.clock.today()))
+    serving = current.index.generations.current(current.platform.settings.production().profile)
+    return _overview(
+        current.knowledge.store.head(), serving.folder if serving else "", str(current.search.page.clock.today())
+    )
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
 def _overview(head: str, generation: str, day: str) -> Overview:
-    return app().overviews.overview()
+    return app().knowledge.home.overview()
 
 
 def links_to(path: str) -> tuple[tuple[str, str], ...]:
     """Documents that link to a path."""
-    return _backlinks(app().store.head()).get(path, ())
+    return _backlinks(app().knowledge.store.head()).get(path, ())
 
 
 @st.cache_data(max_entries=2, show_spinner=False)
 def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    return dict(backlinks(app().documents.all()))
+    return dict(backlinks(app().knowledge.documents.all()))
 
 
 def memory(run: str, profile: str, filters: Filters) -> Held | None:
@@ -58,23 +61,23 @@ def memory(run: str, profile: str, filters: Filters) -> Held | None:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _memory(run: str, profile: str, filters: str) -> dict[str, Held]:
-    return app().comparing.hold([Column(profile)], strict.parse(Filters, json.loads(filters), "filters"))
+    return app().playground.comparer.hold([Column(profile)], strict.parse(Filters, json.loads(filters), "filters"))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def run(number: str) -> Run:
     """A run with all its questions; a run never changes."""
-    return app().runs.get(number)
+    return app().evaluation.runs.get(number)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def board(numbers: tuple[str, ...], measure: str) -> tuple[Standing, ...]:
+def leaderboard(numbers: tuple[str, ...], measure: str) -> tuple[LeaderboardRow, ...]:
     """Runs by their mean, with intervals."""
-    return leaderboard([run(number) for number in numbers], measure)
+    return comparisons.leaderboard([run(number) for number in numbers], measure)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def versus(before: str, after: str, measure: str) -> Compared:
+def versus(before: str, after: str, measure: str) -> RunComparison:
     """Two runs, question by question."""
     return compare(run(before), run(after), measure)
 
@@ -82,14 +85,14 @@ def versus(before: str, after: str, measure: str) -> Compared:
 def generation() -> str:
     """What names the serving generation; "" when there is none."""
     current = app()
-    serving = current.shelf.current(current.preferences.production().profile)
+    serving = current.index.generations.current(current.platform.settings.production().profile)
     return serving.folder if serving else ""
 
 
 @st.cache_resource(max_entries=4, show_spinner="Searching every question once")
 def laid(queryset: str, digest: str, generation: str, day: str, depth: int) -> Laid:
     """A query set as arrays, so that a slider needs no search; laid anew when the set, the index or the day changes."""
-    return app().tuning.lay(queryset, depth=depth)
+    return app().tuning.sweeps.lay(queryset, depth=depth)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Drawing the curve")
@@ -97,17 +100,17 @@ def alpha_curve(
     queryset: str, digest: str, generation: str, day: str, depth: int, config: str, measure: str
 ) -> AlphaCurve:
     """A measure over alpha for one way of searching."""
-    return app().tuning.alpha(laid(queryset, digest, generation, day, depth), configs.parse(config), measure)
+    return app().tuning.sweeps.alpha(laid(queryset, digest, generation, day, depth), configs.parse(config), measure)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Weighing against production")
-def evidence(run: str, production: str, generation: str, digest: str, measure: str) -> Compared:
+def evidence(run: str, production: str, generation: str, digest: str, measure: str) -> RunComparison:
     """A run against what is in production."""
-    return app().production.evidence(run, measure)
+    return app().tuning.production.evidence(run, measure)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def unmapped(queryset: str, digest: str, generation: str) -> tuple[Anchored, ...]:
     """Judgments of a set that find no place in the serving generation."""
     current = app()
-    return current.querysets.unmapped(queryset, current.searching.index())
+    return current.evaluation.querysets.unmapped(queryset, current.search.searcher.index())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.services.lineage import Line
+from core.services.knowledge.blame import BlameLine
 from pages.ui import style
 from pages.ui.components import component
 
 
-def blame_view(lines: Sequence[Line], key: str) -> Any:
+def blame_view(lines: Sequence[BlameLine], key: str) -> Any:
     """Draw the lines; a stretch by the same step is named once."""
     last = ""
     rows = []

@@ -9,7 +9,7 @@ from core import strict
 from core.bootstrap import App
 from core.errors import ConcordError
 from core.retrieval.config import name as config_name
-from core.services.finding import Findings, Found, Group
+from core.services.search.page import Group, PagePassage, PageResults
 from core.types import Filters
 from pages.ui import keys, style
 from pages.ui.components import component
@@ -62,7 +62,7 @@ def search_view(asked: Mapping[str, Any], found: Mapping[str, Any] | None, direc
 def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:
     """Search, and everything the component draws of it; a refusal is its own sentence."""
     try:
-        return view(app.finding.find(query, filters), filters)
+        return view(app.search.page.find(query, filters), filters)
     except ConcordError as error:
         return {"error": str(error)}
 
@@ -72,7 +72,7 @@ def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filte
     return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
 
 
-def view(found: Findings, filters: Filters) -> dict[str, Any]:
+def view(found: PageResults, filters: Filters) -> dict[str, Any]:
     """Everything the component draws, as plain values."""
     result = found.result
     passages = sum(len(group.passages) for group in found.groups)
@@ -109,7 +109,7 @@ def _advice(filters: Filters) -> str:
     return first + "a form number, or a name as it is written in the document."
 
 
-def _options(name: str, found: Findings, filters: Filters) -> list[dict[str, Any]]:
+def _options(name: str, found: PageResults, filters: Filters) -> list[dict[str, Any]]:
     """The most frequent values, and every chosen one."""
     counts, chosen = dict(found.facets.get(name, ())), getattr(filters, name)
     names = list(dict.fromkeys([*list(counts)[:MAX_OPTIONS], *chosen]))
@@ -144,7 +144,7 @@ def _group(group: Group) -> dict[str, Any]:
     }
 
 
-def _passage(group: Group, found: Found) -> dict[str, Any]:
+def _passage(group: Group, found: PagePassage) -> dict[str, Any]:
     hit = found.hit
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {
@@ -158,7 +158,7 @@ def _passage(group: Group, found: Found) -> dict[str, Any]:
     }
 
 
-def _why(found: Found) -> dict[str, Any]:
+def _why(found: PagePassage) -> dict[str, Any]:
     hit = found.hit
     total = sum(leg.weight for leg in hit.legs.values()) or 1.0
     legs = [

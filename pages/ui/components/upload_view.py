@@ -8,7 +8,7 @@ from typing import Any
 from core.curation.diffs import diff
 from core.curation.duplicates import Duplicate
 from core.curation.findings import Finding
-from core.curation.uploads import Batch, Item, document_of
+from core.curation.uploads import Batch, UploadItem, document_of
 from pages.ui import style
 from pages.ui.components import component
 
@@ -21,7 +21,7 @@ def upload_list(batch: Batch, opened: int, key: str) -> Any:
     return component("upload")(key=key, data={"items": items, "open": opened}, on_open_change=lambda: None)
 
 
-def _line(n: int, item: Item) -> dict[str, object]:
+def _line(n: int, item: UploadItem) -> dict[str, object]:
     document = document_of(item)
     return {
         "n": n,
@@ -33,11 +33,11 @@ def _line(n: int, item: Item) -> dict[str, object]:
     }
 
 
-def _waits(item: Item) -> bool:
+def _waits(item: UploadItem) -> bool:
     return item.undecided and item.state != "refused"
 
 
-def why(item: Item) -> str:
+def why(item: UploadItem) -> str:
     """The one thing to know about an item."""
     if item.choice == "drop":
         same = any(one.kind == "same content" and one.path == item.path for one in item.duplicates)

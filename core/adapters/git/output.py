@@ -1,0 +1,76 @@
+"""What git prints, read: entries of a tree, edits of a commit, steps of a history, lines with who wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.curation.policy import FILE as RULES
+from core.types import Commit, Edit, Person, TreeEntry
+
+_KINDS = {"A": "added", "C": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
+
+
+def entry(line: bytes) -> TreeEntry | None:
+    """A line of `ls-tree --long`: mode, type, blob, size, path."""
+    if not line:
+        return None
+    facts, path = line.split(b"\t", 1)
+    mode, _, blob, size = facts.split()
+    name = path.decode("utf-8", "replace")
+    return TreeEntry(name, blob.decode(), int(size)) if mode.startswith(b"100") and is_document(name) else None
+
+
+def is_document(path: str) -> bool:
+    """Whether a path is that of a document."""
+    return path.endswith(".md") and not path.startswith(".")
+
+
+def is_reviewed(path: str) -> bool:
+    """Whether a path goes through review: documents, and the rules themselves."""
+    return is_document(path) or path == RULES
+
+
+def edits(fields: Iterator[bytes]) -> Iterator[Edit]:
+    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or a copy."""
+    for field in fields:
+        if not field.strip().startswith(b":"):
+            continue
+        *_, new, letter = field.decode().split()
+        kind = _KINDS[letter[0]]
+        first = next(fields).decode("utf-8", "replace")
+        if letter[0] in "RC":
+            path = next(fields).decode("utf-8", "replace")
+            yield Edit(kind, path, old_path=first if kind == "renamed" else "", blob=new)
+        else:
+            yield Edit(kind, first, blob="" if kind == "deleted" else new)
+
+
+def step(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
+    """A record of `log` in the format that the store asks for: the commit, and the files that it changed."""
+    head, _, rest = record.partition(b"\x02")
+    commit, parents, name, email, when, message = head.decode("utf-8", "replace").split("\0", 5)
+    made = Commit(commit, Person(name, email), when, message.strip(), parents=tuple(parents.split()))
+    return made, tuple(edits(iter(rest.split(b"\0"))))
+
+
+def blamed(out: bytes) -> tuple[tuple[str, str], ...]:
+    """`blame --line-porcelain`: every line with the commit that wrote it."""
+    found: list[tuple[str, str]] = []
+    commit = ""
+    for line in out.decode("utf-8", "replace").split("\n"):
+        if line.startswith("\t"):
+            found.append((commit, line[1:]))
+            commit = ""
+        elif not commit:
+            commit = line.split(" ", 1)[0]
+    return tuple(found)
+
+
+def merged(out: bytes) -> tuple[str, dict[str, dict[int, str]]]:
+    """`merge-tree --write-tree -z`: the tree, and the paths that it could not decide, each with its blobs by stage."""
+    tree, *lines = [part.decode() for part in out.split(b"\0") if part]
+    found: dict[str, dict[int, str]] = {}
+    for facts, path in sorted((line.split("\t", 1) for line in lines), key=lambda pair: pair[1]):
+        _, blob, stage = facts.split()
+        found.setdefault(path, {})[int(stage)] = blob
+    return tree, found

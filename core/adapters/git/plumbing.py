@@ -1,0 +1,162 @@
+"""git's small tools on one bare repository: blobs, trees, commits, and branches that move by compare-and-swap.
+
+Each call is a process in a clean environment. GitPython only runs it: its own index is not thread-safe. One flock
+serialises the writers of all processes; git children inherit it, so a killed app cannot leave half a commit behind
+an open lock.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from git.cmd import Git
+
+from core.adapters.git import output
+from core.adapters.system.files import flock, fsync_folder
+from core.curation.names import safe_revision
+from core.errors import Conflict, Corrupt
+from core.types import Person
+
+APP = Person("Concord", "concord@localhost")
+
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "HOME": "/nonexistent",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C.UTF-8",
+}
+_NOBODY = "0" * 40
+
+
+class Plumbing:
+    """The tools on one bare repository. They obey; what is allowed is for the store to say."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def ask(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
+    ) -> bytes:
+        """What git prints; it must not fail."""
+        code, out = self.run(*arguments, stdin=stdin, env=env, bare=bare)
+        if code:
+            raise Corrupt(f"git {arguments[0]} failed in the knowledge base. Run: python -m core verify")
+        return out
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        bare: bool = True,
+        merge_errors: bool = False,
+    ) -> tuple[int, bytes]:
+        """Exit code and output, for what may fail."""
+        git = Git(str(self.path))
+        git.update_environment(**_ENVIRONMENT, **(env or {}))
+        where = [f"--git-dir={self.path}"] if bare else []
+        with tempfile.TemporaryFile() as pipe:
+            pipe.write(stdin)
+            pipe.seek(0)
+            code, out, errors = git.execute(
+                ["git", *where, *arguments],
+                istream=pipe,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                close_fds=False,
+            )
+        return code, out + (errors.encode() if merge_errors else b"")
+
+    def merged(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
+        """The tree of a merge, and the paths that both sides changed in different ways, each with its blobs by stage."""
+        code, out = self.run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
+        if code not in (0, 1):
+            raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
+        return output.merged(out)
+
+    def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
+        """The tree of `parent` with other blobs at some paths, built in a private index; "" deletes."""
+        lines = [f"100644 {blob} 0\t{path}" if blob else f"0 {_NOBODY} 0\t{path}" for path, blob in blobs.items()]
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
+            index = {"GIT_INDEX_FILE": f"{folder}/index"}
+            self.ask("read-tree", *([parent] if parent else ["--empty"]), env=index)
+            given = "".join(f"{line}\0" for line in lines).encode()
+            self.ask("update-index", "-z", "--index-info", stdin=given, env=index)
+            return self.ask("write-tree", env=index).decode().strip()
+
+    def names(self, tree: str) -> dict[str, str]:
+        """Every path of a tree with its blob."""
+        out = self.ask("ls-tree", "-r", "-z", tree) if tree else b""
+        lines = (line.split(b"\t", 1) for line in out.split(b"\0") if line)
+        return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, path in lines}
+
+    def write_blobs(self, contents: Sequence[bytes]) -> list[str]:
+        """Any number of blobs through one process: loose objects for few, one pack for many, both synced."""
+        if not contents:
+            return []
+        parts: list[bytes] = []
+        for mark, content in enumerate(contents, 1):
+            parts += [b"blob\nmark :%d\ndata %d\n" % (mark, len(content)), content, b"\n"]
+        parts += [b"get-mark :%d\n" % mark for mark in range(1, len(contents) + 1)]
+        out = self.ask("fast-import", "--quiet", "--done", stdin=b"".join(parts) + b"done\n")
+        return out.decode().split()
+
+    def commit(self, tree: str, parents: Sequence[str], author: Person, message: str) -> str:
+        """A commit that no branch points to yet."""
+        who = {
+            "GIT_AUTHOR_NAME": _one_line(author.name) or "unknown",
+            "GIT_AUTHOR_EMAIL": _one_line(author.email) or "unknown@localhost",
+            "GIT_COMMITTER_NAME": APP.name,
+            "GIT_COMMITTER_EMAIL": APP.email,
+        }
+        options = [option for parent in parents for option in ("-p", parent)]
+        out = self.ask("commit-tree", tree, *options, stdin=_printable(message).encode(), env=who)
+        return out.decode().strip()
+
+    def tree_of(self, commit: str) -> str:
+        """The tree of a commit."""
+        return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+
+    def swap(self, branch: str, new: str, old: str) -> None:
+        """Move a branch from `old` to `new`, or leave it where it is."""
+        code, _ = self.run("update-ref", f"refs/heads/{branch}", new, old or _NOBODY)
+        if code:
+            raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+        self.sync(branch)
+
+    def sync(self, branch: str) -> None:
+        """git syncs objects and the ref file; the folders that name them are ours to sync."""
+        for top in ("refs/heads", "logs/refs/heads"):
+            folder = (self.path / top / branch).parent
+            while folder != self.path:
+                if folder.is_dir():
+                    fsync_folder(folder)
+                folder = folder.parent
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the writers' lock; what a killed writer left is swept first."""
+        with flock(self.path / "concord.lock", inherit=True):
+            self._sweep()
+            yield
+
+    def _sweep(self) -> None:
+        for pattern in ("*.lock", "refs/**/*.lock", "logs/**/*.lock"):
+            for stale in self.path.glob(pattern):
+                if stale.name != "concord.lock":
+                    stale.unlink(missing_ok=True)
+
+
+def _printable(message: str) -> str:
+    return "".join(c for c in message if c.isprintable() or c == "\n")
+
+
+def _one_line(text: str) -> str:
+    return "".join(c for c in text if c.isprintable() and c not in "<>").strip()

@@ -1,0 +1,295 @@
+"""Documents in a bare git repository, never checked out: a working tree is global state that two reviewers would fight over.
+
+Names pass an allowlist before git sees them, and what git would drop or mix in silence is refused with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from core.adapters.git import output
+from core.adapters.git.plumbing import Plumbing
+from core.curation.names import clashes, safe_path, safe_revision
+from core.errors import BadInput, Conflict, Corrupt, NotFound
+from core.types import Commit, Edit, Person, TreeEntry
+
+MAIN = "main"
+
+_CONFIG = {
+    "core.fsync": "committed",
+    "gc.auto": "0",
+    "core.logAllRefUpdates": "true",
+    "core.protectNTFS": "true",
+    "core.protectHFS": "true",
+    "core.quotePath": "false",
+}
+_SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
+
+
+class GitStore:
+    """The `Store` port on one bare repository."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.git = Plumbing(self.path)
+
+    def create(self) -> None:
+        """Make the repository if it is not there; wait for what a killed writer's git still does, and sweep the rest."""
+        if not (self.path / "HEAD").exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.git.ask("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
+        have = self.git.ask("config", "--list", "-z").decode().split("\0")
+        missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
+        with self.git.writing():  # else a start could repair before the last step of a killed writer arrives
+            for key, value in missing.items():
+                self.git.ask("config", key, value)
+
+    # ------------------------------------------------------------ reading
+
+    def head(self, branch: str = MAIN) -> str:
+        """The newest commit of a branch, or "" when there is none. Asked by every search, so it starts no process."""
+        name = f"refs/heads/{safe_revision(branch)}"
+        try:
+            return (self.path / name).read_text().strip()
+        except OSError:
+            return self._packed().get(name, "")
+
+    def _packed(self) -> dict[str, str]:
+        """Refs that somebody's `git pack-refs` put into one file."""
+        try:
+            lines = (self.path / "packed-refs").read_text().splitlines()
+        except OSError:
+            return {}
+        return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
+
+    def resolve(self, revision: str) -> str:
+        """The full commit id behind a branch name or a short id."""
+        name = safe_revision(revision)
+        for candidate in (f"refs/heads/{name}", name):
+            code, out = self.git.run("rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}")
+            if code == 0:
+                return out.decode().strip()
+        raise NotFound(f"There is no commit or branch {revision!r} in the knowledge base.")
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Whether a commit came after another, or is the same."""
+        return self.git.run("merge-base", "--is-ancestor", safe_revision(ancestor), safe_revision(commit))[0] == 0
+
+    def entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Every Markdown file of a commit, by path."""
+        if not commit:
+            return ()
+        out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
+        return tuple(entry for line in out.split(b"\0") if (entry := output.entry(line)))
+
+    def read(self, commit: str, path: str) -> bytes:
+        """One file at one commit."""
+        code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
+        if code:
+            raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
+        return out
+
+    def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
+        """Many files by blob id, in the order asked, through one git process."""
+        if not blobs:
+            return
+        out = memoryview(self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
+        at = 0
+        for blob in blobs:
+            line_end = bytes(out[at : at + 200]).index(b"\n") + at
+            header = bytes(out[at:line_end]).split()
+            if len(header) != 3 or header[1] != b"blob":
+                raise Corrupt(f"The repository lacks blob {blob}. Run: python -m core verify")
+            at = line_end + 1
+            yield bytes(out[at : at + int(header[2])])
+            at += int(header[2]) + 1
+
+    def changed(self, old: str, new: str) -> tuple[Edit, ...]:
+        """What differs between two commits; a moved file is one rename."""
+        if not old:
+            return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
+        out = self.git.ask(
+            "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new)
+        )
+        return tuple(
+            edit
+            for edit in output.edits(iter(out.split(b"\0")))
+            if output.is_reviewed(edit.path) or output.is_reviewed(edit.old_path)
+        )
+
+    def fork(self, one: str, other: str) -> str:
+        """The newest commit that two lines share; "" when they share none."""
+        code, out = self.git.run("merge-base", safe_revision(one), safe_revision(other))
+        return "" if code else out.decode().strip()
+
+    def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
+        """Paths that a merge could not decide, without merging."""
+        return tuple(self.git.merged(self.head(into), head)[1])
+
+    def sides(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
+        """Per path that a merge could not decide the blobs of base, `head` and `onto`; "" where a side has none.
+
+        A document is found under its new path. Where both sides renamed it git mixes their texts; here each has its own.
+        """
+        mine, theirs = self.git.names(head), self.git.names(onto)
+        found: dict[str, tuple[str, str, str]] = {}
+        for path, blobs in self.git.merged(onto, head)[1].items():
+            own = [names.get(path, blobs[stage]) if stage in blobs else "" for stage, names in ((3, mine), (2, theirs))]
+            found[path] = (blobs.get(1, ""), own[0], own[1])
+        return found
+
+    def clashes(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
+        """Paths that a merge would put side by side although they differ only in case or Unicode form."""
+        base = self.head(into)
+        return self._worse(self.git.names(self.git.merged(base, head)[0]), (base,))
+
+    def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
+        """Every line of a document with the commit that wrote it."""
+        return output.blamed(self.git.ask("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path)))
+
+    def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        """Steps of the main line, newest first, each with the files it changed."""
+        if not commit:
+            return ()
+        span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
+        return self._log([f"--max-count={limit}"] if limit else [], [span])
+
+    def history(self, commit: str, path: str) -> tuple[Commit, ...]:
+        """The steps that made a document what it is, newest first, through renames, back to where it was added."""
+        steps, wanted = [], safe_path(path)
+        for step, edits in self._log(["--follow"], [safe_revision(commit), "--", wanted]):
+            for edit in edits:
+                steps.append(Commit(step.id, step.author, step.when, step.message, edit.path, edit.blob, step.parents))
+            if any(edit.kind == "added" for edit in edits):
+                break  # git goes on with what it was copied from, or what was deleted before
+        return tuple(steps)
+
+    def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
+        out = self.git.ask("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
+        return tuple(output.step(record) for record in out.split(b"\x01") if record)
+
+    def branches(self, prefix: str = "") -> tuple[str, ...]:
+        """Names of branches, in order."""
+        out = self.git.ask("for-each-ref", "--format=%(refname:short)", f"refs/heads/{prefix}").decode()
+        return tuple(out.split())
+
+    def check(self) -> tuple[str, ...]:
+        """What `git fsck` finds wrong; nothing when all is well."""
+        code, out = self.git.run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
+        return tuple(out.decode(errors="replace").splitlines()) if code else ()
+
+    # ------------------------------------------------------------ writing
+
+    def commit(
+        self,
+        branch: str,
+        files: Mapping[str, bytes | None],
+        author: Person,
+        message: str,
+        *,
+        expected: str | None = None,
+    ) -> str:
+        """Write and delete (None) files as one commit on a branch; nothing is written if the branch moved.
+
+        `expected` is the commit the author saw; None means whatever the branch holds now.
+        """
+        paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
+        with self.git.writing():
+            parent = self.head(branch)
+            if expected is not None and parent != expected:
+                raise Conflict(
+                    "The knowledge base moved on while you were writing. Nothing was saved; look again and retry."
+                )
+            tree = self._tree(parent, paths, (parent,))
+            if parent and tree == self.git.tree_of(parent):
+                raise BadInput("Nothing to save: the documents are the same as before.")
+            commit = self.git.commit(tree, (parent,) if parent else (), author, message)
+            self.git.swap(branch, commit, parent)
+            return commit
+
+    def begin(self, author: Person, message: str) -> str:
+        """The main line with an empty first commit, if it has none yet: a change needs something to depart from."""
+        with self.git.writing():
+            if head := self.head(MAIN):
+                return head
+            commit = self.git.commit(self.git.ask("mktree").decode().strip(), (), author, message)
+            self.git.swap(MAIN, commit, "")
+            return commit
+
+    def branch(self, name: str, at: str) -> None:
+        """Start a branch at a commit; it must not exist."""
+        with self.git.writing():
+            self.git.swap(safe_revision(name), safe_revision(at), "")
+
+    def drop(self, name: str) -> None:
+        """Remove a branch; its commits stay reachable from what was merged."""
+        with self.git.writing():
+            self.git.ask("update-ref", "-d", f"refs/heads/{safe_revision(name)}")
+            self.git.sync(name)
+
+    def merge(self, head: str, author: Person, message: str, *, into: str = MAIN) -> str:
+        """Merge exactly this commit into a branch, without a working tree. Conflicts are reported, not guessed."""
+        with self.git.writing():
+            base = self.head(into)
+            tree, paths = self.git.merged(base, head)
+            if paths:
+                raise Conflict(
+                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
+                )
+            self._assert_apart(self.git.names(tree), (base,))
+            commit = self.git.commit(tree, (base, head), author, message)
+            self.git.swap(into, commit, base)
+            return commit
+
+    def weave(
+        self,
+        branch: str,
+        onto: str,
+        files: Mapping[str, bytes | None],
+        author: Person,
+        message: str,
+        *,
+        expected: str,
+    ) -> str:
+        """Bring a branch up to date: merge `onto` into it, with `files` for what git could not decide."""
+        with self.git.writing():
+            if self.head(branch) != expected:
+                raise Conflict("The change moved on while you were solving. Nothing was saved; look again and retry.")
+            paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
+            tree = self._tree(self.git.merged(onto, expected)[0], paths, (onto, expected))
+            commit = self.git.commit(tree, (expected, onto), author, message)
+            self.git.swap(branch, commit, expected)
+            return commit
+
+    # ------------------------------------------------------------ what git would let pass
+
+    def _tree(self, parent: str, files: Mapping[str, bytes | None], before: Sequence[str]) -> str:
+        """The tree of `parent` with `files` applied; no worse than those `before`."""
+        written = [(path, content) for path, content in files.items() if content is not None]
+        made = self.git.write_blobs([content for _, content in written])
+        blobs = dict.fromkeys(files, "") | dict(zip((path for path, _ in written), made, strict=True))
+        tree = self.git.tree(parent, blobs)
+        names = self.git.names(tree)
+        self._assert_tree(names, {**self.git.names(parent), **blobs})
+        self._assert_apart(names, before)
+        return tree
+
+    def _assert_tree(self, names: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+        """git drops paths it dislikes with exit code 0."""
+        for path, blob in wanted.items():
+            if names.get(path, "") != blob:
+                raise BadInput(f"The path {path!r} cannot stand beside the other documents. Rename the document.")
+
+    def _assert_apart(self, names: Iterable[str], before: Sequence[str]) -> None:
+        """Two names may collide on other computers."""
+        for group in self._worse(names, before):
+            together = " and ".join(map(repr, group))
+            raise BadInput(f"{together} differ only in case or Unicode form. Rename one of them.")
+
+    def _worse(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Clashes that were not there before: a pair that somebody's own git brought in stops nobody's other work."""
+        found = clashes(names)
+        known = [set(group) for commit in before if found for group in clashes(self.git.names(commit))]
+        return tuple(group for group in found if not any(old >= set(group) for old in known))

@@ -1,0 +1,333 @@
+"""Generations on disk: built aside, published by one rename, pinned by their readers.
+
+    index/<profile>-<digest>/
+        LOCK                      one builder at a time
+        CURRENT                   which generation serves; replaced atomically
+        gen-000007-1a2b3c4d5e6f/  fts.duckdb, vec/, graph/, served/, MANIFEST.json, PIN
+
+A folder gets its name only when everything in it is on the disk, the manifest last. Readers hold a shared lock
+on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core import strict
+from core.adapters.index import duckdb, graph, inspection, lance
+from core.adapters.serving import image
+from core.adapters.serving.mapped import MappedIndex
+from core.adapters.system.files import flock, fsync_folder, fsync_tree, read_json, try_flock, write_atomic
+from core.errors import NotFound, Unavailable
+from core.profiles import identity
+from core.types import Chunk, Document, Extract, Generation, Profile
+
+FORMAT = 1
+_NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The generation a build may start from."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+
+
+class Generations:
+    """All generations of all profiles of one workspace."""
+
+    def __init__(
+        self, root: Path, keep: int, exact_limit: int, analyser: Callable[[Profile], Callable[[str], list[str]]]
+    ) -> None:
+        self.root, self.keep, self.exact_limit, self._analyser = root, keep, exact_limit, analyser
+        self._open: dict[str, tuple[Any, MappedIndex]] = {}
+        self._opening = threading.Lock()
+
+    def folder(self, profile: Profile) -> Path:
+        """The place of a profile's generations."""
+        return self.root / f"{profile.name}-{identity(profile)}"
+
+    # ------------------------------------------------------------ looking
+
+    def all(self, profile: Profile) -> tuple[Generation, ...]:
+        """Complete generations, newest first."""
+        serving = self._current_name(profile)
+        found = [_generation(path, manifest, path.name == serving) for path, manifest in self._complete(profile)]
+        return tuple(sorted(found, key=lambda generation: -generation.number))
+
+    def current(self, profile: Profile) -> Generation | None:
+        """The generation that serves: the published one, or the newest that is whole if that one is damaged."""
+        try:
+            path, manifest = self._serving(profile)
+        except Unavailable:
+            return None
+        return _generation(path, manifest, True)
+
+    def pinned(self, profile: Profile) -> bool:
+        """Whether somebody rolled back on purpose, so that the index must not catch up by itself."""
+        return bool((read_json(self.folder(profile) / "CURRENT") or {}).get("pinned"))
+
+    def manifest(self, profile: Profile) -> Mapping[str, Any]:
+        """The manifest of the generation that serves."""
+        return self._serving(profile)[1]
+
+    def check(self, profile: Profile) -> tuple[str, ...]:
+        """What contradicts itself in the generation that serves."""
+        return tuple(inspection.disagreements(*self._serving(profile)))
+
+    def _current_name(self, profile: Profile) -> str:
+        return str((read_json(self.folder(profile) / "CURRENT") or {}).get("folder", ""))
+
+    def _complete(self, profile: Profile) -> list[tuple[Path, Mapping[str, Any]]]:
+        """Folders with a manifest whose files have the sizes it names, newest first."""
+        folder = self.folder(profile)
+        names = (
+            sorted((name for name in os.listdir(folder) if _NAME.fullmatch(name)), reverse=True)
+            if folder.is_dir()
+            else []
+        )
+        found = ((folder / name, read_json(folder / name / "MANIFEST.json")) for name in names)
+        return [(path, manifest) for path, manifest in found if manifest and _whole(path, manifest)]
+
+    def _serving(self, profile: Profile) -> tuple[Path, Mapping[str, Any]]:
+        name = self._current_name(profile)
+        complete = self._complete(profile)
+        for path, manifest in complete:
+            if path.name == name:
+                return path, manifest
+        if name and complete:
+            return complete[0]
+        raise Unavailable(
+            f"The profile {profile.name!r} has no index yet. Build it with: python -m core reindex --profile {profile.name}"
+        )
+
+    # ------------------------------------------------------------ reading
+
+    def open(self, profile: Profile) -> MappedIndex:
+        """The serving generation, ready to search; opened once and kept until another one is published.
+
+        While one thread opens a new generation, the others go on with the one they have.
+        """
+        key, stamp = identity(profile), self._stamp(profile)
+        held = self._open.get(key)
+        if held and held[0] == stamp:
+            return held[1]
+        if not self._opening.acquire(blocking=held is None) and held:
+            return held[1]
+        try:
+            held = self._open.get(key)
+            if held and held[0] == stamp:
+                return held[1]
+            index = self._open_pinned(profile)
+            self._open[key] = (stamp, index)
+            return index
+        finally:
+            self._opening.release()
+
+    def _stamp(self, profile: Profile) -> Any:
+        try:
+            seen = os.stat(self.folder(profile) / "CURRENT")
+        except OSError:
+            return None
+        return seen.st_ino, seen.st_mtime_ns
+
+    def _open_pinned(self, profile: Profile) -> MappedIndex:
+        """Pin, then look again: a folder that vanished in between was replaced by a newer one."""
+        for _ in range(20):
+            path, manifest = self._serving(profile)
+            try:
+                pin = open(path / "PIN")  # noqa: SIM115  kept open as long as the index lives
+                fcntl.flock(pin, fcntl.LOCK_SH)
+                if (path / "MANIFEST.json").exists():
+                    index = MappedIndex(
+                        path, _generation(path, manifest, True), profile, self._analyser(profile), self.exact_limit
+                    )
+                    index.pin = pin
+                    return index
+                pin.close()
+            except FileNotFoundError:
+                time.sleep(0.01)
+        raise Unavailable(f"The index of profile {profile.name!r} keeps changing; try again.")
+
+    # ------------------------------------------------------------ building
+
+    @contextmanager
+    def building(self, profile: Profile) -> Iterator[Parent | None]:
+        """Hold the builder's lock; what a killed builder left is swept. Yields the newest whole generation."""
+        folder = self.folder(profile)
+        folder.mkdir(parents=True, exist_ok=True)
+        with flock(folder / "LOCK"):
+            for stale in (*folder.glob("building-*"), *folder.glob("leaving-*")):
+                shutil.rmtree(stale, ignore_errors=True)
+            complete = self._complete(profile)
+            usable = [(path, manifest) for path, manifest in complete if manifest.get("format") == FORMAT]
+            yield Parent(*usable[0]) if usable else None
+
+    def prepare(self) -> None:
+        """Load the libraries that writing needs: seconds that a builder can spend while something else computes."""
+        import duckdb  # noqa: F401
+        import lancedb  # noqa: F401
+
+    def write(
+        self,
+        profile: Profile,
+        parent: Parent | None,
+        gone: Sequence[str],
+        documents: Sequence[Document],
+        chunks: Sequence[Chunk],
+        terms: Sequence[str],
+        vectors: np.ndarray,
+        facts: Mapping[str, Any],
+        timed: Callable[[str], Any],
+        extracts: Sequence[Extract] | None = None,
+    ) -> Generation:
+        """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not."""
+        folder = self.folder(profile)
+        build = folder / f"building-{os.getpid()}-{time.time_ns()}"
+        (build / "served").mkdir(parents=True)
+        (build / "vec").mkdir()
+        before = parent.folder if parent else None
+        ids = [chunk.id for chunk in chunks]
+        dropped = _chunks_of(before, gone) if before else []
+        with timed("lexical"):
+            source = before / "fts.duckdb" if before else None
+            with duckdb.written(build / "fts.duckdb", source, gone, documents, chunks, terms) as connection:
+                image.compile_lexical(connection, build / "served", profile.lexical)
+        with timed("vectors"):
+            lance.write(build / "vec", before / "vec" if before else None, dropped, ids, vectors)
+            rows = (
+                image.merge_vectors(before / "served", set(dropped), ids, vectors)
+                if before
+                else vectors[np.argsort(np.array(ids), kind="stable")]
+            )
+            image.write_vectors(build / "served", rows)
+            notes = [*facts.get("notes", ()), *self._ann(build, rows)]
+        if extracts is not None:
+            with timed("graph"):
+                graph.write(build, before, dropped, ids, extracts)
+        with timed("publish"):
+            return self._publish(profile, build, {**facts, "chunks": len(rows), "notes": notes})
+
+    def _ann(self, build: Path, rows: np.ndarray) -> list[str]:
+        """Beyond the exact limit: build the ANN index and measure its recall against exact search."""
+        if len(rows) <= self.exact_limit:
+            return []
+        lance.build_ann(build / "vec", len(rows))
+        ids = image.read_table(build / "served" / "chunks.arrow")["id"].to_pylist()
+        sample = range(0, len(rows), max(1, len(rows) // 100))
+        found = 0
+        for n in sample:
+            best = {ids[m] for m in np.argsort(-(rows @ rows[n]), kind="stable")[:10].tolist()}
+            found += len(best.intersection(lance.search_ann(build / "vec", rows[n], 10)[0]))
+        return [f"ANN index: recall@10 {found / (10 * len(sample)):.3f} on {len(sample)} queries"]
+
+    def _publish(self, profile: Profile, build: Path, facts: Mapping[str, Any]) -> Generation:
+        folder = self.folder(profile)
+        numbers = [int(match[1]) for name in os.listdir(folder) if (match := _NAME.fullmatch(name))]
+        number = max(numbers, default=0) + 1
+        (build / "PIN").touch()
+        fsync_tree(build)
+        files = {
+            str(path.relative_to(build)): path.stat().st_size for path in sorted(build.rglob("*")) if path.is_file()
+        }
+        manifest = {
+            "format": FORMAT,
+            "number": number,
+            "profile": strict.plain(profile),
+            "digest": identity(profile),
+            **facts,
+            "files": files,
+        }
+        write_atomic(build / "MANIFEST.json", strict.canonical(manifest))
+        final = folder / f"gen-{number:06d}-{str(facts['commit'])[:12]}"
+        build.rename(final)
+        fsync_folder(folder)
+        self._point(profile, final.name, pinned=False)
+        self._retire(profile)
+        return _generation(final, manifest, True)
+
+    def adopt(self, profile: Profile, parent: Parent) -> Generation:
+        """Publish a generation that was finished but not yet pointed to when its builder died."""
+        if self._current_name(profile) != parent.folder.name or self.pinned(profile):
+            self._point(profile, parent.folder.name, pinned=False)
+        return _generation(parent.folder, parent.manifest, True)
+
+    def _point(self, profile: Profile, name: str, *, pinned: bool) -> None:
+        write_atomic(self.folder(profile) / "CURRENT", strict.canonical({"folder": name, "pinned": pinned}))
+
+    def rollback(self, profile: Profile, number: int) -> Generation:
+        """Serve an older generation until the next build is asked for."""
+        folder = self.folder(profile)
+        folder.mkdir(parents=True, exist_ok=True)
+        with flock(folder / "LOCK"):
+            for path, manifest in self._complete(profile):
+                if manifest["number"] == number:
+                    self._point(profile, path.name, pinned=True)
+                    return _generation(path, manifest, True)
+        known = ", ".join(str(generation.number) for generation in self.all(profile)) or "none"
+        raise NotFound(f"The profile {profile.name!r} has no generation {number}. Generations: {known}.")
+
+    def _retire(self, profile: Profile) -> None:
+        """Remove generations beyond the last few, except the serving one and those somebody still reads."""
+        serving = self._current_name(profile)
+        folder = self.folder(profile)
+        for name in sorted((name for name in os.listdir(folder) if _NAME.fullmatch(name)), reverse=True)[self.keep :]:
+            if name == serving:
+                continue
+            pin = try_flock(folder / name / "PIN")
+            if pin is None:
+                continue
+            (folder / name).rename(folder / f"leaving-{name}")
+            os.close(pin)
+            shutil.rmtree(folder / f"leaving-{name}", ignore_errors=True)
+
+
+def _chunks_of(parent: Path, docs: Sequence[str]) -> list[str]:
+    """Ids of the chunks that belong to some documents of a generation, in order."""
+    gone = set(docs)
+    numbers = [
+        n
+        for n, doc in enumerate(image.read_table(parent / "served" / "documents.arrow")["doc"].to_pylist())
+        if doc in gone
+    ]
+    chunks = image.read_table(parent / "served" / "chunks.arrow")
+    places = np.flatnonzero(np.isin(image.numbers(chunks, "doc"), numbers))
+    found: list[str] = chunks["id"].take(places).to_pylist()
+    return found
+
+
+def _whole(path: Path, manifest: Mapping[str, Any]) -> bool:
+    try:
+        return all(os.stat(path / name).st_size == size for name, size in manifest["files"].items())
+    except OSError:
+        return False
+
+
+def _generation(path: Path, manifest: Mapping[str, Any], current: bool) -> Generation:
+    return Generation(
+        number=manifest["number"],
+        profile=manifest["profile"]["name"],
+        digest=manifest["digest"],
+        commit=manifest["commit"],
+        documents=len(manifest["documents"]),
+        chunks=manifest["chunks"],
+        built=manifest["built"],
+        seconds=manifest["seconds"],
+        bytes=sum(manifest["files"].values()),
+        folder=path.name,
+        current=current,
+        notes=tuple(manifest.get("notes", ())),
+    )

@@ -1,0 +1,83 @@
+"""Models by name: bundled ones from disk, `openai:` and `bedrock:` from their endpoints, anything else through
+sentence-transformers. Each is loaded once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from core.adapters.models.weights import BUNDLED, Weights
+from core.adapters.web.endpoints import Endpoints, is_remote
+from core.errors import BadInput
+from core.ports import Embedder, Llm, Reranker
+
+T = TypeVar("T")
+
+
+class ModelShelf:
+    """The `Models` port."""
+
+    def __init__(self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None) -> None:
+        self.root, self.threads, self.offline = root, threads, offline
+        self.endpoints = endpoints or Endpoints()
+        self._embedders: dict[str, Embedder] = {}
+        self._rerankers: dict[str, Reranker] = {}
+        self._llms: dict[str, Llm] = {}
+        self._loading = threading.RLock()
+
+    def embedder(self, name: str) -> Embedder:
+        """An embedder, ready to use; several names joined by + are several side by side."""
+        return self._once(self._embedders, name, self._load_embedder)
+
+    def reranker(self, name: str) -> Reranker:
+        """A reranker, ready to use."""
+        return self._once(self._rerankers, name, self._load_reranker)
+
+    def llm(self, name: str = "") -> Llm:
+        """A language model; without a name, the one that is configured. None is bundled."""
+        return self._once(self._llms, name or self.endpoints.settings.llm, self.endpoints.llm)
+
+    def _once(self, held: dict[str, T], name: str, load: Callable[[str], T]) -> T:
+        if name not in held:
+            with self._loading:
+                if name not in held:
+                    held[name] = load(name)
+        return held[name]
+
+    def _load_embedder(self, name: str) -> Embedder:
+        if "+" in name:
+            from core.adapters.models.combined import CombinedEmbedder
+
+            return CombinedEmbedder([self.embedder(part) for part in name.split("+")])
+        if is_remote(name):
+            return self.endpoints.embedder(name)
+        weights = _bundled(name)
+        if weights is None:
+            from core.adapters.models.hub import HubEmbedder
+
+            return HubEmbedder(name, self.offline)
+        from core.adapters.models.onnx import OnnxEmbedder, StaticEmbedder
+
+        if weights.kind == "reranker":
+            raise BadInput(f"{name!r} is a reranker, not an embedder.")
+        return (
+            StaticEmbedder(weights, self.root)
+            if weights.kind == "static"
+            else OnnxEmbedder(weights, self.root, self.threads)
+        )
+
+    def _load_reranker(self, name: str) -> Reranker:
+        weights = _bundled(name)
+        if weights is None:
+            from core.adapters.models.hub import HubReranker
+
+            return HubReranker(name, self.offline)
+        from core.adapters.models.onnx import OnnxReranker
+
+        return OnnxReranker(weights, self.root, self.threads)
+
+
+def _bundled(name: str) -> Weights | None:
+    return next((weights for weights in BUNDLED if weights.name == name), None)

@@ -1,0 +1,152 @@
+"""The compiled image of a generation: flat arrays that every process maps into memory, with nothing to load.
+
+    documents.arrow, chunks.arrow     what a hit shows, in the order of ids
+    terms.arrow, start.npy,           BM25 postings: per term the chunks that hold it and what it adds
+    where.npy, impacts.npy            to each chunk's score
+    vectors.npy                       unit vectors, one row per chunk
+
+It is made from the DuckDB file and the Lance table when a generation is built, never changed afterwards,
+and shared between processes through the page cache.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.adapters.index import duckdb
+from core.adapters.serving import kernels
+from core.types import LexicalOptions
+
+
+def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> None:
+    """Documents, chunks and BM25 postings from a generation's DuckDB file."""
+    documents, chunks = duckdb.tables(connection)
+    write_table(folder / "documents.arrow", documents)
+    write_table(folder / "chunks.arrow", chunks)
+    found = duckdb.occurrences(connection)
+    start, where, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
+    idf = inverse_frequencies(np.diff(start), found.chunks) * (options.k1 + 1.0)
+    gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
+    write_table(folder / "terms.arrow", pa.table({"term": pa.array(found.terms, pa.string())}))
+    for name, array in (("start", start), ("where", where), ("impacts", gains)):
+        np.save(folder / f"{name}.npy", array)
+
+
+def inverse_frequencies(frequencies: np.ndarray, chunks: int) -> np.ndarray:
+    """ln((N - n + 0.5) / (n + 0.5) + 1) for terms that n of N chunks hold (thesis, equation 12).
+
+    >>> [round(float(value), 4) for value in inverse_frequencies(np.array([1, 5]), 10)]
+    [1.9924, 0.6931]
+    """
+    return np.log((chunks - frequencies + 0.5) / (frequencies + 0.5) + 1.0)
+
+
+def norms(lengths: np.ndarray, options: LexicalOptions) -> np.ndarray:
+    """k1 * (1 - b + b * length / average length), the part of BM25 that depends on the chunk alone.
+
+    >>> norms(np.array([1, 3]), LexicalOptions()).tolist()
+    [0.9375, 2.0625]
+    """
+    average = lengths.mean() if len(lengths) and lengths.sum() else 1.0
+    return np.asarray(options.k1 * (1.0 - options.b + options.b * lengths / average))
+
+
+def write_vectors(folder: Path, vectors: np.ndarray) -> None:
+    """One unit vector per chunk, in the order of ids."""
+    np.save(folder / "vectors.npy", np.ascontiguousarray(vectors, dtype=np.float32))
+
+
+def merge_vectors(parent: Path, gone: set[str], ids: Sequence[str], vectors: np.ndarray) -> np.ndarray:
+    """The parent's rows without `gone`, with new rows in their places."""
+    kept_ids = np.array(read_table(parent / "chunks.arrow")["id"].to_pylist(), dtype="U16")
+    rows = map_array(parent / "vectors.npy")
+    keep = (
+        np.array([chunk not in gone for chunk in kept_ids.tolist()], dtype=bool)
+        if gone
+        else np.ones(len(kept_ids), dtype=bool)
+    )
+    order = np.argsort(np.array(ids, dtype="U16"), kind="stable")
+    places = np.searchsorted(kept_ids[keep], np.array(ids, dtype="U16")[order])
+    return np.insert(rows[keep], places, vectors[order], axis=0)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """A table that can be mapped into memory."""
+    table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in table.schema])).combine_chunks()
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _wide(kind: pa.DataType) -> pa.DataType:
+    """Text columns may pass two gigabytes."""
+    return pa.large_string() if pa.types.is_string(kind) else kind
+
+
+def read_table(path: Path) -> pa.Table:
+    """A table mapped into memory."""
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def numbers(table: pa.Table, name: str) -> np.ndarray:
+    """A column of 32-bit numbers on the same memory (`to_numpy` would import pandas: a quarter second)."""
+    found = _column(table, name)
+    if not len(found):
+        return np.empty(0, np.int32)
+    return np.frombuffer(found.buffers()[1], dtype=np.int32)[found.offset : found.offset + len(found)]
+
+
+class MappedTexts:
+    """A column of texts on the same memory. Each is a slice of one run of bytes, read in a third of pyarrow's time.
+
+    >>> made = Texts(pa.table({"name": pa.array(["", "café", "tea"], pa.large_string())}), "name")
+    >>> made[1], made.part(1, 0, 2), made.all()
+    ('café', 'ca', ['', 'café', 'tea'])
+    """
+
+    def __init__(self, table: pa.Table, name: str) -> None:
+        self._column = found = _column(table, name)
+        _, starts, data = found.buffers() if len(found) else (None, None, None)
+        self._starts = np.zeros(1, np.int64) if starts is None else np.frombuffer(starts, np.int64)[found.offset :]
+        self._bytes = memoryview(data or b"")
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, n: int) -> str:
+        return str(self._bytes[self._starts.item(n) : self._starts.item(n + 1)], "utf-8")
+
+    def part(self, n: int, first: int, last: int) -> str:
+        """Some bytes of one text, without touching the rest."""
+        at = self._starts.item(n)
+        return str(self._bytes[at + first : at + last], "utf-8")
+
+    def all(self) -> list[str]:
+        """Every text, in one go."""
+        found: list[str] = self._column.to_pylist()
+        return found
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    found = table[name].combine_chunks()
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+
+
+def map_array(path: Path) -> np.ndarray:
+    """An array mapped into memory, read-only."""
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def warm(array: np.ndarray) -> None:
+    """Ask the system to read an array ahead, so that the first search does not wait for the disk."""
+    base: Any = array.base if array.base is not None else array
+    while not isinstance(base, mmap.mmap) and getattr(base, "base", None) is not None:
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_WILLNEED"):
+        base.madvise(mmap.MADV_WILLNEED)

@@ -1,0 +1,271 @@
+"""An open generation: the legs search the mapped image; every array is read-only and shared by threads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from core.adapters.index import graph, lance
+from core.adapters.index.duckdb import HEADING
+from core.adapters.serving import image, kernels
+from core.adapters.serving import tfidf as ngrams
+from core.adapters.serving.kernels import near_top
+from core.errors import Unavailable
+from core.ports import Ranking
+from core.retrieval.filters import admits
+from core.types import DocumentFacts, Filters, Generation, Graph, Passage, Profile
+
+_CLOSE = 1e-5  # scores this near are computed again in double precision before they are ordered
+
+
+class MappedIndex:
+    """One generation, ready to search."""
+
+    def __init__(
+        self,
+        folder: Path,
+        generation: Generation,
+        profile: Profile,
+        analyse: Callable[[str], list[str]],
+        exact_limit: int,
+    ) -> None:
+        self.generation, self.profile, self.analyse = generation, profile, analyse
+        self._folder, self._exact_limit = folder, exact_limit
+        self.pin: IO[str] | None = None  # held open by whoever opened the generation, so that it is not removed
+        served = folder / "served"
+        self._documents, chunks = (
+            image.read_table(served / "documents.arrow"),
+            image.read_table(served / "chunks.arrow"),
+        )
+        self._texts = image.MappedTexts(self._documents, "text")
+        self._ids, self._headings, self._contexts = (
+            image.MappedTexts(chunks, name) for name in ("id", "heading", "context")
+        )
+        self._doc_of, self._starts, self._ends = (image.numbers(chunks, name) for name in ("doc", "start", "end"))
+        self._first_byte, self._last_byte = (image.numbers(chunks, name) for name in ("first_byte", "last_byte"))
+        self._parents = np.stack([image.numbers(chunks, "parent_start"), image.numbers(chunks, "parent_end")], axis=1)
+        self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
+        self._start, self._where, self._impacts = (
+            image.map_array(served / f"{name}.npy") for name in ("start", "where", "impacts")
+        )
+        self._vectors = image.map_array(served / "vectors.npy")
+        self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
+        self._masks = lru_cache(maxsize=64)(self._mask)
+        self.rarity = lru_cache(maxsize=50_000)(self._rarity)
+        image.warm(self._vectors)
+        _one_thread_per_search()
+
+    # ------------------------------------------------------------ what is in it
+
+    @property
+    def size(self) -> int:
+        """How many chunks there are."""
+        return len(self._ids)
+
+    @cached_property
+    def documents(self) -> tuple[DocumentFacts, ...]:
+        """Facts about every document, in the order of ids."""
+        columns = self._documents.drop(["text", "meta"]).to_pydict()
+        columns["tags"] = [tuple(tags) for tags in columns["tags"]]
+        names = list(DocumentFacts.__dataclass_fields__)
+        return tuple(
+            DocumentFacts(**dict(zip(names, row, strict=True)))
+            for row in zip(*(columns[name] for name in names), strict=True)
+        )
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Every term with its number."""
+        return {term: n for n, term in enumerate(self._terms.all())}
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, int]:
+        return {chunk: n for n, chunk in enumerate(self._ids.all())}
+
+    def answers(self, document: int) -> tuple[str, ...]:
+        """The questions that a document promises to answer."""
+        return tuple(json.loads(self._documents["meta"][document].as_py())["answers"])
+
+    def passage(self, chunk: int) -> Passage:
+        """A chunk by number."""
+        above = self._parents.item(chunk, 0)
+        return Passage(
+            id=self._ids[chunk],
+            document=self._doc_of.item(chunk),
+            start=self._starts.item(chunk),
+            end=self._ends.item(chunk),
+            heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk]) else (),
+            parent=(above, self._parents.item(chunk, 1)) if above >= 0 else None,
+        )
+
+    def context(self, chunk: int) -> str:
+        """What stands before a chunk where it is embedded."""
+        return self._contexts[chunk]
+
+    def number(self, chunk: str) -> int | None:
+        """The number of a chunk id, if this generation has it."""
+        return self._by_id.get(chunk)
+
+    def _rarity(self, term: str) -> float:
+        """The inverse document frequency of a term; 0 when no chunk holds it."""
+        number = self.vocabulary.get(term)
+        if number is None:
+            return 0.0
+        return float(image.inverse_frequencies(self._start[number + 1] - self._start[number], self.size))
+
+    def excerpt(self, chunk: int) -> str:
+        """The text of a chunk, read without touching the rest of its document."""
+        return self._texts.part(self._doc_of.item(chunk), self._first_byte.item(chunk), self._last_byte.item(chunk))
+
+    def text(self, document: int) -> str:
+        """The whole text of a document."""
+        return self._text(document)
+
+    def document_of(self, chunk: int) -> int:
+        """The number of the document that a chunk belongs to."""
+        found: int = self._doc_of.item(chunk)
+        return found
+
+    def chunks_of(self, document: int) -> list[int]:
+        """The chunks of a document, in the order of the text."""
+        found = np.flatnonzero(self._doc_of == document)
+        ordered: list[int] = found[np.argsort(self._starts[found], kind="stable")].tolist()
+        return ordered
+
+    # ------------------------------------------------------------ who may be found
+
+    def allowed(self, filters: Filters, today: date) -> np.ndarray | None:
+        """Which chunks a search may return; None when all of them may."""
+        return self._masks(filters, today)
+
+    def _mask(self, filters: Filters, today: date) -> np.ndarray | None:
+        documents = np.array([admits(filters, facts, today) for facts in self.documents], dtype=np.bool_)
+        return None if documents.all() else documents[self._doc_of]
+
+    # ------------------------------------------------------------ legs
+
+    def bm25(self, query: str) -> Bm25Leg:
+        """The lexical leg for one query."""
+        terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
+        return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
+
+    def tfidf(self, query: str) -> ngrams.FullLeg:
+        """TF-IDF over one and two terms for one query."""
+        return ngrams.FullLeg(lambda: self._tfidf.scores(self.analyse(query)))
+
+    def sparse(self, query: str) -> ngrams.FullLeg:
+        """BM25 and TF-IDF, averaged, for one query."""
+        return ngrams.FullLeg(
+            lambda: ngrams.averaged(self.bm25(query).every(), self._tfidf.scores(self.analyse(query)))
+        )
+
+    @cached_property
+    def _tfidf(self) -> ngrams.TfidfMatrix:
+        return ngrams.load(self._folder, self.vocabulary, self.size)
+
+    def dense(self, vector: np.ndarray) -> DenseLeg:
+        """The vector leg for one query vector."""
+        return DenseLeg(self, vector)
+
+    def vector(self, chunk: int) -> np.ndarray:
+        """The vector of a chunk."""
+        row: np.ndarray = self._vectors[chunk]
+        return row
+
+    def graph(self) -> Graph:
+        """The entity graph, mapped when it is first asked for."""
+        return self._graph
+
+    @cached_property
+    def _graph(self) -> Graph:
+        if not graph.present(self._folder):
+            raise Unavailable(
+                f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
+                "Search with a profile whose graph is rules, or add one with: python -m core profiles add NAME --graph rules"
+            )
+        return graph.load(self._folder, self._doc_of)
+
+
+@cache
+def _one_thread_per_search() -> None:
+    """Threads that wait busily for each other cost more CPU than they save; searches run beside each other instead."""
+    import threadpoolctl
+
+    threadpoolctl.threadpool_limits(1, user_api="blas")
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Leg:
+    """BM25 over the query's distinct terms, by impacts computed when the generation was built."""
+
+    index: MappedIndex
+    terms: np.ndarray
+    floor = 0.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """The best chunks that hold at least one term."""
+        index = self.index
+        return kernels.top(index._start, index._where, index._impacts, self.terms, index.size, allowed, depth)
+
+    def every(self) -> np.ndarray:
+        """The score of every chunk."""
+        index = self.index
+        return kernels.accumulated(index._start, index._where, index._impacts, self.terms, index.size)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """The exact score of given chunks."""
+        index = self.index
+        return kernels.lookup(index._start, index._where, index._impacts, self.terms, np.array(chunks, dtype=np.uint32))
+
+
+@dataclass(frozen=True, slots=True)
+class DenseLeg:
+    """Cosine to the query: exact while that is fast, by LanceDB's ANN index beyond."""
+
+    index: MappedIndex
+    vector: np.ndarray
+    floor = -1.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """The nearest chunks."""
+        if not self.index.size:
+            return {}
+        if self.index.size > self.index._exact_limit:
+            return self._approximate(depth, allowed)
+        if allowed is None:
+            return self._ordered(near_top(self.index._vectors @ self.vector, depth, _CLOSE), depth)
+        chunks = np.flatnonzero(allowed)
+        return self._ordered(chunks[near_top((self.index._vectors @ self.vector)[chunks], depth, _CLOSE)], depth)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """The exact cosine of given chunks, in double precision: the same on any number of threads."""
+        rows = self.index._vectors[np.array(chunks, dtype=np.int64)].astype(np.float64)
+        found: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
+        return found
+
+    def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
+        pairs = zip(chunks.tolist(), self.score(chunks.tolist()), strict=True)
+        return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:depth])
+
+    def _approximate(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """Ask for more until the filter leaves enough; a narrow filter is searched exactly."""
+        if allowed is not None and int(allowed.sum()) <= self.index._exact_limit:
+            chunks = np.flatnonzero(allowed)
+            return self._ordered(chunks[near_top(self.index._vectors[chunks] @ self.vector, depth, _CLOSE)], depth)
+        wanted = depth
+        while True:
+            ids, _ = lance.search_ann(self.index._folder / "vec", self.vector, wanted)
+            chunks = np.array(
+                [n for chunk in ids if (n := self.index.number(chunk)) is not None and (allowed is None or allowed[n])],
+                dtype=np.int64,
+            )
+            if len(chunks) >= depth or wanted >= 32 * depth:
+                return self._ordered(chunks, depth)
+            wanted *= 4

@@ -1,0 +1,1 @@
+"""Relational state and caches in SQLite. The door is `database.Database`."""

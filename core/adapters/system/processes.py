@@ -1,0 +1,56 @@
+"""Workers as processes. A worker holds a lock as long as it lives, so the living are told from the dead by the kernel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.adapters.system.files import flock, try_flock
+from core.settings import PROJECT
+
+
+class Processes:
+    """Starts `python -m core work`; never forks, since LanceDB may hang in a forked child."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / "jobs"
+
+    def spawn(self, job: int) -> None:
+        """Start a worker that outlives this process."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open(self.folder / f"{job}.log", "ab") as log:
+            subprocess.Popen(
+                [sys.executable, "-m", "core", "--home", str(self.home), "work", str(job)],
+                cwd=PROJECT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )
+
+    @contextmanager
+    def holding(self, job: int) -> Iterator[None]:
+        """Be the one worker of a job."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with flock(self.folder / f"{job}.lock"):
+            yield
+
+    def alive(self, job: int) -> bool:
+        """Whether some process holds the job."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        descriptor = try_flock(self.folder / f"{job}.lock")
+        if descriptor is None:
+            return True
+        os.close(descriptor)
+        return False
+
+    def log(self, job: int) -> str:
+        """What the worker printed, the last part."""
+        path = self.folder / f"{job}.log"
+        return path.read_text(encoding="utf-8", errors="replace")[-20_000:] if path.exists() else ""

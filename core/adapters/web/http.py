@@ -1,0 +1,150 @@
+"""JSON over HTTP: one attempt, bounded in time and size. Redirects are not followed, for they would carry the key along."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.adapters.web.connection import Again, Late
+from core.errors import BadInput, Unavailable
+
+LARGEST = 64 * 2**20  # bytes of an answer
+_PASSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+
+
+class Status(Exception):
+    """The endpoint said no, and asking again would not help."""
+
+    def __init__(self, code: int, said: str) -> None:
+        super().__init__(f"status {code}{': ' if said else ''}{said}")
+        self.code, self.said = code, said
+
+
+class _Straight(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Straight)
+
+
+def check_url(url: str, variable: str) -> str:
+    """An endpoint's address without its last slash; one that holds a password is refused and not repeated.
+
+    >>> check_url("http://localhost:11434/v1/", "CONCORD_OPENAI_URL")
+    'http://localhost:11434/v1'
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+        raise BadInput(
+            f"{variable} must look like https://api.example.org/v1, without a name, password or query in it."
+        )
+    return url.rstrip("/")
+
+
+def is_here(url: str) -> bool:
+    """Whether an address stays on this machine.
+
+    >>> is_here("http://127.0.0.1:8080/v1"), is_here("https://api.example.org/v1")
+    (True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or bool(re.fullmatch(r"127(\.\d{1,3}){3}", host))
+
+
+def hide(text: str, secrets: Iterable[str]) -> str:
+    """A text without the secrets that an endpoint may have repeated in it.
+
+    >>> hide("no such key: sk-1234", ["sk-1234", ""])
+    'no such key: ***'
+    """
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    return text
+
+
+def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
+    """Send JSON, get JSON. Raises Again, Late or Status; a broken answer is Unavailable, since it was paid for."""
+    raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    request = urllib.request.Request(url, raw, {"Content-Type": "application/json", **headers})
+    deadline = time.monotonic() + seconds
+    try:
+        with _OPENER.open(request, timeout=seconds) as response:
+            return _json(_read(response, deadline), url)
+    except urllib.error.HTTPError as error:
+        with error:
+            raise refusal(error.code, _said(error, deadline), error.headers.get("Retry-After", "")) from None
+    except TimeoutError:
+        raise Late from None
+    except urllib.error.URLError as error:
+        if isinstance(error.reason, TimeoutError):
+            raise Late from None
+        raise Again(f"it cannot be reached ({_short(str(error.reason))})") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise Again(f"the connection broke ({type(error).__name__})") from None
+
+
+def refusal(code: int, said: str, after: str) -> Exception:
+    """What a status means: worth another attempt, or final."""
+    if code in _PASSES:
+        return Again(f"status {code}", seconds_of(after), throttled=code in (429, 529))
+    return Status(code, said)
+
+
+def seconds_of(header: str, now: datetime | None = None) -> float:
+    """A Retry-After header, in seconds or as a date; 0 when there is none.
+
+    >>> seconds_of("3"), seconds_of(""), seconds_of("soon")
+    (3.0, 0.0, 0.0)
+    >>> seconds_of("Sun, 15 Nov 2026 10:00:05 GMT", datetime(2026, 11, 15, 10, tzinfo=UTC))
+    5.0
+    """
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", header.strip()):
+        return float(header)
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - (now or datetime.now(UTC))).total_seconds())
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def _read(response: Any, deadline: float) -> bytes:
+    """The whole body; an endpoint that drips is late, one that floods is refused."""
+    parts, size = [], 0
+    while part := response.read1(65536):
+        parts.append(part)
+        size += len(part)
+        if time.monotonic() > deadline:
+            raise Late
+        if size > LARGEST:
+            raise Unavailable(f"{urlsplit(response.url).hostname} answered with more than {LARGEST >> 20} MiB.")
+    return b"".join(parts)
+
+
+def _json(raw: bytes, url: str) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        raise Unavailable(f"{urlsplit(url).hostname} answered with something that is not JSON.") from None
+
+
+def _said(error: urllib.error.HTTPError, deadline: float) -> str:
+    """The endpoint's own words, if it sent any."""
+    try:
+        raw = json.loads(_read(error, deadline))
+        found = raw.get("error", raw)
+        return _short(str(found.get("message", "") if isinstance(found, dict) else found))
+    except (Late, Unavailable, OSError, http.client.HTTPException, ValueError, AttributeError, RecursionError):
+        return ""
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:200]

@@ -1,0 +1,90 @@
+"""Accounts on the command line: who may do what."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from argparse import Namespace
+from typing import Any
+
+from core import strict
+from core.access import require
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    accounts = add.group_of("accounts", "who may do what")
+    accounts("list", accounts_list, "everybody")
+    new = accounts("add", accounts_add, "let somebody new in")
+    new.add_argument("account", metavar="ACCOUNT")
+    new.add_argument("--name", default="", help="the full name")
+    new.add_argument("--email", default="", help="the address")
+    new.add_argument("--role", default="reader", help="reader, author, reviewer or admin")
+    new.add_argument("--password", action="store_true", help="ask for a password (read from standard input)")
+    role = accounts("role", accounts_role, "give somebody another role")
+    role.add_argument("account", metavar="ACCOUNT")
+    role.add_argument("role", metavar="ROLE")
+    for name, run, about in (
+        ("password", accounts_password, "set a password (read from standard input)"),
+        ("on", accounts_active, "switch an account on"),
+        ("off", accounts_active, "switch an account off"),
+    ):
+        accounts(name, run, about).add_argument("account", metavar="ACCOUNT")
+
+
+def accounts_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Everybody."""
+    app = open_app(settings)
+    require(acting(app, options), "manage accounts")
+    found = app.people.accounts.all()
+    rows = [(one.id, one.role, one.name, one.email, "" if one.active else "off") for one in found]
+    terminal.show([strict.plain(one) for one in found], table(rows, ("id", "role", "name", "email", "")))
+    return 0
+
+
+def accounts_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Let somebody new in."""
+    app = open_app(settings)
+    password = _password(options) if options.password else ""
+    made = app.people.accounts.add(
+        acting(app, options),
+        options.account,
+        options.name or options.account,
+        options.email or f"{options.account}@localhost",
+        options.role,
+        password,
+    )
+    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {made.role}."])
+    return 0
+
+
+def _password(options: Namespace) -> str:
+    """From standard input, never from the command line, where others could see it."""
+    return getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+
+
+def accounts_role(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Give somebody another role."""
+    app = open_app(settings)
+    made = app.people.accounts.set_role(acting(app, options), options.account, options.role)
+    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {made.role}."])
+    return 0
+
+
+def accounts_password(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Set a password."""
+    app = open_app(settings)
+    app.people.accounts.set_password(acting(app, options), options.account, _password(options))
+    terminal.show({"account": options.account}, ["The password is set."])
+    return 0
+
+
+def accounts_active(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Switch an account on or off."""
+    app = open_app(settings)
+    made = app.people.accounts.set_active(acting(app, options), options.account, options.subcommand == "on")
+    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {'on' if made.active else 'off'}."])
+    return 0

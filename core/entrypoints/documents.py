@@ -1,0 +1,157 @@
+"""Documents on the command line: list, show, history, diff, links, chunks."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from core import strict
+from core.chunking import chunker
+from core.curation.diffs import body_diff, field_changes
+from core.curation.links import backlinks, links
+from core.entrypoints.index import params_of
+from core.entrypoints.session import open_app
+from core.entrypoints.terminal import Terminal, table
+from core.errors import NotFound
+from core.settings import Settings
+from core.types import ChunkerSpec, Document
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    documents = add.group_of("documents", "look at the approved documents")
+    listing = documents("list", documents_list, "every document")
+    listing.add_argument("--folder", default="", help="only below this folder")
+    for name, run, about in (
+        ("show", documents_show, "one document"),
+        ("history", documents_history, "the versions of a document"),
+        ("diff", documents_diff, "what changed between two versions"),
+        ("links", documents_links, "where a document leads, and what links to it"),
+        ("chunks", documents_chunks, "the chunks a document becomes"),
+    ):
+        one = documents(name, run, about)
+        one.add_argument("document", metavar="ID_OR_PATH")
+        if name == "show":
+            one.add_argument("--at", default="main", help="a commit instead of the newest state")
+        if name == "diff":
+            one.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
+            one.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
+        if name == "chunks":
+            one.add_argument("--chunker", default="", help="another chunker than the one in production")
+            one.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
+
+
+def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Every document, by path."""
+    found = [
+        d
+        for d in open_app(settings).knowledge.documents.all()
+        if d.path.startswith(options.folder.strip("/") + "/" if options.folder else "")
+    ]
+    lines = table(
+        [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in found],
+        ("id", "title", "type", "status", "version", "path"),
+    )
+    terminal.show([_document_json(d) for d in found], lines)
+    return 0
+
+
+def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """One document, whole."""
+    document = open_app(settings).knowledge.documents.show(options.document, options.at)
+    terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
+    return 0
+
+
+def _document_json(document: Document) -> dict[str, Any]:
+    meta = document.meta
+    return {
+        "doc": document.id,
+        "path": document.path,
+        "title": document.title,
+        "doc_type": meta.doc_type,
+        "status": meta.status,
+        "owner": meta.owner,
+        "tags": list(meta.tags),
+        "effective_date": str(meta.effective_date or "") or None,
+        "review_due": str(meta.review_due or "") or None,
+        "supersedes": list(meta.supersedes),
+        "answers": list(meta.answers),
+        "version": document.version,
+        "blob": document.blob,
+    }
+
+
+def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Versions, newest first."""
+    versions = open_app(settings).knowledge.documents.history(options.document)
+    value: list[dict[str, Any]] = [
+        {
+            "version": v.number,
+            "commit": v.commit.id,
+            "when": v.commit.when,
+            "author": v.commit.author.name,
+            "message": v.commit.message,
+            "path": v.commit.path,
+            "blob": v.commit.blob,
+        }
+        for v in versions
+    ]
+    rows = [
+        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].partition("\n")[0])
+        for row in value
+    ]
+    terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))
+    return 0
+
+
+def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Two versions of a document, line by line."""
+    app = open_app(settings)
+    versions = {version.number: version.commit for version in app.knowledge.documents.history(options.document)}
+    new = options.new or max(versions)
+    old = options.old or max(1, new - 1)
+    for number in (new, old):
+        if number not in versions:
+            raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
+    before, after = (app.knowledge.documents.at(versions[n].id, versions[n].path) for n in (old, new))
+    made, fields = body_diff(before, after), field_changes(before.meta, after.meta)
+    lines = [f"{field.name}: {field.before or '-'} -> {field.after or '-'}" for field in fields]
+    for row in made.rows:
+        if row.kind in ("removed", "changed"):
+            lines.append(f"- {row.left:>5}  {''.join(text for _, text in row.before)}")
+        if row.kind in ("added", "changed"):
+            lines.append(f"+ {row.right:>5}  {''.join(text for _, text in row.after)}")
+    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": made.added, "removed": made.removed}
+    terminal.show({**value, "rows": strict.plain(made.rows)}, lines or ["The two versions are the same."])
+    return 0
+
+
+def documents_links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Links in both directions."""
+    app = open_app(settings)
+    document = app.knowledge.documents.show(options.document)
+    known = {other.path for other in app.knowledge.documents.all()}
+    out = [{**strict.plain(link), "found": link.path in known} for link in links(document)]
+    into = [
+        {"path": path, "text": text} for path, text in backlinks(app.knowledge.documents.all()).get(document.path, ())
+    ]
+    rows = [("->", one["path"] or one["target"], one["text"]) for one in out] + [
+        ("<-", one["path"], one["text"]) for one in into
+    ]
+    terminal.show({"links": out, "linked_from": into}, table(rows, ("", "document", "text")))
+    return 0
+
+
+def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The chunks a document becomes."""
+    app = open_app(settings)
+    profile = app.platform.settings.production().profile
+    spec = ChunkerSpec(options.chunker, params_of(options.param)) if options.chunker else profile.chunker
+    notes: list[str] = []
+    tools = app.index.builder.tools(profile, lambda path, what: notes.append(f"{path}: {what}"))
+    made = chunker(spec, tools, profile.context)(app.knowledge.documents.show(options.document))
+    rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(made, 1)]
+    heads = ("n", "start", "end", "tokens", "heading")
+    terminal.show([strict.plain(chunk) for chunk in made], [*table(rows, heads), *notes])
+    return 0

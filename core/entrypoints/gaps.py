@@ -1,0 +1,46 @@
+"""Gaps on the command line: what people looked for and did not find."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from core import strict
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    """The commands of `gaps`."""
+    gaps = add.group_of("gaps", "what people looked for and did not find")
+    gaps("list", gaps_list, "questions without an answer")
+    report = gaps("report", gaps_report, "keep a question for the owners")
+    report.add_argument("query", metavar="QUERY")
+    report.add_argument("--note", default="", help="what was expected")
+    close = gaps("close", gaps_close, "mark a question as answered")
+    close.add_argument("gap", type=int, metavar="N")
+
+
+def gaps_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Questions without an answer."""
+    found = open_app(settings).knowledge.gaps.open()
+    rows = [(gap.id, gap.query, gap.note, gap.who, gap.created) for gap in found]
+    terminal.show([strict.plain(gap) for gap in found], table(rows, ("n", "question", "note", "who", "when")))
+    return 0
+
+
+def gaps_report(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Keep a question for the owners."""
+    app = open_app(settings)
+    gap = app.knowledge.gaps.report(acting(app, options), options.query, options.note)
+    terminal.show(strict.plain(gap), [f"Kept as gap {gap.id}."])
+    return 0
+
+
+def gaps_close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Mark a question as answered."""
+    app = open_app(settings)
+    app.knowledge.gaps.close(acting(app, options), options.gap)
+    terminal.show({"closed": options.gap}, [f"Gap {options.gap} is closed."])
+    return 0

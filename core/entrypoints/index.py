@@ -1,0 +1,202 @@
+"""The index on the command line: reindex, profiles, generations."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from core import profiles, strict
+from core.access import require
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.errors import BadInput
+from core.services.index import builder
+from core.settings import Settings
+from core.types import Generation
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    again = add("reindex", reindex, "make the newest commit searchable")
+    again.add_argument("--profile", default="", help="which profile (default: the one in production)")
+    again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
+    _profiles(add.group_of("profiles", "how documents become an index"))
+    _generations(add.group_of("generations", "published states of an index"))
+
+
+def _profiles(add: Any) -> None:
+    add("list", profiles_list, "every profile")
+    new = add("add", profiles_add, "keep a new profile")
+    new.add_argument("name", metavar="NAME")
+    new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic, hierarchical or agentic")
+    new.add_argument(
+        "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
+    )
+    new.add_argument(
+        "--embedder",
+        action="append",
+        default=[],
+        help="a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; repeat to combine several",
+    )
+    new.add_argument(
+        "--combine", default="concatenation", help="how several embedders work together: concatenation or rrf"
+    )
+    new.add_argument("--context", default="structural", help="structural, contextual (by a language model) or none")
+    new.add_argument(
+        "--writer", action="append", default=[], metavar="MODEL", help="a language model; repeat for those that step in"
+    )
+    new.add_argument("--graph", default="rules", help="how entities are found: rules, spacy, llm or none")
+    new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
+    for name, run, about in (
+        ("default", profiles_default, "search with another profile from now on"),
+        ("estimate", profiles_estimate, "what building a profile would take"),
+    ):
+        add(name, run, about).add_argument("name", metavar="NAME")
+
+
+def _generations(add: Any) -> None:
+    listing = add("list", generations_list, "every generation")
+    back = add("rollback", generations_rollback, "serve an older one")
+    for one in (listing, back):
+        one.add_argument("--profile", default="", help="which profile (default: the one in production)")
+    back.add_argument("number", type=int, metavar="N")
+
+
+def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Build in this process, with a bar."""
+    app = open_app(settings)
+    require(acting(app, options), "rebuild the index")
+    built = app.index.builder.build(
+        app.platform.settings.profile(options.profile), full=options.full, progress=terminal.progress
+    )
+    lines = [builder.describe(built)]
+    lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
+    lines += [f"left out {path}: {why}" for path, why in built.skipped]
+    lines += built.generation.notes if built.fresh else ()
+    terminal.show(builder.as_json(built), lines)
+    return 0
+
+
+def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Profiles, and which of them serve."""
+    app = open_app(settings)
+    production = app.platform.settings.production().profile
+    value = []
+    for profile in app.platform.settings.profiles():
+        serving = app.index.generations.current(profile)
+        value.append(
+            {
+                **strict.plain(profile),
+                "digest": profiles.identity(profile),
+                "production": profile == production,
+                "generation": serving.number if serving else None,
+            }
+        )
+    rows = [
+        (
+            p["name"],
+            p["chunker"]["name"],
+            "+".join((p["embedder"], *p["embedders"])),
+            p["context"],
+            p["digest"],
+            p["generation"] or "-",
+            "yes" if p["production"] else "",
+        )
+        for p in value
+    ]
+    terminal.show(value, table(rows, ("name", "chunker", "embedder", "context", "digest", "generation", "production")))
+    return 0
+
+
+def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Keep a new profile."""
+    raw: dict[str, Any] = {
+        "name": options.name,
+        "context": options.context,
+        "graph": options.graph,
+        "chunker": {"name": options.chunker, "params": params_of(options.param)},
+    }
+    if options.embedder:
+        raw["embedder"], *raw["embedders"] = options.embedder
+    if options.writer:
+        raw["writers"] = options.writer
+    raw["combine"] = options.combine
+    try:
+        raw["lexical"] = json.loads(options.lexical)
+    except ValueError as error:
+        raise BadInput(f"--lexical is not valid JSON: {error}.") from None
+    app = open_app(settings)
+    profile = app.index.admin.add_profile(acting(app, options), profiles.from_mapping(raw))
+    digest = profiles.identity(profile)
+    terminal.show(
+        {**strict.plain(profile), "digest": digest},
+        [f"Added {profile.name} ({digest}). Build it with: python -m core reindex --profile {profile.name}"],
+    )
+    return 0
+
+
+def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Search with another profile from now on."""
+    app = open_app(settings)
+    made = app.index.admin.make_default(acting(app, options), options.name)
+    terminal.show(strict.plain(made), [f"The profile {made.profile.name} is in production now."])
+    return 0
+
+
+def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What building a profile would take."""
+    app = open_app(settings)
+    made = app.index.admin.estimate(app.platform.settings.profile(options.name))
+    terminal.show(
+        strict.plain(made),
+        [
+            f"{made.documents} documents, about {made.chunks} chunks, {made.to_embed} to embed, about {made.seconds:.0f} s, ${made.dollars:.2f}."
+        ],
+    )
+    return 0
+
+
+def params_of(pairs: Sequence[str]) -> dict[str, int]:
+    """Parameters of a chunker from KEY=N pairs."""
+    params = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if not value.isdigit():
+            raise BadInput(f"--param {pair!r} must look like max_tokens=400.")
+        params[key] = int(value)
+    return params
+
+
+def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Generations, newest first."""
+    app = open_app(settings)
+    found = app.index.generations.all(app.platform.settings.profile(options.profile))
+    terminal.show(
+        [strict.plain(g) for g in found],
+        table([_row(g) for g in found], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),
+    )
+    return 0
+
+
+def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Serve an older generation until the next reindex."""
+    app = open_app(settings)
+    made = app.index.admin.rollback(acting(app, options), options.number, options.profile)
+    terminal.show(
+        strict.plain(made), [f"Generation {made.number} ({made.commit[:12]}) serves now, until the next reindex."]
+    )
+    return 0
+
+
+def _row(g: Generation) -> tuple[Any, ...]:
+    return (
+        g.number,
+        g.commit[:12],
+        g.documents,
+        g.chunks,
+        f"{g.bytes / 1e6:.1f}",
+        g.built,
+        "yes" if g.current else "",
+    )

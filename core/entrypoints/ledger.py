@@ -1,0 +1,67 @@
+"""Commands about money: what models were asked for, and what it cost."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from core import strict
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.llm.bill import dollars_of
+from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    ledger = add.group_of("ledger", "what models were asked for, and what it cost")
+    listing = ledger("list", ledger_list, "calls, newest first")
+    listing.add_argument("--limit", type=int, default=100, help="at most so many (default: 100)")
+    summary = ledger("summary", ledger_summary, "a month by purpose and model, and what is left of the budget")
+    for one in (listing, summary):
+        one.add_argument("--month", default="", metavar="YYYY-MM", help="another month than this one")
+
+
+def ledger_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Calls, newest first."""
+    app = open_app(settings)
+    calls = app.models.ledger.recent(acting(app, options), options.month, options.limit)
+    rows = [
+        (
+            call.at,
+            call.purpose,
+            call.model,
+            call.input_tokens,
+            call.output_tokens,
+            f"{call.seconds:.2f}",
+            dollars_of(call.dollars),
+            call.failed or ("cached" if call.cached else ""),
+        )
+        for call in calls
+    ]
+    heads = ("when", "purpose", "model", "input", "output", "seconds", "dollars", "")
+    terminal.show([strict.plain(call) for call in calls], table(rows, heads) if rows else ["No calls in this month."])
+    return 0
+
+
+def ledger_summary(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """A month by purpose and model."""
+    app = open_app(settings)
+    made = app.models.ledger.summary(acting(app, options), options.month)
+    rows = [
+        (
+            row["purpose"],
+            row["model"],
+            row["calls"],
+            row["cached"],
+            row["failed"],
+            row["input_tokens"],
+            row["output_tokens"],
+            dollars_of(row["dollars"]),
+        )
+        for row in made.rows
+    ]
+    heads = ("purpose", "model", "calls", "cached", "failed", "input", "output", "dollars")
+    total = f"{made.month}: {dollars_of(made.spent)} of {dollars_of(made.budget)} spent, {dollars_of(made.left)} left."
+    terminal.show(strict.plain(made), [*(table(rows, heads) if rows else []), total])
+    return 0

@@ -1,0 +1,152 @@
+"""Commands of the playground: compare configurations, follow a document, judge a passage."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from core import strict
+from core.bootstrap import App
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.errors import BadInput, NotFound
+from core.evaluation.rank_distance import Move
+from core.retrieval import config as configs
+from core.retrieval.presets import spell
+from core.services.playground.compare import Column, Comparison, Lane, passage, to_json
+from core.settings import Settings
+from core.types import Filters, Hit
+
+FILTERS = (("type", "types"), ("tag", "tags"), ("owner", "owners"), ("folder", "folders"), ("status", "statuses"))
+_SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
+
+
+def register(add: Any) -> None:
+    """Register the commands."""
+    both = add("compare", compare, "search with several configurations and compare what they find")
+    both.add_argument("query", metavar="QUERY")
+    both.add_argument("--config", action="append", default=[], help="a name or JSON; repeat for up to four columns")
+    both.add_argument("--profile", action="append", default=[], help="one for all columns, or one per column")
+    _filters(both)
+    where = add("where", where_is, "follow a document through a search, and say what would bring it into the list")
+    where.add_argument("query", metavar="QUERY")
+    where.add_argument("document", metavar="DOC")
+    where.add_argument("--config", default="", help="a name or JSON (default: the one in production)")
+    where.add_argument("--profile", default="", help="which index (default: the one in production)")
+    _filters(where)
+    judge = add("judge", judge_passage, "say how relevant a passage is to a query, or list what was said")
+    judge.add_argument("query", metavar="QUERY")
+    judge.add_argument("chunk", metavar="CHUNK", nargs="?", default="", help="as search --json names it")
+    judge.add_argument("grade", metavar="GRADE", nargs="?", type=int, default=None, help="0 to 3")
+    judge.add_argument("--profile", default="", help="which index the chunk is in (default: the one in production)")
+
+
+def _filters(command: ArgumentParser) -> None:
+    for name, _ in FILTERS:
+        command.add_argument(f"--{name}", action="append", default=[], help=f"only this {name}; repeat for several")
+    command.add_argument(
+        "--history", action="store_true", help="also retired, superseded and not yet effective documents"
+    )
+
+
+def _filters_of(options: Namespace) -> Filters:
+    return Filters(**{field: tuple(getattr(options, name)) for name, field in FILTERS}, history=options.history)
+
+
+def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Columns side by side; the first is the baseline."""
+    app = open_app(settings)
+    made = app.playground.comparer.run(options.query, _columns(app, options), _filters_of(options))
+    lines = [line for lane in made.lanes for line in _lane_lines(lane)]
+    terminal.show(to_json(made), [*lines, *_pair_lines(made)])
+    return 0
+
+
+def _columns(app: App, options: Namespace) -> list[Column]:
+    wanted = options.config or ["bm25", "dense", spell(app.platform.settings.production().config)]
+    profiles = options.profile or [app.platform.settings.production().profile.name]
+    if len(profiles) == 1:
+        profiles = profiles * len(wanted)
+    if len(profiles) != len(wanted):
+        raise BadInput(
+            f"There are {len(wanted)} columns and {len(profiles)} profiles. Name one profile, or one per column."
+        )
+    return [
+        Column(
+            app.platform.settings.profile(profile).name, configs.parse(config), "" if config.startswith("{") else config
+        )
+        for profile, config in zip(profiles, wanted, strict=True)
+    ]
+
+
+def _lane_lines(lane: Lane) -> list[str]:
+    if lane.result is None:
+        return [f"{lane.column.title}: {lane.error}", ""]
+    moves = lane.moves or tuple(Move("same") for _ in lane.result.hits)
+    rows = [
+        (hit.rank, _moved(move), f"{hit.score:.4f}", " › ".join((hit.title, *hit.heading[-1:])), hit.doc)
+        for hit, move in zip(lane.result.hits, moves, strict=True)
+    ]
+    took = sum(stage.ms for stage in lane.result.stages)
+    notes = [f"! {warning}" for warning in lane.result.warnings] + [s.note for s in lane.result.stages if s.note]
+    heads = ("rank", "move", "score", "passage", "doc")
+    return [f"{lane.column.title} ({lane.column.profile}), {took:.1f} ms", *notes, *table(rows, heads), ""]
+
+
+def _moved(move: Move) -> str:
+    return f"{_SIGNS[move.kind]}{move.steps or ''}"
+
+
+def _pair_lines(made: Comparison) -> list[str]:
+    names = [lane.column.title for lane in made.lanes]
+    rows = [
+        (f"{names[a]} / {names[b]}", pair.overlap, f"{pair.jaccard:.2f}", f"{pair.rbo:.2f}", pair.swaps)
+        for (a, b), pair in made.pairs.items()
+    ]
+    return table(rows, ("columns", "shared", "jaccard", "rbo", "swaps")) if rows else []
+
+
+def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """A document's way through one search."""
+    app = open_app(settings)
+    production = app.platform.settings.production()
+    config = configs.parse(options.config) if options.config else production.config
+    column = Column(app.platform.settings.profile(options.profile).name, config)
+    found = app.playground.locator.where(options.query, options.document, column, _filters_of(options))
+    legs = list(found.ways[0].legs) if found.ways else []
+    rows = [
+        (
+            " › ".join(way.heading) or "(beginning)",
+            *(way.legs[leg] or "-" for leg in legs),
+            way.fused or "-",
+            way.final or "-",
+        )
+        for way in found.ways
+    ]
+    lines = [f"{found.title} ({found.path}): {found.sentence}", *(f"  {change.sentence}" for change in found.changes)]
+    terminal.show(found, [*lines, *(table(rows, ("passage", *legs, "fused", "final")) if rows else [])])
+    return 0
+
+
+def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Keep one grade; without a passage, list what was said about the query."""
+    app = open_app(settings)
+    if not options.chunk:
+        said = app.playground.grades.of(options.query)
+        rows = [(one.grade, one.name, "blind" if one.blind else "", one.path, one.heading) for one in said]
+        terminal.show(list(said), table(rows, ("grade", "judge", "", "path", "heading")))
+        return 0
+    if options.grade is None:
+        raise BadInput("Give a grade from 0 to 3 after the passage.")
+    made = app.playground.grades.judge(acting(app, options), options.query, _hit(app, options), options.grade)
+    terminal.show(strict.plain(made), [f"{made.path}, {made.heading or 'beginning'}: {made.grade}."])
+    return 0
+
+
+def _hit(app: App, options: Namespace) -> Hit:
+    """The passage as a hit, wherever it would stand."""
+    index = app.search.searcher.index(options.profile)
+    number = index.number(options.chunk)
+    if number is None:
+        raise NotFound(f'There is no passage {options.chunk!r} in this index. search --json names them as "chunk".')
+    return passage(index, number)

@@ -1,0 +1,324 @@
+"""Commands about changes: propose, discuss, approve, merge."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from core import strict
+from core.access import require
+from core.bootstrap import App
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal, table
+from core.errors import BadInput, NotFound
+from core.services.reviews.changes import Change
+from core.settings import Settings
+
+_PAUSE = 0.1  # seconds between two looks at a job
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    change = add.group_of("change", "propose, discuss, approve and merge edits")
+    _editing(change)
+    _moving(change)
+    _talking(change)
+    _merging(change)
+    listing = change("list", changes_list, "changes, the one last touched first")
+    listing.add_argument(
+        "--state", default="", help="open, draft, in review, changes requested, approved, merged, closed"
+    )
+    listing.add_argument("--mine", action="store_true", help="only those of the acting account")
+    listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
+    listing.add_argument("--text", default="", help="only those with these words")
+    again = add("confirm", confirm, "re-verify a document: its words are still right")
+    again.add_argument("document", metavar="ID_OR_PATH")
+    again.add_argument("--until", default="", metavar="DATE", help="the next review (default: in a year)")
+
+
+def _editing(add: Any) -> None:
+    first = add("new", new, "start a change")
+    first.add_argument("--title", required=True, help="what it does")
+    more = _numbered(add, "edit", edit, "add an edit; earlier verdicts are void")
+    more.add_argument("--title", default="", help="another title")
+    for command in (first, more):
+        command.add_argument("--file", action="append", default=[], help="a Markdown file (- for standard input)")
+        command.add_argument("--path", action="append", default=[], help="where it belongs; one per --file")
+        command.add_argument("--delete", action="append", default=[], metavar="PATH", help="a document to delete")
+        command.add_argument("--message", default="", help="why")
+
+
+def _moving(add: Any) -> None:
+    for name, run, about in (
+        ("submit", submit, "ask for review"),
+        ("withdraw", withdraw, "take a change back to draft"),
+        ("reopen", reopen, "take a closed change up again"),
+        ("revert", revert, "propose to undo a merged change"),
+        ("show", show, "one change with its discussion"),
+        ("conflicts", conflicts, "what must be decided before it can be merged"),
+    ):
+        _numbered(add, name, run, about)
+
+
+def _talking(add: Any) -> None:
+    for name, run, about in (
+        ("approve", approve, "say that its text may become part of the knowledge base"),
+        ("request-changes", request_changes, "say what must be better first"),
+        ("close", close, "give it up"),
+    ):
+        _said(_numbered(add, name, run, about))
+    say = _said(_numbered(add, "comment", comment, "say something about it"))
+    say.add_argument("--path", action="append", default=[], help="the document that the comment is about")
+    say.add_argument("--line", type=int, default=0, help="the line of it")
+    say.add_argument("--last", type=int, default=0, help="the last line, for several")
+    say.add_argument("--head", default="", help="the head that was read; refused if the change was edited since")
+    say.add_argument("--reply", type=int, default=0, metavar="N", help="answer this comment")
+    end = _numbered(add, "resolve", resolve, "close a conversation")
+    end.add_argument("comment", type=int, metavar="COMMENT")
+    end.add_argument("--reopen", action="store_true", help="open it again")
+    take = _numbered(add, "apply", apply, "take a suggestion over")
+    take.add_argument("comment", type=int, metavar="COMMENT")
+
+
+def _merging(add: Any) -> None:
+    decide = _numbered(add, "solve", solve, "decide about conflicts")
+    decide.add_argument(
+        "--choice", action="append", default=[], help="mine, theirs, =TEXT or delete; one per conflict, in their order"
+    )
+    for name, about in (("head", "the newest commit of the change"), ("main", "the commit of the main line")):
+        decide.add_argument(f"--{name}", default="", metavar="COMMIT", help=f"{about} whose conflicts you saw")
+    end = _numbered(add, "merge", merge, "make it part of the knowledge base")
+    end.add_argument("--bypass", default="", metavar="REASON", help="without the approvals it lacks (admins)")
+    end.add_argument("--no-wait", action="store_true", help="do not wait until it can be found")
+
+
+def _numbered(add: Any, name: str, run: Any, about: str) -> ArgumentParser:
+    command: ArgumentParser = add(name, run, about)
+    command.add_argument("change", type=int, metavar="ID")
+    return command
+
+
+def _said(command: ArgumentParser) -> ArgumentParser:
+    command.add_argument("--message", "--body", default="", help="what to say")
+    return command
+
+
+def _files(options: Namespace) -> dict[str, bytes | None]:
+    """Documents named by --file and --path, in pairs, and those to delete."""
+    if len(options.file) != len(options.path):
+        raise BadInput("Give one --path for each --file: where the document belongs in the knowledge base.")
+    found: dict[str, bytes | None] = {}
+    for file, path in zip(options.file, options.path, strict=True):
+        try:
+            found[path] = sys.stdin.buffer.read() if str(file) == "-" else Path(file).read_bytes()
+        except OSError as error:
+            raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
+    return found | dict.fromkeys(options.delete, None)
+
+
+def _json(app: App, change: Change) -> dict[str, Any]:
+    talk = [{**strict.plain(one), "suggestion": one.suggestion} for one in app.reviews.discussion.comments(change.id)]
+    return {**strict.plain(change), "comments": talk}
+
+
+def _show(app: App, change: Change, terminal: Terminal) -> int:
+    lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
+    lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
+    lines += [f"  approved by {name}" for name in change.approvals]
+    lines += [f"  - {sentence}" for sentence in change.requirements]
+    mend = [one for one in change.findings if one.severity == "warning"] if change.open else []
+    lines += [f"  mend {one.path}, line {one.line}: {one.message}" for one in mend]
+    lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
+    terminal.show(_json(app, change), lines)
+    return 0
+
+
+def new(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Start a change."""
+    app = open_app(settings)
+    change = app.reviews.changes.propose(acting(app, options), options.title, _files(options), options.message)
+    return _show(app, change, terminal)
+
+
+def edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """One more edit, or another title."""
+    app = open_app(settings)
+    actor, files = acting(app, options), _files(options)
+    change = app.reviews.changes.get(options.change)
+    if options.title:
+        change = app.reviews.changes.describe(actor, change.id, options.title, options.message or change.description)
+    if files or not options.title:
+        change = app.reviews.changes.edit(actor, change.id, files, options.message)
+    return _show(app, change, terminal)
+
+
+def submit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Ask for review."""
+    app = open_app(settings)
+    return _show(app, app.reviews.changes.submit(acting(app, options), options.change), terminal)
+
+
+def withdraw(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Back to draft."""
+    app = open_app(settings)
+    return _show(app, app.reviews.changes.withdraw(acting(app, options), options.change), terminal)
+
+
+def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Say something about a change."""
+    app = open_app(settings)
+    path = options.path[0] if options.path else ""
+    made = app.reviews.discussion.comment(
+        acting(app, options),
+        options.change,
+        options.message,
+        path=path,
+        line=options.line,
+        last=options.last,
+        thread=options.reply,
+        head=options.head,
+    )
+    value = {**strict.plain(made), "suggestion": made.suggestion, "change": options.change}
+    terminal.show(value, [f"Comment {made.id} on change {options.change}."])
+    return 0
+
+
+def resolve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Close a conversation."""
+    app = open_app(settings)
+    app.reviews.discussion.resolve(acting(app, options), options.change, options.comment, done=not options.reopen)
+    return _show(app, app.reviews.changes.get(options.change), terminal)
+
+
+def apply(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Take a suggestion over."""
+    app = open_app(settings)
+    return _show(app, app.reviews.discussion.apply(acting(app, options), options.change, options.comment), terminal)
+
+
+def approve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Approve the present text."""
+    app = open_app(settings)
+    return _show(app, app.reviews.discussion.approve(acting(app, options), options.change, options.message), terminal)
+
+
+def request_changes(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Say what must be better first."""
+    app = open_app(settings)
+    return _show(
+        app, app.reviews.discussion.request_changes(acting(app, options), options.change, options.message), terminal
+    )
+
+
+def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Make a change part of the knowledge base, and wait until it can be found."""
+    app = open_app(settings)
+    change = app.reviews.merger.merge(acting(app, options), options.change, bypass=options.bypass)
+    if not options.no_wait:
+        _wait(app, terminal)
+    return _show(app, change, terminal)
+
+
+def _wait(app: App, terminal: Terminal) -> None:
+    """Until no build of the index is left to do."""
+    job = app.platform.workspace.catch_up()
+    while job and (job := app.platform.jobs.get(job.id)).open:
+        terminal.progress(job.done, job.total, job.message or "Indexing")
+        time.sleep(_PAUSE)
+        app.platform.jobs.sweep()
+
+
+def close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Give a change up."""
+    app = open_app(settings)
+    return _show(app, app.reviews.changes.close(acting(app, options), options.change, options.message), terminal)
+
+
+def reopen(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Take a closed change up again."""
+    app = open_app(settings)
+    return _show(app, app.reviews.changes.reopen(acting(app, options), options.change), terminal)
+
+
+def revert(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Propose to undo a merged change."""
+    app = open_app(settings)
+    return _show(app, app.reviews.merger.revert(acting(app, options), options.change), terminal)
+
+
+def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """One change."""
+    app = open_app(settings)
+    require(acting(app, options), "propose a change")
+    return _show(app, app.reviews.changes.get(options.change), terminal)
+
+
+def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Changes, the one last touched first."""
+    app = open_app(settings)
+    actor = acting(app, options)
+    require(actor, "propose a change")
+    found = (
+        app.reviews.changes.waiting_for(actor)
+        if options.waiting
+        else app.reviews.changes.all(state=options.state, author=actor.id if options.mine else "", text=options.text)
+    )
+    rows = [(one.id, one.state, one.author_name, len(one.documents), one.title) for one in found]
+    terminal.show([strict.plain(one) for one in found], table(rows, ("id", "state", "author", "docs", "title")))
+    return 0
+
+
+def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What must be decided before a change can be merged."""
+    app = open_app(settings)
+    require(acting(app, options), "propose a change")
+    found = app.reviews.merger.collisions(options.change)
+    lines = []
+    for one in found:
+        lines.append(f"{one.path}{' (not in ' + one.gone + ')' if one.gone else ''}")
+        for n, part in enumerate([part for part in one.parts if part.conflict], 1):
+            lines += [f"  {n}. mine:   {line}" for line in part.mine] + [f"     theirs: {line}" for line in part.theirs]
+    if found:
+        seen = f"--head {found[0].head[:12]} --main {found[0].main[:12]}"
+        lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
+    terminal.show([strict.plain(one) for one in found], lines or ["There is no conflict."])
+    return 0
+
+
+def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Decide about conflicts, one --choice per conflict in the order in which they are listed."""
+    app = open_app(settings)
+    actor, left = acting(app, options), list(options.choice)
+    choices: dict[str, tuple[str, ...]] = {}
+    found = app.reviews.merger.collisions(options.change)
+    for one in found:
+        wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in one.parts)
+        choices[one.path], left = tuple(left[:wanted]), left[wanted:]
+    head, main = (app.knowledge.store.resolve(seen) if seen else "" for seen in (options.head, options.main))
+    if found:
+        head, main = head or found[0].head, main or found[0].main
+    return _show(app, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)
+
+
+def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Re-verify a document."""
+    app = open_app(settings)
+    document = app.knowledge.documents.show(options.document)
+    until = _date(options.until) if options.until else app.search.page.clock.today() + timedelta(days=365)
+    commit = app.reviews.merger.confirm(acting(app, options), document.path, until)
+    terminal.show(
+        {"document": document.id, "review_due": until.isoformat(), "commit": commit},
+        [f"{document.title}: next review {until}."],
+    )
+    return 0
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"--until is {text!r}; write the date as YYYY-MM-DD.") from None

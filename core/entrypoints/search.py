@@ -1,0 +1,94 @@
+"""The command that searches."""
+
+from __future__ import annotations
+
+import textwrap
+from argparse import Namespace
+from typing import Any
+
+from core.entrypoints.session import open_app
+from core.entrypoints.terminal import Terminal, table
+from core.errors import BadInput
+from core.retrieval import config as configs
+from core.services.search import searcher
+from core.settings import Settings
+from core.types import Filters, Hit
+
+
+def register(add: Any) -> None:
+    """The commands with their options."""
+    command = add("search", search, "search the knowledge base")
+    command.add_argument("query", metavar="QUERY")
+    command.add_argument("--profile", default="", help="which index (default: the one in production)")
+    command.add_argument(
+        "--config",
+        default="",
+        help="a name such as convex-0.3, rrf-60+rerank, or JSON (default: the one in production)",
+    )
+    command.add_argument("-k", type=int, default=0, help="how many hits")
+    command.add_argument("--explain", action="store_true", help="show what each leg gave and how long each stage took")
+    for name, about in (
+        ("type", "document type"),
+        ("tag", "tag"),
+        ("owner", "owner"),
+        ("folder", "folder"),
+        ("status", "status"),
+        ("doc", "document id"),
+    ):
+        command.add_argument(f"--{name}", action="append", default=[], help=f"only this {about}; repeat for several")
+    command.add_argument(
+        "--history", action="store_true", help="also retired, superseded and not yet effective documents"
+    )
+
+
+def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Search and show hits."""
+    app = open_app(settings)
+    config = configs.parse(options.config) if options.config else None
+    filters = Filters(
+        types=tuple(options.type),
+        statuses=tuple(options.status),
+        tags=tuple(options.tag),
+        owners=tuple(options.owner),
+        folders=tuple(options.folder),
+        docs=tuple(options.doc),
+        history=options.history,
+    )
+    if options.k < 0 or options.k > 1000:
+        raise BadInput("-k must be between 1 and 1000.")
+    result = app.search.searcher.search(
+        options.query, profile=options.profile, config=config, filters=filters, k=options.k
+    )
+    lines = [line for hit in result.hits for line in _hit_lines(hit, options.explain)] or [
+        "Nothing found. Try other words, or --history."
+    ]
+    lines += [f"! {warning}" for warning in result.warnings]
+    if options.explain:
+        lines += table(
+            [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],
+            ("stage", "ms", "hits", ""),
+        )
+    terminal.show(searcher.as_json(result), lines)
+    return 0
+
+
+def _hit_lines(hit: Hit, explain: bool) -> list[str]:
+    place = " › ".join((hit.title, *hit.heading))
+    lines = [
+        f"{hit.rank:>2}. {place}",
+        f"    {hit.path}:{hit.start}-{hit.end}  v{hit.version}  {hit.status}  score {hit.score:.4f}",
+    ]
+    if explain:
+        for name, leg in hit.legs.items():
+            lines.append(
+                f"    {name:<6} rank {leg.rank or '-':>3}  score {leg.score:8.4f}  normalised {leg.normalised:.4f}  weight {leg.weight:g}"
+                + (f"  {leg.note}" if leg.note else "")
+            )
+    passage = " ".join(hit.text.split())
+    return [
+        *lines,
+        *textwrap.wrap(
+            passage[:300] + ("…" if len(passage) > 300 else ""), 100, initial_indent="    ", subsequent_indent="    "
+        ),
+        "",
+    ]

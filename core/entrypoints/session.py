@@ -1,0 +1,37 @@
+"""The workspace that a command works on, and who acts."""
+
+from __future__ import annotations
+
+import getpass
+from argparse import Namespace
+from dataclasses import replace
+
+from core.access import Actor
+from core.bootstrap import App, build
+from core.errors import Unavailable
+from core.settings import Settings
+
+DOOR = "command line"
+
+
+def open_app(settings: Settings) -> App:
+    """The App on a workspace that exists."""
+    app = build(settings)
+    if not (settings.home / "kb.git").is_dir():
+        raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
+    app.platform.workspace.create()
+    return app
+
+
+def introduce(settings: Settings, options: Namespace) -> None:
+    """Refuse a --as that names nobody who may act, also for commands that everybody may use."""
+    if options.user and (settings.home / "kb.git").is_dir():
+        open_app(settings).people.accounts.actor(options.user)
+
+
+def acting(app: App, options: Namespace) -> Actor:
+    """The account named by --as. Without it an admin: whoever can run commands in the workspace owns its files."""
+    if options.user:
+        return replace(app.people.accounts.actor(options.user), door=DOOR)
+    name = getpass.getuser()
+    return Actor(f"{name}@localhost", name, f"{name}@localhost", "admin", DOOR)

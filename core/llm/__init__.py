@@ -1,0 +1,1 @@
+"""Prompts, bills and writing by language models: what every caller of one shares."""

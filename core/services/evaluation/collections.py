@@ -1,0 +1,74 @@
+"""How well a configuration finds what people judged relevant."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.evaluation import measures
+from core.evaluation.beir import Collection
+from core.ports import Index, Progress, no_progress
+from core.retrieval.config import name as config_name
+from core.services.search.searcher import Searcher
+from core.types import Filters, Person, SearchConfig
+
+DEPTH = 100  # documents that a run keeps per query
+AUTHOR = Person("Evaluation", "evaluation@localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class BeirScores:
+    """One configuration over one collection: every per-query ranking, and what it cost."""
+
+    config: SearchConfig
+    rankings: Mapping[str, tuple[str, ...]]
+    seconds: float
+    stages: Mapping[str, float]
+    warnings: tuple[str, ...]
+
+
+def run(
+    searcher: Searcher, index: Index, collection: Collection, config: SearchConfig, progress: Progress = no_progress
+) -> BeirScores:
+    """Search every query; a document stands where its best chunk stands."""
+    deep = _deepened(config, index)
+    rankings: dict[str, tuple[str, ...]] = {}
+    spent: Counter[str] = Counter()
+    warnings: dict[str, None] = {}
+    started = time.perf_counter()
+    for n, (query, text) in enumerate(collection.queries.items(), 1):
+        result = searcher.search_in(index, text, deep, Filters(history=True))
+        best = dict.fromkeys(collection.records.get(hit.doc, hit.doc) for hit in result.hits)
+        rankings[query] = tuple(best)[:DEPTH]
+        spent.update({stage.name: stage.ms / 1000.0 for stage in result.stages})  # type: ignore[arg-type]
+        warnings |= dict.fromkeys(result.warnings)
+        progress(n, len(collection.queries), f"Searching with {config_name(config)}")
+    return BeirScores(deep, rankings, time.perf_counter() - started, dict(spent), tuple(warnings))
+
+
+def _deepened(config: SearchConfig, index: Index) -> SearchConfig:
+    """Enough chunks per leg to rank a hundred documents."""
+    per_document = max(1.0, index.size / max(1, len(index.documents)))
+    depth = min(1000, max(config.depth, int(DEPTH * per_document) + DEPTH // 2))
+    return replace(config, depth=depth, k=min(1000, 2 * depth))
+
+
+def report(collection: Collection, made: BeirScores) -> dict[str, Any]:
+    """The figures of a run, as the CLI prints them."""
+    pairs = [(made.rankings[query], gains) for query, gains in collection.qrels.items() if query in made.rankings]
+    means: Callable[[Callable[..., float], int], float] = lambda measure, k: round(
+        measures.mean([measure(r, g, k) for r, g in pairs]), 5
+    )
+    return {
+        "nDCG@10": means(measures.ndcg, 10),
+        "Recall@100": means(measures.recall, 100),
+        "MRR@10": means(measures.reciprocal_rank, 10),
+        "queries": len(pairs),
+        "seconds": round(made.seconds, 3),
+        "seconds_per_stage": {name: round(seconds, 3) for name, seconds in made.stages.items()},
+        "depth": made.config.depth,
+        "warnings": list(made.warnings),
+    }

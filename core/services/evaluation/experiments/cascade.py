@@ -1,0 +1,101 @@
+"""Cascade ablation: one stage after the other, what each adds, what it costs, and which questions it makes worse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from core.errors import ConcordError
+from core.evaluation import charts, moves
+from core.evaluation.comparisons import compare
+from core.evaluation.report import Chart, Report, ReportTable, Text
+from core.evaluation.runs import Run
+from core.ports import Progress
+from core.retrieval import config as configs
+from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
+from core.services.evaluation.runs import RunPlan
+
+TITLE = "Cascade ablation"
+ABOUT = "Dense search alone, then one stage more at a time."
+COLUMNS = ("nDCG@10", "Recall@5", "MRR@10", "P@1", "T1EM")
+MEASURE = "nDCG@10"
+
+STAGES: Mapping[str, Mapping[str, Any]] = {
+    "dense": {"base": "dense"},
+    "bi-modal, RRF": {"base": "rrf-60"},
+    "bi-modal, convex": {"base": "convex-0.5"},
+    "bi-modal, weights by rule": {"base": "convex-0.5", "alpha_from": "rules"},
+    "bi-modal, weights by LLM": {"base": "convex-0.5", "alpha_from": "llm"},
+    "tri-modal, static weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"]},
+    "tri-modal, dynamic weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"], "alpha_from": "llm"},
+    "bi-modal + cross-encoder": {"base": "convex-0.5+rerank"},
+    "bi-modal + cross-encoder + LLM": {"base": "convex-0.5+rerank", "rerankers": ["cross-encoder", "llm"]},
+}
+
+
+def run(bench: Workbench, progress: Progress) -> Report:
+    """Run the stages that this version and its models can do; the others are named."""
+    profile = bench.runs.team_settings.production().profile
+    plans, names, skipped = [], [], []
+    for name, raw in STAGES.items():
+        try:
+            if "LLM" in name or raw.get("alpha_from") == "llm":
+                bench.models.llm()
+            plans.append(RunPlan(profile, replace(configs.parse(json.dumps(raw)), depth=DEPTH)))
+            names.append(name)
+        except ConcordError as error:
+            skipped.append(f"{name} was left out: {error}")
+    runs = bench.evaluate(plans, progress)
+    pairs = list(pairwise(zip(names, runs, strict=True)))
+    stages = list(dict.fromkeys(stage for one in runs for stage in one.times if stage != "total"))
+    spent = {stage: [one.times.get(stage, {}).get("p50", 0.0) for one in runs] for stage in stages}
+    parts = [
+        Text("What it says", (*(_says(before, after) for before, after in pairs), *skipped)),
+        *standings(runs, COLUMNS, MEASURE, {run.id: name for name, run in zip(names, runs, strict=True)}),
+        Chart("Stage by stage", charts.bars(names, {m: [one.figures.get(m, 0.0) for one in runs] for m in COLUMNS if m in runs[0].figures}, "measure")),
+        Chart("Where the time goes", charts.bars(names, spent, "p50, ms", stacked=True)),
+        ReportTable("Latency per stage, p50 ms", ("Configuration", *stages, "total"), tuple(_times(n, r, stages) for n, r in zip(names, runs, strict=True))),
+        ReportTable("What each step moved", ("From", "To", "swaps in the top 10", "another first document", "made worse", "made better"), tuple(_moved(a, b) for a, b in pairs)),
+        ReportTable("Questions that the last step made worse", ("Question", "nDCG@10 lost", "words", "digits"), _degraded(runs[-2:])),
+    ]  # fmt: skip
+    return bench.report("cascade", TITLE, ABOUT, runs, parts, {**figures(runs), "stages": names, "skipped": skipped})
+
+
+def _says(before: tuple[str, Run], after: tuple[str, Run]) -> str:
+    return f"{after[0]} after {before[0]}: {compare(before[1], after[1], MEASURE).overall.sentence}"
+
+
+def _times(name: str, run: Run, stages: Sequence[str]) -> tuple[str, ...]:
+    spent = [run.times.get(stage, {}).get("p50") for stage in (*stages, "total")]
+    return (name, *("" if value is None else f"{value:.2f}" for value in spent))
+
+
+def _moved(before: tuple[str, Run], after: tuple[str, Run]) -> tuple[str, ...]:
+    found = moves.swap_rate(_rankings(before[1]), _rankings(after[1]))
+    compared = compare(before[1], after[1], MEASURE).overall
+    return (
+        before[0],
+        after[0],
+        f"{found.swaps:.2f}",
+        f"{found.top_changed:.1%}",
+        str(compared.losses),
+        str(compared.wins),
+    )
+
+
+def _rankings(run: Run) -> dict[str, Sequence[str]]:
+    return {question: one.documents for question, one in run.results.items()}
+
+
+def _degraded(runs: Sequence[Run]) -> tuple[tuple[str, ...], ...]:
+    if len(runs) < 2:
+        return ()
+    before, after = ({q: one.values[MEASURE] for q, one in run.results.items()} for run in runs)
+    texts = {question: one.question.text for question, one in runs[1].results.items()}
+    return tuple(
+        (one.text, f"{one.difference:+.3f}", str(one.words), "yes" if one.digits else "no")
+        for one in moves.degraded(before, after, texts)[:25]
+    )

@@ -1,0 +1,102 @@
+"""Chunking: the six settings of each deterministic chunker, and the agentic ones where a language model is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from core.chunking import CHUNKERS, SETTINGS
+from core.errors import ConcordError
+from core.evaluation import charts
+from core.evaluation.report import Chart, Report, ReportTable, Text
+from core.evaluation.runs import Run
+from core.ports import Progress
+from core.profiles import check
+from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
+from core.services.evaluation.runs import RunPlan
+from core.services.index.builder import Built
+from core.types import ChunkerSpec, Frozen, Profile
+
+TITLE = "Chunking"
+ABOUT = (
+    "The same questions on the same documents, cut in different ways and searched with the production configuration."
+)
+COLUMNS = ("nDCG@10", "T1EM", "T5EM", "T1C", "BC", "T1O")
+AGENTIC = ("agentic-1", "agentic-2")
+SIX = 6
+
+
+def profiles_of(base: Profile) -> Iterator[Profile]:
+    """The production profile, then it with each setting of each deterministic chunker."""
+    yield base
+    for name, settings in SETTINGS.items():
+        for params in settings[-SIX:]:
+            yield _with(base, name, Frozen(params))
+
+
+def _with(base: Profile, chunker: str, params: Frozen) -> Profile:
+    label = "-".join([chunker, *(str(value) for value in params.values())])
+    return check(replace(base, name=f"try-{label}"[:40], chunker=ChunkerSpec(chunker, params)))
+
+
+def run(bench: Workbench, progress: Progress) -> Report:
+    """Build every profile, search with the production configuration, and weigh quality against time."""
+    production = bench.runs.team_settings.production()
+    wanted, skipped = list(profiles_of(production.profile)), []
+    for name in AGENTIC:
+        if name not in CHUNKERS or bench.llm() is None:
+            why = "this version has no such chunker" if name not in CHUNKERS else "no language model is configured"
+            skipped.append(f"{name} was left out: {why}.")
+        else:
+            wanted.append(_with(production.profile, name, Frozen()))
+    built: list[tuple[Profile, Built]] = []
+    for profile in wanted:
+        try:
+            built.append((profile, bench.build(profile, progress)))
+        except ConcordError as error:
+            skipped.append(f"{profile.name} was left out: {error}")
+    config = replace(production.config, depth=max(DEPTH, production.config.depth), rerank="off")
+    runs = bench.evaluate([RunPlan(profile, config) for profile, _ in built], progress)
+    seconds = [_seconds(bench, profile) for profile, _ in built]
+    names = [profile.name.removeprefix("try-") for profile, _ in built]
+    parts = [
+        Text("What it says", (_best(runs), *skipped)),
+        *standings(runs, COLUMNS),
+        ReportTable(
+            "What it takes",
+            ("Profile", "chunks", "ingestion ms per document", "dollars per document", "p50 ms per query", "p95"),
+            tuple(_cost_row(bench, *row) for row in zip(built, runs, seconds, strict=True)),
+            "Ingestion is reading, cutting and writing as measured when the index was built; vectors that were known "
+            "cost nothing. Local models cost no money.",
+        ),
+        Chart(
+            "Quality against ingestion time",
+            charts.dots(
+                names, seconds, [run.figures["nDCG@10"] for run in runs], "ingestion, ms per document", "nDCG@10"
+            ),
+        ),
+    ]
+    return bench.report("chunking", TITLE, ABOUT, runs, parts, {**figures(runs), "skipped": skipped})
+
+
+def _seconds(bench: Workbench, profile: Profile) -> float:
+    """Milliseconds per document of the build that made the serving generation."""
+    made = bench.runs.searcher.generations.open(profile).generation
+    return 1000.0 * made.seconds / max(1, made.documents)
+
+
+def _cost_row(bench: Workbench, built: tuple[Profile, Built], run: Run, ms: float) -> tuple[str, ...]:
+    times = run.times["total"]
+    return (
+        built[0].name,
+        str(built[1].generation.chunks),
+        f"{ms:.1f}",
+        "0.0000",
+        f"{times['p50']:.2f}",
+        f"{times['p95']:.2f}",
+    )
+
+
+def _best(runs: tuple[Run, ...]) -> str:
+    best = max(runs, key=lambda one: one.figures.get("nDCG@10", 0.0))
+    return f"Best by nDCG@10: {best.profile} with {best.figures['nDCG@10']:.3f}; production ({runs[0].profile}): {runs[0].figures['nDCG@10']:.3f}."

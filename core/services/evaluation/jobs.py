@@ -1,0 +1,154 @@
+"""Long measurements as jobs: questions are generated, tau is calibrated, alpha is learned, drift is checked.
+
+What came out is kept with the job, so that a page can show it again without doing the work again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core import strict
+from core.access import Actor, require
+from core.errors import BadInput, Refused
+from core.evaluation.learning import Trained
+from core.ports import Progress
+from core.retrieval import config as configs
+from core.services.evaluation.experiments.workbench import KNOWN, Workbench, some
+from core.services.platform.jobs import Job, Jobs, Work
+from core.services.tuning.alpha import AlphaTraining, Learnt
+from core.services.tuning.sweeps import Sweeps
+
+MEASURING = ("generate", "evaluate", "experiment", "calibrate", "learn", "drift")  # jobs that authors may stop
+
+
+class EvaluationJobs:
+    """Starts, does, finds and stops long measurements."""
+
+    def __init__(self, workbench: Workbench, tuning: Sweeps, training: AlphaTraining, jobs: Jobs) -> None:
+        self.workbench, self.tuning, self.training, self.jobs = workbench, tuning, training, jobs
+
+    def works(self) -> Mapping[str, Work]:
+        """What a worker can do here."""
+        return {"generate": self._generate, "calibrate": self._calibrate, "learn": self._learn}
+
+    # ------------------------------------------------------------ starting and stopping
+
+    def generate(self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120) -> Job:
+        """Make a query set from the knowledge base: known-items, or qa, which needs a language model."""
+        require(actor, "keep a query set")
+        if kind not in GENERATORS:
+            raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
+        many = some(per_category)
+        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": many, "who": _who(actor)}
+        return self.jobs.start("generate", arguments)
+
+    def calibrate(self, actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> Job:
+        """Calibrate tau for a configuration; every judged question is reranked once."""
+        require(actor, "run an evaluation")
+        configs.parse(config)
+        named = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
+        return self.jobs.start("calibrate", {**named, "who": _who(actor)})
+
+    def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
+        """Learn alpha from a query set."""
+        require(actor, "change what is in production")
+        configs.parse(config)
+        named = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
+        return self.jobs.start("learn", {**named, "who": _who(actor)})
+
+    def drift(self, actor: Actor) -> Job:
+        """Run production again where it was measured before."""
+        require(actor, "run an evaluation")
+        return self.jobs.start("drift", {})
+
+    def cancel(self, actor: Actor, job: int) -> Job:
+        """Stop a measurement; what was finished stays."""
+        require(actor, "run an evaluation")
+        if self.jobs.get(job).kind not in MEASURING:
+            raise Refused(f"Job {job} is no measurement. Admins stop it on the Index page.")
+        return self.jobs.cancel(job)
+
+    def last(self, kind: str, queryset: str = "", state: str = "done") -> Job | None:
+        """The newest job of a kind that ended in a state, of one query set where it is named."""
+        found = (job for job in self.jobs.recent(500) if (job.kind, job.state) == (kind, state))
+        return next((job for job in found if not queryset or job.arguments.get("queryset") == queryset), None)
+
+    # ------------------------------------------------------------ doing
+
+    def _generate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        return GENERATORS[arguments["kind"]](self.workbench, Actor(*arguments["who"]), arguments, progress)
+
+    def _calibrate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        found = self.tuning.tau(
+            Actor(*arguments["who"]),
+            arguments["queryset"],
+            config=configs.parse(arguments["config"]),
+            measure=arguments["measure"],
+            beta=arguments["beta"],
+            least=arguments["least"],
+            progress=progress,
+        )
+        return strict.plain(found)
+
+    def _learn(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        made = self.training.train(
+            Actor(*arguments["who"]),
+            arguments["queryset"],
+            arguments["kind"],
+            config=configs.parse(arguments["config"]),
+            measure=arguments["measure"],
+            target=arguments["target"],
+            progress=progress,
+        )
+        return learnt_json(made)
+
+
+def learnt_json(made: Learnt) -> dict[str, Any]:
+    """A learned alpha with its evidence, as plain values."""
+    trained = made.trained
+    return {
+        "model": trained.model.name,
+        "kind": trained.model.kind,
+        "queries": trained.model.evidence["queries"],
+        "r2": dict(trained.r2),
+        "fixed": trained.fixed,
+        "coefficients": dict(trained.coefficients),
+        "contributions": _strengths(trained),
+        "losses": {part: list(values) for part, values in trained.losses.items()},
+        "test": strict.plain(trained.test),
+        "measure": made.measure,
+        "quality": strict.plain(made.quality),
+        "best_fixed": made.best_fixed,
+        "against_best_fixed": strict.plain(made.against_best_fixed),
+        "warning": trained.warning,
+        "advice": made.advice,
+        "config": strict.plain(made.config),
+    }
+
+
+def _strengths(trained: Trained) -> dict[str, float]:
+    """How much each feature moves the prediction on average: the mean of the absolute SHAP values."""
+    rows = trained.contributions
+    return {
+        name: sum(abs(row[n]) for row in rows) / len(rows)
+        for n, name in enumerate(trained.features)
+        if rows and rows[0]
+    }
+
+
+def _known_items(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    made = bench.generate(actor, asked["seed"], asked["per_category"], asked["name"] or KNOWN, progress)
+    return {"queryset": made.name, "questions": len(made.questions), "refused": {}}
+
+
+def _qa(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    made, refused = bench.interview(actor, asked["seed"], asked["per_category"], asked["name"], progress)
+    return {"queryset": made.name, "questions": len(made.questions), "refused": refused}
+
+
+GENERATORS = {"known-items": _known_items, "qa": _qa}
+
+
+def _who(actor: Actor) -> list[str]:
+    return [actor.id, actor.name, actor.email, actor.role]

@@ -1,0 +1,1 @@
+"""The entity graph as people explore it: neighbourhoods, links, communities. The door is `explorer.GraphExplorer`."""

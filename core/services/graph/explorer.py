@@ -1,0 +1,217 @@
+"""The graph as people look at it: around a document, a query or an entity, its communities, and links."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from core.curation.links import links
+from core.errors import BadInput, NotFound
+from core.graph.assembly import LINKS
+from core.graph.communities import SMALLEST, Community
+from core.graph.pagerank import SHARED, pagerank
+from core.graph.walk import CANDIDATES, DEGREE, arrived, holding, neighbours, path, seeds, trail, walk
+from core.ports import Index
+from core.retrieval.graph import LocalLeg
+from core.retrieval.pipeline import check_query
+from core.services.graph.communities import Communities
+from core.services.graph.view import LIMIT, GraphEdge, GraphNode, GraphView, Painter, folder
+from core.services.knowledge.documents import Documents
+from core.services.search.searcher import Searcher
+from core.types import Filters
+
+
+class GraphExplorer:
+    """Views of the serving generation's graph."""
+
+    def __init__(self, searcher: Searcher, documents: Documents, topics: Communities) -> None:
+        self.searcher, self.documents, self.topics = searcher, documents, topics
+
+    def around_document(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
+        """A document, what it names and links to; with two hops also documents that name the same."""
+        index, painter = self._open(profile, hops, limit)
+        document = _document(index, painter, name)
+        own = int(painter.graph.document_nodes[document])
+        weights = {entity: count for entity, count in painter.named_in(document) if painter.seen(entity)}
+        linked = _linked(painter, own)[: limit // 4]
+        kin = _sharing(painter, document, list(weights))[: limit // 4] if hops > 1 else []
+        shown = [entity for entity in weights if entity not in linked][: max(0, limit - 1 - len(linked) - len(kin))]
+        if not hops:
+            linked, shown = [], []
+        nodes = {own: painter.document(document)} | {n: painter.entity(n, 1) for n in (*shown, *linked)}
+        nodes |= {n: painter.entity(n, 2) for n, _ in kin if n not in nodes}
+        edges = [GraphEdge(painter.node_id(own), painter.node_id(n), weights[n], "names") for n in shown]
+        edges += painter.relations([own, *shown, *linked])
+        edges += [GraphEdge(painter.node_id(own), painter.node_id(n), count, "shares") for n, count in kin]
+        notes = (f"{len(shown)} of {len(weights)} entities shown, those that few other documents name first.",)
+        return GraphView(tuple(nodes.values()), _once(edges), notes)
+
+    def around_query(
+        self, query: str, hops: int = 2, limit: int = 100, profile: str = "", filters: Filters = Filters()
+    ) -> GraphView:
+        """The entities that a query names, where relations lead from them, and the chunks that this finds."""
+        query = check_query(query)
+        index, painter = self._open(profile, hops, limit, filters)
+        vector = self.searcher.models.embedder(index.profile.embedder).query(query)
+        leg = LocalLeg(painter.graph, index.dense(vector), query, hops=hops)
+        ranking = leg.search(max(1, limit // 3), painter.visible)
+        reach = leg.reach or walk(painter.graph, (), None)
+        wanted = [n for chunk in ranking for n in trail(reach, arrived(painter.graph, reach, chunk))]
+        shown = list(dict.fromkeys((*reach.seeds, *wanted, *reach.hops)))[: max(1, limit - len(ranking))]
+        nodes = [painter.entity(entity, reach.hops[entity]) for entity in shown]
+        edges = painter.relations(shown)
+        for rank, chunk in enumerate(ranking, 1):
+            entity = arrived(painter.graph, reach, chunk)
+            nodes.append(painter.chunk(chunk, rank, reach.hops[entity], path(painter.graph, reach, chunk)))
+            edges.append(painter.holds(chunk, entity))
+        notes = [leg.note] + [f"hop {n} adds {count} chunks" for n, count in enumerate(reach.added) if reach.seeds]
+        notes.append(f"{len(shown)} of {len(reach.hops)} entities and the best {len(ranking)} chunks shown.")
+        inside = {node.id for node in nodes}
+        return GraphView(tuple(nodes), tuple(e for e in _once(edges) if {e.source, e.target} <= inside), tuple(notes))
+
+    def around_entity(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
+        """An entity and what is related to it, the strongest first."""
+        _, painter = self._open(profile, hops, limit)
+        found = [entity for entity in seeds(painter.graph, name) if painter.seen(entity)]
+        if not found:
+            raise NotFound(f"The graph has no entity {name!r}.{_alike(painter, name)}")
+        reach = walk(painter.graph, found, painter.visible, hops)
+        shown = list(reach.hops)[:limit]
+        bounds = f"at most {DEGREE} relations of each are followed, and hops add at most {CANDIDATES:,} chunks."
+        notes = (f"{len(shown)} of {len(reach.hops)} entities shown; {bounds}",)
+        nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
+        return GraphView(nodes, _once(painter.relations(shown)), notes)
+
+    def entities(self, limit: int = 500, profile: str = "") -> tuple[GraphNode, ...]:
+        """Entities to start from, the largest first; documents have a view of their own."""
+        import numpy as np
+
+        _, painter = self._open(profile, 0, 1)
+        order = np.argsort(-painter.graph.entity_rank, kind="stable").tolist()
+        named = (entity for entity in order if entity not in painter.documents and painter.seen(entity))
+        return tuple(painter.entity(entity) for entity in islice(named, limit))
+
+    def communities(self, profile: str = "", limit: int = 100) -> GraphView:
+        """Communities as nodes, joined by the relations between their entities."""
+        import numpy as np
+
+        index, painter = self._open(profile, 1, limit)
+        found = self.topics.all(profile)[:limit]
+        graph, group = painter.graph, painter.membership
+        source = group[np.repeat(np.arange(len(graph.keys)), np.diff(graph.related_start))]
+        target = group[graph.related]
+        between = (source >= 0) & (source < target) & (target < len(found))
+        keys, inverse = np.unique(source[between] * max(1, len(found)) + target[between], return_inverse=True)
+        weights = np.bincount(inverse, graph.weights[between]) if len(keys) else np.empty(0)
+        pairs = zip(keys.tolist(), weights.tolist(), strict=True)
+        edges = [
+            GraphEdge(f"community:{pair // len(found)}", f"community:{pair % len(found)}", weight)
+            for pair, weight in pairs
+        ]
+        sizes = np.bincount(group[group >= 0], graph.entity_rank[group >= 0], minlength=len(found))
+        nodes = tuple(_community_node(one, float(sizes[one.number]), index) for one in found)
+        kept = self.topics.kept(index)
+        notes = (
+            f"{int(group.max(initial=-1)) + 1} communities by {kept['method']}, modularity {kept['modularity']:.3f}; "
+            f"{len(nodes)} shown. Entities in no community of at least {SMALLEST} are left out.",
+        )
+        return GraphView(nodes, tuple(edges), notes)
+
+    def links(self) -> GraphView:
+        """Documents and the links between them; orphans and dead ends are listed."""
+        import numpy as np
+
+        documents = self.documents.all()
+        number = {document.path: n for n, document in enumerate(documents)}
+        count: dict[tuple[int, int], int] = {}
+        broken = []
+        for n, document in enumerate(documents):
+            for link in links(document):
+                if link.path in number and link.path != document.path:
+                    count[n, number[link.path]] = count.get((n, number[link.path]), 0) + 1
+                elif link.path and link.path not in number:
+                    broken.append(f"{document.path}:{link.line} links to {link.path}, which does not exist.")
+        pairs = sorted(count)
+        start = np.searchsorted(np.array([a for a, _ in pairs], np.int64), np.arange(len(documents) + 1))
+        sizes = pagerank(start, np.array([b for _, b in pairs], np.int64))
+        ids = [f"document:{document.id}" for document in documents]
+        nodes = tuple(
+            GraphNode(ids[n], d.title, "document", d.meta.doc_type, folder(d.path), float(sizes[n]), sources=(d.path,))
+            for n, d in enumerate(documents)
+        )
+        edges = tuple(GraphEdge(ids[a], ids[b], count[a, b], "links to") for a, b in pairs)
+        entered, left = {b for _, b in pairs}, {a for a, _ in pairs}
+        orphans = tuple(d.path for n, d in enumerate(documents) if n not in entered)
+        dead_ends = tuple(d.path for n, d in enumerate(documents) if n not in left)
+        return GraphView(nodes, edges, tuple(broken), orphans, dead_ends)
+
+    def _open(
+        self, profile: str, hops: int, limit: int, filters: Filters = Filters(history=True)
+    ) -> tuple[Index, Painter]:
+        import numpy as np
+
+        if not 0 <= hops <= 2:
+            raise BadInput("The number of hops must be 0, 1 or 2.")
+        if not 1 <= limit <= LIMIT:
+            raise BadInput(f"The limit must be between 1 and {LIMIT} nodes: more cannot be read.")
+        index = self.searcher.index(profile)
+        graph = index.graph()
+        visible = index.allowed(filters, self.searcher.clock.today())
+        membership = np.array(self.topics.kept(index)["membership"], np.int64)
+        own = {int(entity): n for n, entity in enumerate(graph.document_nodes.tolist())}
+        return index, Painter(index, graph, membership, np.ones(index.size, bool) if visible is None else visible, own)
+
+
+def _document(index: Index, painter: Painter, name: str) -> int:
+    for n, facts in enumerate(index.documents):
+        if name in (facts.doc, facts.path) and painter.seen(int(painter.graph.document_nodes[n])):
+            return n
+    raise NotFound(f"The index holds no document {name!r}. List them with: python -m core documents list")
+
+
+def _linked(painter: Painter, own: int) -> list[int]:
+    """Documents that a document links to or is linked from, as entities."""
+    near = (to for to, _, name in neighbours(painter.graph, own, LIMIT) if name == LINKS)
+    return [to for to in near if to in painter.documents and painter.seen(to)]
+
+
+def _sharing(painter: Painter, document: int, entities: list[int]) -> list[tuple[int, int]]:
+    """Other documents (as entities) that name at least two of the entities, with how many."""
+    import numpy as np
+
+    count = np.zeros(len(painter.graph.document_nodes), np.int64)
+    for entity in entities:
+        chunks = holding(painter.graph, entity)
+        count[np.unique(painter.graph.document_of[chunks[painter.visible[chunks]]])] += 1
+    count[document] = 0
+    order = np.lexsort((np.arange(len(count)), -count))
+    return [(int(painter.graph.document_nodes[n]), int(count[n])) for n in order.tolist() if count[n] >= SHARED]
+
+
+def _alike(painter: Painter, name: str) -> str:
+    from rapidfuzz import process
+
+    labels = [label for n, label in enumerate(painter.graph.labels) if painter.seen(n)]
+    near = [str(label) for label, _, _ in process.extract(name, labels, limit=3, score_cutoff=60)]
+    return f" Did you mean: {', '.join(near)}?" if near else ""
+
+
+def _community_node(one: Community, size: float, index: Index) -> GraphNode:
+    paths = {facts.doc: facts.path for facts in index.documents}
+    return GraphNode(
+        id=f"community:{one.number}",
+        label="; ".join(one.entities[:3]),
+        kind="community",
+        type=one.by,
+        size=size,
+        community=one.number,
+        sources=tuple(paths[doc] for doc in one.documents if doc in paths),
+        detail=one.summary,
+    )
+
+
+def _once(edges: list[GraphEdge]) -> tuple[GraphEdge, ...]:
+    """Each pair once: the first edge that was drawn between two nodes stays."""
+    kept: dict[frozenset[str], GraphEdge] = {}
+    for edge in edges:
+        kept.setdefault(frozenset((edge.source, edge.target)), edge)
+    return tuple(kept.values())

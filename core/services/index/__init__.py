@@ -1,0 +1,1 @@
+"""From a commit to a generation: build, verify, roll back, estimate. The door is `builder.IndexBuilder`."""

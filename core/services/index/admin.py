@@ -1,0 +1,124 @@
+"""What admins do to the index. Every act is checked here, whatever door it came through."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core import profiles
+from core.access import Actor, require
+from core.chunking import chunker, embedded_text
+from core.chunking.tools import Tools
+from core.errors import BadInput
+from core.ports import Cache, Embedder, Models, Shelf
+from core.services.index.embedding import unknown_texts
+from core.services.knowledge.documents import Documents
+from core.services.models.prices import FREE, Prices
+from core.services.people.audit import Audit
+from core.services.platform.jobs import Job, Jobs
+from core.services.platform.settings import Production, TeamSettings
+from core.types import Generation, Profile
+
+_SAMPLE = 12  # documents that an estimate chunks
+_TIMED = 3  # texts that an estimate embeds
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a build would take, measured on a sample."""
+
+    documents: int
+    chunks: int
+    to_embed: int
+    seconds: float
+    dollars: float = 0.0
+
+
+class IndexAdmin:
+    """Builds, rollbacks, profiles."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        generations: Shelf,
+        team_settings: TeamSettings,
+        jobs: Jobs,
+        models: Models,
+        cache: Cache,
+        audit: Audit,
+        prices: Prices = Prices(),
+    ) -> None:
+        self.documents, self.generations, self.team_settings, self.audit = documents, generations, team_settings, audit
+        self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
+
+    def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
+        """Start to make the newest commit searchable, in the background."""
+        require(actor, "rebuild the index")
+        name = self.team_settings.profile(profile).name
+        self.audit.note(actor, "rebuild the index", name, detail="everything" if full else "")
+        return self.jobs.start("reindex", {"profile": name, "full": full})
+
+    def verify(self, actor: Actor) -> Job:
+        """Check in the background that repository, database and index agree."""
+        require(actor, "rebuild the index")
+        return self.jobs.start("verify", {})
+
+    def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
+        """Serve an older generation until the next rebuild."""
+        require(actor, "roll back the index")
+        made = self.generations.rollback(self.team_settings.profile(profile), number)
+        self.audit.note(actor, "roll back the index", f"generation {number} of {made.profile}")
+        return made
+
+    def cancel(self, actor: Actor, job: int) -> Job:
+        """Ask a job to stop."""
+        require(actor, "cancel a job")
+        self.audit.note(actor, "cancel a job", f"job {job}")
+        return self.jobs.cancel(job)
+
+    def add_profile(self, actor: Actor, profile: Profile) -> Profile:
+        """Keep a new profile."""
+        require(actor, "add a profile")
+        made = self.team_settings.add_profile(profile, actor.person)
+        self.audit.note(actor, "add a profile", made.name)
+        return made
+
+    def make_default(self, actor: Actor, name: str) -> Production:
+        """Search with another profile from now on; it must have an index."""
+        require(actor, "change what is in production")
+        if self.generations.current(self.team_settings.profile(name)) is None:
+            raise BadInput(f"The profile {name!r} has no index yet. Build it first, so that nobody searches nothing.")
+        made = self.team_settings.make_default(name, actor.person)
+        self.audit.note(actor, "make a profile default", name)
+        return made
+
+    def estimate(self, profile: Profile) -> Estimate:
+        """Chunk and embed a sample, and scale it up to the whole knowledge base."""
+        profile = profiles.check(profile)
+        everything = self.documents.all()
+        sample = everything[:: max(1, len(everything) // _SAMPLE)]
+        embedder = self.models.embedder(profiles.dense(profile))
+        split = chunker(profile.chunker, Tools(embedder.tokens, embedder.documents), profile.context)
+        started = time.perf_counter()
+        texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
+        chunking = time.perf_counter() - started
+        scale = len(everything) / max(1, len(sample))
+        dollars = self._price(embedder, texts) * scale
+        fresh = unknown_texts(embedder, self.cache, texts)
+        started = time.perf_counter()
+        embedder.documents(fresh[:: max(1, len(fresh) // _TIMED)][:_TIMED])
+        each = (time.perf_counter() - started) / max(1, min(_TIMED, len(fresh)))
+        to_embed = round(len(fresh) * scale)
+        seconds = chunking * scale + to_embed * each + 2.0
+        return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars)
+
+    def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:
+        """What the texts cost that each paid embedder does not know yet."""
+        dollars = 0.0
+        for part in getattr(embedder, "parts", ()) or (embedder,):
+            price = self.prices.of(part.name)
+            if price != FREE:
+                fresh = unknown_texts(part, self.cache, texts)
+                dollars += price.of(sum(len(part.tokens(text)) for text in fresh), 0)
+        return dollars

@@ -1,0 +1,272 @@
+"""From a commit to a generation: only changed documents are chunked, only new texts are embedded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from core import profiles, strict
+from core.analysis import analyser
+from core.chunking import chunker, embedded_text
+from core.chunking.tools import Tools
+from core.curation.frontmatter import decode, read_document
+from core.errors import BadInput, ConcordError
+from core.llm.bill import Bill
+from core.llm.writer import Writer
+from core.ports import Cache, Clock, Models, Progress, Shelf, Store, Texts, no_progress
+from core.services.index.background import meanwhile
+from core.services.index.embedding import embed_texts
+from core.services.index.entities import EntityExtractor, Found
+from core.services.knowledge.documents import Documents, assign_ids
+from core.types import Chunk, Document, Generation, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build did, and how long each part took."""
+
+    generation: Generation
+    changed: int
+    chunked: int
+    embedded: int
+    seconds: Mapping[str, float]
+    skipped: tuple[tuple[str, str], ...] = ()
+    fresh: bool = True
+    fallbacks: tuple[tuple[str, str], ...] = ()  # documents that were not chunked as the profile asks, and why
+    cost: float = 0.0  # dollars
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Seconds per named part."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time of the block to a part."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPlan:
+    """Which documents a build reads anew and which it takes over.
+
+    `rows` are path -> [blob, version, declared id, id]; `skipped` are path -> [version, why].
+    """
+
+    rows: Mapping[str, list[Any]]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    skipped: Mapping[str, list[Any]]
+    documents: tuple[Document, ...]
+
+
+class IndexBuilder:
+    """Builds and describes generations."""
+
+    def __init__(
+        self,
+        store: Store,
+        documents: Documents,
+        generations: Shelf,
+        models: Models,
+        cache: Cache,
+        clock: Clock,
+        texts: Texts,
+        extracting: EntityExtractor | None = None,
+    ) -> None:
+        self.store, self.documents, self.generations, self.models, self.cache, self.clock = (
+            store,
+            documents,
+            generations,
+            models,
+            cache,
+            clock,
+        )
+        self.texts = texts
+        self.extracting = extracting or EntityExtractor(models)
+
+    def behind(self, profile: Profile) -> bool:
+        """Whether the index does not yet serve what was last merged."""
+        current = self.generations.current(profile)
+        return bool(self.store.head()) and (current is None or current.commit != self.store.head())
+
+    def build(self, profile: Profile, *, full: bool = False, progress: Progress = no_progress) -> Built:
+        """Make the newest commit searchable. Does nothing when it already is; finishes what a killed build left."""
+        watch, started = Stopwatch(), time.perf_counter()
+        with self.generations.building(profile) as parent:
+            commit = self.store.head()
+            if not commit:
+                raise BadInput("There is nothing to index yet. Bring documents in with: python -m core import DIR")
+            if parent and parent.manifest["commit"] == commit and not full:
+                return Built(self.generations.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
+            base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
+            with watch.timed("read"):
+                plan = self._plan(commit, base.manifest if base else None)
+            embedder, fallbacks = self.models.embedder(profiles.dense(profile)), _taken_over(base, plan)
+            tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
+            with watch.timed("chunk"):
+                chunks = self._chunk(profile, tools, plan.documents, progress)
+                terms = self._terms(profile, chunks)
+            extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks)
+            with meanwhile(partial(self._prepare, profile, extract)) as prepared:
+                with watch.timed("embed"):
+                    texts = [embedded_text(chunk) for chunk in chunks]
+                    vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
+                with watch.timed("entities"):  # what of it the embedder did not hide
+                    extracts, notes = prepared() or extract(progress)
+            progress(len(chunks), len(chunks), "Writing the index")
+            facts = {
+                "commit": commit,
+                "documents": plan.rows,
+                "skipped": plan.skipped,
+                "built": self.clock.stamp(),
+                "seconds": round(time.perf_counter() - started, 3),
+                "fallbacks": fallbacks,
+                "notes": [*_notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()), *notes],
+            }
+            made = self.generations.write(
+                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
+            )
+        seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
+        return Built(
+            made,
+            len(plan.changed),
+            len(chunks),
+            embedded,
+            seconds,
+            tuple((path, why) for path, (_, why) in plan.skipped.items()),
+            fallbacks=tuple((path, "; ".join(fallbacks[path])) for path in plan.changed if path in fallbacks),
+            cost=tools.writer.bill.dollars if tools.writer else 0.0,
+        )
+
+    def _prepare(self, profile: Profile, extract: Callable[[Progress], Found], step: Progress) -> Found | None:
+        """While the embedder computes: load what writing needs, find entities. A language model waits for its turn."""
+        self.generations.prepare()
+        return None if profile.graph == "llm" else extract(step)
+
+    def _plan(self, commit: str, before: Mapping[str, Any] | None) -> BuildPlan:
+        """Compare the commit with the parent's manifest; read the documents that differ."""
+        old: Mapping[str, list[Any]] = before["documents"] if before else {}
+        known = {path: row[1] for path, row in old.items()} | {
+            path: row[0] for path, row in (before["skipped"] if before else {}).items()
+        }
+        versions = self.documents.versions(commit, since=before["commit"] if before else "", known=known)
+        entries = {entry.path: entry.blob for entry in self.store.entries(commit)}
+        reread = [
+            path for path, blob in entries.items() if path not in old or old[path][:2] != [blob, versions.get(path, 1)]
+        ]
+        found, skipped = self._read(reread, entries, versions)
+        declared = {path: row[2] for path, row in old.items() if path in entries and path not in skipped} | {
+            d.path: d.meta.id for d in found
+        }
+        ids = assign_ids(declared)
+        renamed = [path for path in declared if path in old and path not in reread and ids[path] != old[path][3]]
+        found += self._read(renamed, entries, versions)[0]
+        documents = tuple(replace(document, id=ids[document.path]) for document in sorted(found, key=lambda d: d.path))
+        changed = {document.path for document in documents}
+        gone = tuple(
+            sorted(row[3] for path, row in old.items() if path not in entries or path in changed or path in skipped)
+        )
+        rows = {path: [entries[path], versions.get(path, 1), declared[path], ids[path]] for path in sorted(declared)}
+        left_out = {path: [versions.get(path, 1), skipped[path]] for path in sorted(skipped)}
+        return BuildPlan(rows, tuple(sorted(changed)), gone, left_out, documents)
+
+    def _read(
+        self, paths: Sequence[str], entries: Mapping[str, str], versions: Mapping[str, int]
+    ) -> tuple[list[Document], dict[str, str]]:
+        """Documents at their newest version; a file that cannot be read is left out and named, never guessed."""
+        found: list[Document] = []
+        skipped: dict[str, str] = {}
+        for path, raw in zip(paths, self.store.read_blobs([entries[path] for path in paths]), strict=True):
+            try:
+                found.append(read_document(path, decode(raw), blob=entries[path], version=versions.get(path, 1)))
+            except ConcordError as error:
+                skipped[path] = str(error)
+        return found, skipped
+
+    def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
+        """What the chunkers of a profile may use; language models are loaded when one is asked."""
+        embedder = self.models.embedder(profiles.dense(profile))
+        writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts)
+        return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
+
+    def _chunk(self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress) -> list[Chunk]:
+        split = chunker(profile.chunker, tools, profile.context)
+        chunks: list[Chunk] = []
+        for n, document in enumerate(documents, 1):
+            chunks += split(document)
+            progress(n, len(documents), "Chunking")
+        return chunks
+
+    def _terms(self, profile: Profile, chunks: Sequence[Chunk]) -> list[str]:
+        analyse = analyser(profile.lexical)
+        return [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
+
+
+def _taken_over(base: Any, plan: BuildPlan) -> dict[str, list[str]]:
+    """What the parent had to do in another way, for documents that are taken over from it."""
+    before: Mapping[str, list[str]] = base.manifest.get("fallbacks", {}) if base else {}
+    return {path: list(why) for path, why in before.items() if path in plan.rows and path not in plan.changed}
+
+
+def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> list[str]:
+    """What people should know about a generation.
+
+    >>> _notes({"a.md": ["2 of 9 chunks have structural context only: timed out."]}, 59, Bill())[0][:66]
+    '1 of 59 documents chunked in another way than the profile asks, su'
+    """
+    notes = [f"Language models: {bill}"] if bill.calls else []
+    if fallbacks:
+        path, why = next(iter(sorted(fallbacks.items())))
+        notes.append(
+            f"{len(fallbacks)} of {documents} documents chunked in another way than the profile asks, "
+            f"such as {path}: {'; '.join(why)} Try again with: python -m core reindex --full"
+        )
+    return notes
+
+
+def describe(built: Built) -> str:
+    """One line for people.
+
+    >>> made = Generation(3, "local", "d", "c" * 40, 59, 520, "", 2.0, 1)
+    >>> describe(Built(made, 1, 9, 9, {"embed": 1.5, "lexical": 0.5}))
+    'Generation 3: 59 documents, 520 chunks; 1 document changed, 9 chunks new, 9 embedded in 2.0 s (4.5 chunks/s).'
+    """
+    made, total = built.generation, sum(built.seconds.values())
+    if not built.fresh:
+        return f"Generation {made.number} is up to date: {made.documents} documents, {made.chunks} chunks."
+    noun = "document" if built.changed == 1 else "documents"
+    return (
+        f"Generation {made.number}: {made.documents} documents, {made.chunks} chunks; {built.changed} {noun} changed, "
+        f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s ({built.chunked / total if total else 0:.1f} chunks/s)."
+    )
+
+
+def as_json(built: Built) -> dict[str, Any]:
+    """The same for programs."""
+    total = sum(built.seconds.values())
+    return {
+        "generation": strict.plain(built.generation),
+        "documents": built.generation.documents,
+        "chunks": built.generation.chunks,
+        "changed_documents": built.changed,
+        "new_chunks": built.chunked,
+        "embedded": built.embedded,
+        "seconds": round(total, 3),
+        "seconds_per_stage": dict(built.seconds),
+        "chunks_per_second": round(built.chunked / total, 1) if total else None,
+        "skipped": [{"path": path, "why": why} for path, why in built.skipped],
+        "built": built.fresh,
+        "fallbacks": [{"path": path, "why": why} for path, why in built.fallbacks],
+        "cost": built.cost,
+    }

@@ -1,0 +1,52 @@
+"""Index work that runs as jobs: build what changed, and check that repository, database and index agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.ports import Progress
+from core.services.index.builder import IndexBuilder, as_json
+from core.services.index.verify import Verifier
+from core.services.platform.jobs import Job, Jobs, Work
+from core.services.platform.settings import TeamSettings
+
+if TYPE_CHECKING:
+    from core.ports import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class IndexJobs:
+    """Builds and verifies in the background. `watched` names the query sets to measure again after a build."""
+
+    builder: IndexBuilder
+    generations: Shelf
+    team_settings: TeamSettings
+    verifier: Verifier
+    jobs: Jobs
+    watched: Callable[[], tuple[str, ...]]
+
+    def catch_up(self) -> Job | None:
+        """Start a build if the index does not serve the newest commit. A rollback stays until somebody rebuilds."""
+        profile = self.team_settings.production().profile
+        if self.builder.behind(profile) and not self.generations.pinned(profile):
+            return self.jobs.start("reindex", {"profile": profile.name, "full": False})
+        return None
+
+    def works(self) -> Mapping[str, Work]:
+        """What a worker runs, by kind of job."""
+        return {"reindex": self._reindex, "verify": self._verify}
+
+    def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        problems = self.verifier.problems(progress)
+        return {"ok": not problems, "problems": list(problems)}
+
+    def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        profile = self.team_settings.profile(arguments["profile"])
+        built = self.builder.build(profile, full=arguments.get("full", False), progress=progress)
+        if profile.graph != "none":
+            self.generations.open(profile).graph()  # assembled now, so that the first reader does not wait
+        if built.fresh and profile == self.team_settings.production().profile and self.watched():
+            self.jobs.start("drift", {})
+        return as_json(built)

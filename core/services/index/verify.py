@@ -1,0 +1,57 @@
+"""Do repository, database and index agree? Every disagreement is a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.ports import Database, Progress, Shelf, Store, no_progress
+from core.services.people.audit import Audit
+from core.services.platform.settings import TeamSettings
+from core.types import Profile
+
+
+class Verifier:
+    """Checks the whole workspace."""
+
+    def __init__(
+        self, store: Store, database: Database, generations: Shelf, team_settings: TeamSettings, audit: Audit
+    ) -> None:
+        self.store, self.database, self.generations = store, database, generations
+        self.team_settings, self.audit = team_settings, audit
+
+    def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
+        """Everything that is wrong; nothing when all agree."""
+        progress(0, 3, "Checking the repository")
+        found = [f"repository: {line}" for line in self.store.check()]
+        progress(1, 3, "Checking the database")
+        found += [f"database: {line}" for line in self.database.check()]
+        found += [f"audit: {line}" for line in self.audit.problems()]
+        progress(2, 3, "Checking the index")
+        for profile in self.team_settings.profiles():
+            found += [f"index {profile.name}: {line}" for line in self._profile(profile)]
+        progress(3, 3, "Checked")
+        return tuple(found)
+
+    def _profile(self, profile: Profile) -> Iterator[str]:
+        serving, production = self.generations.current(profile), self.team_settings.production().profile
+        head = self.store.head()
+        if serving is None:
+            if profile == production and head:
+                yield "the production profile has no index. Build it with: python -m core reindex"
+            return
+        if serving.commit != head and not self.generations.pinned(profile) and profile == production:
+            yield f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. Catch up with: python -m core reindex"
+        yield from self._documents(profile, serving.commit)
+        yield from self.generations.check(profile)
+
+    def _documents(self, profile: Profile, commit: str) -> Iterator[str]:
+        manifest = self.generations.manifest(profile)
+        kept = {path: row[0] for path, row in manifest["documents"].items()}
+        stored = {
+            entry.path: entry.blob for entry in self.store.entries(commit) if entry.path not in manifest["skipped"]
+        }
+        for path in sorted(set(kept) ^ set(stored)):
+            yield f"{path} is only in the {'index' if path in kept else 'repository'}"
+        for path in sorted(set(kept) & set(stored)):
+            if kept[path] != stored[path]:
+                yield f"{path} is indexed at another version than the repository holds"

@@ -1,0 +1,108 @@
+"""The state of the knowledge base at a glance: what it holds, what needs attention, what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from core.curation.freshness import Freshness, freshness
+from core.ports import Clock, Shelf, Store
+from core.services.knowledge.documents import Documents
+from core.services.platform.settings import TeamSettings
+from core.services.search.page import folder_of
+from core.types import Commit, Document, Edit, Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change of the main line, with the documents it touched."""
+
+    commit: Commit
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """Whether what was last merged can be found."""
+
+    serving: Generation | None
+    behind: int
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything the Home page shows."""
+
+    documents: int
+    types: Mapping[str, int]
+    folders: Mapping[str, int]
+    overdue: tuple[tuple[Document, Freshness], ...]
+    due_soon: tuple[tuple[Document, Freshness], ...]
+    without_owner: tuple[Document, ...]
+    unreadable: tuple[tuple[str, str], ...]
+    recent: tuple[Step, ...]
+    index: IndexState
+
+
+class Home:
+    """Looks at documents, history and index together."""
+
+    def __init__(
+        self, documents: Documents, store: Store, generations: Shelf, team_settings: TeamSettings, clock: Clock
+    ) -> None:
+        self.documents, self.store, self.generations, self.team_settings, self.clock = (
+            documents,
+            store,
+            generations,
+            team_settings,
+            clock,
+        )
+
+    def overview(self, steps: int = 8) -> Overview:
+        """The state now."""
+        today, found = self.clock.today(), self.documents.all()
+        live = [document for document in found if document.meta.status == "approved"]
+        dated = [
+            (document, freshness(document.meta.effective_date, document.meta.review_due, today)) for document in live
+        ]
+        return Overview(
+            documents=len(found),
+            types=_counts(document.meta.doc_type or "document" for document in found),
+            folders=_counts(folder_of(document.path) or "top level" for document in found),
+            overdue=_in_state(dated, "overdue"),
+            due_soon=_in_state(dated, "due soon"),
+            without_owner=tuple(document for document in live if not document.meta.owner),
+            unreadable=self.documents.unreadable(),
+            recent=tuple(Step(commit, edits) for commit, edits in self.store.log(self.store.head(), limit=steps)),
+            index=self.index_state(),
+        )
+
+    def index_state(self) -> IndexState:
+        """What serves, and how many changes it does not know yet."""
+        profile = self.team_settings.production().profile
+        serving, head = self.generations.current(profile), self.store.head()
+        if serving is None or serving.commit == head or not head:
+            return IndexState(serving, 0, self.generations.pinned(profile))
+        known = self.store.contains(head, serving.commit)
+        return IndexState(
+            serving, len(self.store.log(head, since=serving.commit)) if known else 1, self.generations.pinned(profile)
+        )
+
+    def found_since(self, commit: str) -> str:
+        """Since when what a commit brought can be found; "" while it cannot."""
+        profile = self.team_settings.production().profile
+        serving = self.generations.current(profile)
+        if serving is None or not self.store.contains(serving.commit, commit):
+            return ""
+        kept = [one for one in self.generations.all(profile) if self.store.contains(one.commit, commit)]
+        return min((one.built for one in kept), default=serving.built)
+
+
+def _counts(values: Iterable[str]) -> Mapping[str, int]:
+    return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _in_state(dated: list[tuple[Document, Freshness]], state: str) -> tuple[tuple[Document, Freshness], ...]:
+    return tuple(sorted((pair for pair in dated if pair[1].state == state), key=lambda pair: pair[1].days))

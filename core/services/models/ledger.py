@@ -1,0 +1,174 @@
+"""The ledger: every call of a paid model, what it was for and what it cost; the month's budget stops the next one.
+
+A call is written down with the most it may cost before it is made, and corrected after it: two processes cannot
+both spend the last dollar, and a killed one leaves its estimate behind.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from core.access import Actor, require
+from core.errors import BadInput, ConcordError, OverBudget, TimedOut, Unavailable
+from core.llm.bill import dollars_of
+from core.ports import Clock, Database, Spent
+from core.services.models.prices import Prices
+
+_OPEN = "not finished"
+_TALLY: ContextVar[list[float] | None] = ContextVar("tally", default=None)
+
+
+@contextmanager
+def tally() -> Iterator[list[float]]:
+    """Collect what the calls of the block are worth, known answers too: asking again does not make a search cheaper."""
+    worth: list[float] = []
+    before = _TALLY.set(worth)
+    try:
+        yield worth
+    finally:
+        _TALLY.reset(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One line of the ledger. `failed` is empty, or says why."""
+
+    id: int
+    at: str
+    purpose: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    dollars: float
+    cached: bool
+    failed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A month: what was spent, on what, and what is left. Tokens and seconds are those of calls that were made."""
+
+    month: str
+    budget: float
+    spent: float
+    left: float
+    calls: int
+    rows: tuple[Mapping[str, Any], ...]
+
+
+class Ledger:
+    """The `Meter` port, and what it recorded."""
+
+    def __init__(self, database: Database, clock: Clock, prices: Prices, budget: float) -> None:
+        self.database, self.clock, self.prices, self.budget = database, clock, prices, budget
+        self._ready = False
+
+    @contextmanager
+    def spending(self, purpose: str, model: str, input_tokens: int, output_tokens: int = 0) -> Iterator[Spent]:
+        """Allow a call that may use so much, then record what it did use, also when it failed."""
+        price = self.prices.of(model)
+        most = price.of(input_tokens, output_tokens)
+        number, started, used = self._reserve(purpose, model, most), time.perf_counter(), [0, 0]
+
+        def spent(input_tokens: int, output_tokens: int = 0) -> None:
+            used[0], used[1] = used[0] + input_tokens, used[1] + output_tokens
+
+        failed, dollars = "", 0.0
+        try:
+            yield spent
+        except BaseException as error:
+            failed = str(error)[:300] if isinstance(error, ConcordError) else type(error).__name__
+            dollars = most if isinstance(error, TimedOut) else 0.0  # it may have been at work all the same
+            raise
+        finally:
+            dollars = max(dollars, price.of(*used))
+            _count(dollars)
+            self._settle(number, used[0], used[1], time.perf_counter() - started, dollars, failed)
+
+    def reuse(self, purpose: str, model: str, input_tokens: int, output_tokens: int) -> None:
+        """Record an answer that was known already."""
+        with suppress(Unavailable):  # a price that is not known any more
+            _count(self.prices.of(model).of(input_tokens, output_tokens))
+        self._made().insert(
+            "INSERT INTO calls (at, purpose, model, input_tokens, output_tokens, cached) VALUES (?, ?, ?, ?, ?, 1)",
+            (self.clock.stamp(), purpose, model, input_tokens, output_tokens),
+        )
+
+    def recent(self, actor: Actor, month: str = "", limit: int = 100) -> tuple[Call, ...]:
+        """The last calls of a month, newest first."""
+        require(actor, "see the ledger")
+        rows = self._made().query(
+            "SELECT * FROM calls WHERE at BETWEEN ? AND ? ORDER BY id DESC LIMIT ?",
+            (*_span(self._month(month)), max(1, limit)),
+        )
+        return tuple(Call(**{**row, "cached": bool(row["cached"])}) for row in rows)
+
+    def summary(self, actor: Actor, month: str = "") -> Spending:
+        """A month by purpose and model, the dearest first."""
+        require(actor, "see the ledger")
+        month = self._month(month)
+        rows = self._made().query(
+            """
+            SELECT purpose, model, count(*) AS calls, sum(cached) AS cached, sum(failed <> '') AS failed,
+                sum(iif(cached, 0, input_tokens)) AS input_tokens, sum(iif(cached, 0, output_tokens)) AS output_tokens,
+                round(sum(seconds), 3) AS seconds, sum(dollars) AS dollars
+            FROM calls WHERE at BETWEEN ? AND ? GROUP BY purpose, model ORDER BY dollars DESC, purpose, model
+            """,
+            _span(month),
+        )
+        spent = math.fsum(row["dollars"] for row in rows)
+        return Spending(
+            month, self.budget, spent, max(0.0, self.budget - spent), sum(row["calls"] for row in rows), tuple(rows)
+        )
+
+    def _reserve(self, purpose: str, model: str, most: float) -> int:
+        """Write a call down at its highest price, if the month has room for it."""
+        now = self.clock.stamp()
+        with self._made().transaction() as run:
+            total = "SELECT coalesce(sum(dollars), 0) AS spent FROM calls WHERE at BETWEEN ? AND ?"
+            spent = run(total, _span(now[:7]))[0]["spent"]
+            if most > 0 and spent + most > self.budget:
+                raise OverBudget(
+                    f"A call of {model} for up to {dollars_of(most)} was not made: {dollars_of(spent)} of this month's budget of "
+                    f"{dollars_of(self.budget)} is spent. Raise CONCORD_MONTHLY_BUDGET, or wait for the next month."
+                )
+            insert = "INSERT INTO calls (at, purpose, model, dollars, failed) VALUES (?, ?, ?, ?, ?) RETURNING id"
+            return int(run(insert, (now, purpose, model, most, _OPEN))[0]["id"])
+
+    def _settle(self, number: int, input_: int, output: int, seconds: float, dollars: float, failed: str) -> None:
+        self._made().execute(
+            "UPDATE calls SET input_tokens = ?, output_tokens = ?, seconds = ?, dollars = ?, failed = ? WHERE id = ?",
+            (input_, output, round(seconds, 3), dollars, failed, number),
+        )
+
+    def _made(self) -> Database:
+        """The database with its tables: an evaluation may be the first to need them."""
+        if not self._ready:
+            self.database.create()
+            self._ready = True
+        return self.database
+
+    def _month(self, month: str) -> str:
+        month = month or self.clock.stamp()[:7]
+        year, _, number = month.partition("-")
+        if not (len(year) == 4 and year.isdigit() and len(number) == 2 and number.isdigit() and 1 <= int(number) <= 12):
+            raise BadInput(f"A month must look like 2026-11, got {month!r}.")
+        return month
+
+
+def _count(dollars: float) -> None:
+    worth = _TALLY.get()
+    if worth is not None:
+        worth.append(dollars)
+
+
+def _span(month: str) -> tuple[str, str]:
+    """The times of a month, as text that sorts."""
+    return month, f"{month}~"

@@ -1,0 +1,68 @@
+"""Models that remember their answers, obey the budget and write down what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core import strict
+from core.chunking.ruler import pieces
+from core.ports import Answers, Embedder, Llm, Models, Reranker
+from core.services.models.ledger import Ledger
+from core.types import Answer
+
+
+def answer_key(model: str, system: str, prompt: str, max_tokens: int, temperature: float) -> str:
+    """What names an answer: everything that shapes it."""
+    text = [part.encode("utf-8", "replace").decode() for part in (model, system, prompt)]
+    return strict.digest([*text, max_tokens, float(temperature)], 40)
+
+
+class Metered:
+    """The `Llm` port around another one.
+
+    The same question is paid for once: whoever wants another answer must ask another question, for example by
+    saying what was wrong with the last one.
+    """
+
+    def __init__(self, llm: Llm, ledger: Ledger, answers: Answers) -> None:
+        self.name, self._llm, self._ledger, self._answers = llm.name, llm, ledger, answers
+
+    def complete(
+        self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
+    ) -> Answer:
+        """The known answer, or a new one that is paid for, recorded and kept."""
+        key = answer_key(self.name, system, prompt, max_tokens, temperature)
+        known = self._answers.get(key)
+        if known:
+            self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)
+            return known
+        size = len(pieces(system)) + len(pieces(prompt))
+        with self._ledger.spending(purpose, self.name, size, max_tokens) as spent:
+            answer = self._llm.complete(
+                prompt, purpose=purpose, system=system, max_tokens=max_tokens, temperature=temperature
+            )
+            used = answer.input_tokens or size, answer.output_tokens or len(pieces(answer.text))
+            spent(*used)
+        if answer.text.strip():
+            self._answers.put(key, replace(answer, input_tokens=used[0], output_tokens=used[1]))
+        dollars = self._ledger.prices.of(self.name).of(*used)
+        return replace(answer, input_tokens=used[0], output_tokens=used[1], dollars=dollars)
+
+
+class MeteredModels:
+    """The `Models` port around another one. Embedders on an endpoint are metered where they call it."""
+
+    def __init__(self, models: Models, ledger: Ledger, answers: Answers) -> None:
+        self._models, self._ledger, self._answers = models, ledger, answers
+
+    def embedder(self, name: str) -> Embedder:
+        """An embedder, ready to use."""
+        return self._models.embedder(name)
+
+    def reranker(self, name: str) -> Reranker:
+        """A reranker, ready to use."""
+        return self._models.reranker(name)
+
+    def llm(self, name: str = "") -> Llm:
+        """A language model; without a name, the one that is configured."""
+        return Metered(self._models.llm(name), self._ledger, self._answers)

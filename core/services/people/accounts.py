@@ -1,0 +1,231 @@
+"""Who people are: accounts with roles, local sign-in, and the personas of the demo."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.access import ROLES, Actor, require
+from core.errors import BadInput, NotFound, Refused
+from core.ports import Clock, Database, Passwords
+from core.services.people.audit import Audit
+
+DEMO: tuple[Actor, ...] = (
+    Actor("reader", "Robin Falk", "robin@meridale.example", "reader"),
+    Actor("author", "Avery Lindqvist", "avery@meridale.example", "author"),
+    Actor("author2", "Jonas Mbeki", "jonas@meridale.example", "author"),
+    Actor("reviewer", "Petra Voss", "petra@meridale.example", "reviewer"),
+    Actor("reviewer2", "Theo Nakamura", "theo@meridale.example", "reviewer"),
+    Actor("admin", "Ada Brandt", "ada@meridale.example", "admin"),
+)
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+MIN_PASSWORD = 10
+MAX_TRIES, WINDOW = 5, 300.0  # failed sign-ins allowed, within so many seconds
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+_EMAIL = re.compile(r"[^\s<>@]{1,64}@[^\s<>@]{1,190}")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody who can sign in."""
+
+    id: str
+    name: str
+    email: str
+    role: str
+    active: bool
+    password: bool
+
+    @property
+    def actor(self) -> Actor:
+        """The same as somebody who acts."""
+        return Actor(self.id, self.name, self.email, self.role)
+
+
+class Accounts:
+    """Keeps accounts, and lets people in."""
+
+    def __init__(
+        self,
+        database: Database,
+        passwords: Passwords,
+        audit: Audit,
+        clock: Clock,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.database, self.passwords, self.audit, self.clock, self.now = database, passwords, audit, clock, now
+
+    def seed(self) -> None:
+        """The personas of the demo, in a workspace that has nobody yet. They have no password: nobody can sign in as them."""
+        with self.database.transaction() as run:
+            if not run("SELECT 1 FROM accounts LIMIT 1"):
+                for actor in DEMO:
+                    self._insert(run, actor, "")
+
+    def all(self) -> tuple[Account, ...]:
+        """Everybody, in the order in which they came."""
+        return tuple(map(_account, self.database.query("SELECT * FROM accounts ORDER BY rowid")))
+
+    def get(self, name: str) -> Account:
+        """One account by id."""
+        rows = self.database.query("SELECT * FROM accounts WHERE id = ?", (name,))
+        if not rows:
+            raise NotFound(f"There is no account {name!r}. List them with: python -m core accounts list")
+        return _account(rows[0])
+
+    def actor(self, name: str) -> Actor:
+        """Somebody who may act now."""
+        account = self.get(name)
+        if not account.active:
+            raise Refused(f"The account {name!r} is switched off. Ask an admin.")
+        return account.actor
+
+    def by_email(self, email: str) -> Actor | None:
+        """Whom a sign-in provider means."""
+        rows = self.database.query("SELECT * FROM accounts WHERE lower(email) = lower(?) AND active = 1", (email,))
+        return _account(rows[0]).actor if rows else None
+
+    def ids(self) -> dict[str, str]:
+        """Email to account id."""
+        return {row["email"]: row["id"] for row in self.database.query("SELECT email, id FROM accounts")}
+
+    # ------------------------------------------------------------ changing
+
+    def add(self, actor: Actor, name: str, full_name: str, email: str, role: str, password: str = "") -> Account:
+        """Let somebody new in."""
+        require(actor, "manage accounts")
+        new = Actor(_checked_id(name), " ".join(full_name.split()) or name, _checked_email(email), _checked_role(role))
+        hashed = self._hash(password) if password else ""
+        with self.database.transaction() as run:
+            if run("SELECT 1 FROM accounts WHERE id = ? OR email = ?", (new.id, new.email)):
+                raise BadInput(f"There already is an account {new.id!r} or one with the address {new.email}.")
+            self._insert(run, new, hashed)
+            self.audit.record(run, actor, "add account", f"{new.name} ({new.id})", detail=new.role)
+        return self.get(new.id)
+
+    def set_role(self, actor: Actor, name: str, role: str) -> Account:
+        """Give somebody another role. The last admin stays one."""
+        require(actor, "manage accounts")
+        before = self.get(name)
+        with self.database.transaction() as run:
+            run("UPDATE accounts SET role = ? WHERE id = ?", (_checked_role(role), name))
+            self._keep_an_admin(run)
+            self.audit.record(run, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
+        return self.get(name)
+
+    def set_active(self, actor: Actor, name: str, active: bool) -> Account:
+        """Switch an account on or off."""
+        require(actor, "manage accounts")
+        before = self.get(name)
+        with self.database.transaction() as run:
+            run("UPDATE accounts SET active = ? WHERE id = ?", (int(active), name))
+            self._keep_an_admin(run)
+            self.audit.record(run, actor, f"switch account {'on' if active else 'off'}", f"{before.name} ({name})")
+        return self.get(name)
+
+    def set_password(self, actor: Actor, name: str, password: str) -> None:
+        """A new password: one's own, or anybody's for an admin."""
+        if actor.id != name:
+            require(actor, "manage accounts")
+        account, hashed = self.get(name), self._hash(password)
+        with self.database.transaction() as run:
+            run("UPDATE accounts SET hash = ? WHERE id = ?", (hashed, name))
+            self.audit.record(run, actor, "set password", f"{account.name} ({name})")
+
+    # ------------------------------------------------------------ signing in
+
+    def sign_in(self, name: str, password: str) -> Actor:
+        """The person, if the password is right. After five wrong ones the account rests for five minutes."""
+        name = name.strip().lower()[:80]
+        since = self.now() - WINDOW
+        tries = self.database.query("SELECT count(*) AS n FROM attempts WHERE account = ? AND at > ?", (name, since))
+        if tries[0]["n"] >= MAX_TRIES:
+            self.refuse(name, "too many wrong passwords")
+            raise Refused("Too many wrong passwords. Wait five minutes, then try again.")
+        rows = self.database.query("SELECT * FROM accounts WHERE id = ? OR lower(email) = ?", (name, name))
+        hashed = rows[0]["hash"] if rows else ""
+        right = self.passwords.matches(hashed or _NOBODY, password)  # a hash is always tried: timing tells nothing
+        if not (right and rows and hashed and rows[0]["active"]):
+            self.database.insert("INSERT INTO attempts (account, at) VALUES (?, ?)", (name, self.now()))
+            self.refuse(name, "wrong name or password")
+            raise Refused("The name or the password is wrong.")
+        actor = _account(rows[0]).actor
+        with self.database.transaction() as run:
+            run("DELETE FROM attempts WHERE account = ?", (name,))
+            self.audit.record(run, actor, "sign in", actor.name)
+        return actor
+
+    def refuse(self, name: str, why: str) -> None:
+        """Note that somebody was not let in."""
+        self.audit.note(Actor(name, name, "", "nobody"), "refuse sign-in", name, detail=why)
+
+    def _insert(self, run: Callable[..., object], actor: Actor, hashed: str) -> None:
+        run(
+            "INSERT INTO accounts (id, name, email, role, hash, created) VALUES (?, ?, ?, ?, ?, ?)",
+            (actor.id, actor.name, actor.email, actor.role, hashed, self.clock.stamp()),
+        )
+
+    def _keep_an_admin(self, run: Callable[..., object]) -> None:
+        if not run("SELECT 1 FROM accounts WHERE role = 'admin' AND active = 1"):
+            raise Refused("This is the last admin. Make somebody else an admin first.")
+
+    def _hash(self, password: str) -> str:
+        if len(password) < MIN_PASSWORD:
+            raise BadInput(f"The password is shorter than {MIN_PASSWORD} characters. Choose a longer one.")
+        if len(password) > 1000:
+            raise BadInput("The password is longer than 1,000 characters.")
+        return self.passwords.hash(password)
+
+
+def shown_names(database: Database) -> dict[str, str]:
+    """Account id to a name that means one person: where several share a name, the id stands behind it."""
+    rows = database.query("SELECT id, name FROM accounts")
+    times = Counter(row["name"] for row in rows)
+    return {row["id"]: row["name"] if times[row["name"]] == 1 else f"{row['name']} ({row['id']})" for row in rows}
+
+
+_NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W2v0l1nqJ0Z1mQ0xq2m6W2v0l1nqI"
+
+
+def _account(row: dict[str, object]) -> Account:
+    text = {name: str(row[name]) for name in ("id", "name", "email", "role")}
+    return Account(**text, active=bool(row["active"]), password=bool(row["hash"]))
+
+
+def _checked_id(name: str) -> str:
+    if not _ID.fullmatch(name):
+        raise BadInput(f"The account id {name!r} may hold only a-z, 0-9 and . _ - (40 at most).")
+    return name
+
+
+def _checked_email(email: str) -> str:
+    if not _EMAIL.fullmatch(email) or not email.isprintable():
+        raise BadInput(f"{email!r} is not an email address.")
+    return email
+
+
+def _checked_role(role: str) -> str:
+    if role not in ROLES:
+        raise BadInput(f"There is no role {role!r}. Roles: {', '.join(ROLES)}.")
+    return role
+
+
+def plain_address(email: str) -> str:
+    """An address in the one form in which it can be compared: git drops dots and quotes at its ends.
+
+    >>> plain_address("Eve@example.org."), plain_address("eve@example.org")
+    ('eve@example.org', 'eve@example.org')
+    """
+    return email.strip(" .,:;<>\"\\'").casefold()
+
+
+def may_demo(address: str) -> bool:
+    """Whether the demo may run on an address: only where nobody else can reach it.
+
+    >>> may_demo("127.0.0.1"), may_demo("0.0.0.0"), may_demo("")
+    (True, False, False)
+    """
+    return address in LOOPBACK

@@ -1,0 +1,171 @@
+"""Profiles and the production search settings: versioned in the knowledge repository, on a branch of their own.
+
+They live beside the documents so that every promotion has an author and a history, and apart from the main
+line so that moving a slider does not make a new generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from core import profiles, strict
+from core.errors import BadInput, Conflict, Corrupt, NotFound
+from core.ports import Store
+from core.retrieval import config as configs
+from core.types import Person, Profile, SearchConfig
+
+_BRANCH = "settings"
+_PROFILES = "profiles.yaml"
+_SEARCH = "search.yaml"
+
+BUILT_IN: tuple[Profile, ...] = tuple(
+    profiles.from_mapping(raw)
+    for raw in (
+        {"name": "local"},
+        {"name": "quick", "embedder": "potion-base-8m"},
+        {
+            "name": "windows",
+            "chunker": {"name": "fixed", "params": {"max_tokens": 500, "overlap": 50}},
+            "context": "none",
+        },
+        {"name": "family", "chunker": {"name": "hierarchical"}},
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Production:
+    """What the Search page, the API and the CLI use when nothing else is asked for."""
+
+    profile: Profile
+    config: SearchConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """One state that production was in: since when, by whom, and on what evidence."""
+
+    commit: str
+    when: str
+    author: str
+    message: str
+    production: Production
+    evidence: Mapping[str, Any]
+
+
+class TeamSettings:
+    """Reads and writes the settings branch."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._known: dict[tuple[str, str], Mapping[str, Any]] = {}
+
+    def profiles(self) -> tuple[Profile, ...]:
+        """Built-in profiles, then those that were added."""
+        added = [
+            profiles.from_mapping(raw, f"profile {raw.get('name')!r}")
+            for raw in self._read(_PROFILES).get("profiles", [])
+        ]
+        names = {profile.name for profile in added}
+        return (*(profile for profile in BUILT_IN if profile.name not in names), *added)
+
+    def profile(self, name: str = "") -> Profile:
+        """A profile by name; the production one without a name."""
+        if not name:
+            return self.production().profile
+        for profile in self.profiles():
+            if profile.name == name:
+                return profile
+        known = ", ".join(profile.name for profile in self.profiles())
+        raise NotFound(f"There is no profile {name!r}. Profiles: {known}. Create one with: python -m core profiles add")
+
+    def add_profile(self, profile: Profile, author: Person) -> Profile:
+        """Keep a profile under a new name."""
+        profile = profiles.check(profile)
+        if any(profile.name == known.name for known in self.profiles()):
+            raise BadInput(
+                f"There already is a profile {profile.name!r}. Choose another name: profiles never change, so that results stay comparable."
+            )
+        kept = [*self._read(_PROFILES).get("profiles", []), strict.plain(profile)]
+        self._write(_PROFILES, {"profiles": kept}, author, f"Add profile {profile.name}")
+        return profile
+
+    def production(self) -> Production:
+        """The production profile and configuration."""
+        raw = self._read(_SEARCH)
+        named = raw.get("profile", profiles.DEFAULT.name)
+        profile = next((known for known in self.profiles() if known.name == named), None)
+        if profile is None:
+            raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
+        return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
+
+    def head(self) -> str:
+        """The newest commit of the settings, for somebody who reads now and writes later."""
+        return self.store.head(_BRANCH)
+
+    def make_default(self, name: str, author: Person) -> Production:
+        """Search with another profile from now on."""
+        profile, now = self.profile(name), self.production()
+        self._write(
+            _SEARCH,
+            {"profile": profile.name, "config": strict.plain(now.config)},
+            author,
+            f"Make {profile.name} the production profile",
+        )
+        return self.production()
+
+    def promote(
+        self, profile: str, config: SearchConfig, evidence: Mapping[str, Any], author: Person, message: str, seen: str
+    ) -> Production:
+        """Search with another profile and configuration from now on; the commit carries the evidence.
+
+        `seen` is the head that the evidence was weighed against; nothing is written if somebody moved it since.
+        """
+        value = {"profile": self.profile(profile).name, "config": strict.plain(configs.check(config))}
+        if self.head() != seen:
+            raise Conflict("Somebody changed the settings meanwhile. Nothing was promoted; look again and retry.")
+        self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message, seen)
+        return self.production()
+
+    def promotions(self) -> tuple[Promotion, ...]:
+        """What was in production, newest first."""
+        head = self.store.head(_BRANCH)
+        found = []
+        for commit, edits in self.store.log(head) if head else ():
+            raw = self._parse(commit.id, _SEARCH) if any(edit.path == _SEARCH for edit in edits) else {}
+            known = next((one for one in self.profiles() if one.name == raw.get("profile")), None)
+            if known is not None and "config" in raw:
+                made = Production(known, configs.from_mapping(raw["config"]))
+                evidence = raw.get("evidence") or {}
+                found.append(Promotion(commit.id, commit.when, commit.author.name, commit.message, made, evidence))
+        return tuple(found)
+
+    def _read(self, path: str) -> Mapping[str, Any]:
+        """A settings file; read once per commit of the branch."""
+        head = self.store.head(_BRANCH)
+        if (head, path) not in self._known:
+            self._known = {key: value for key, value in self._known.items() if key[0] == head}
+            self._known[head, path] = self._parse(head, path) if head else {}
+        return self._known[head, path]
+
+    def _parse(self, head: str, path: str) -> Mapping[str, Any]:
+        try:
+            raw = yaml.safe_load(self.store.read(head, path))
+        except NotFound:
+            return {}
+        except yaml.YAMLError:
+            raise Corrupt(f"The settings file {path} cannot be read as YAML.") from None
+        if not isinstance(raw, dict):
+            raise Corrupt(f"The settings file {path} must hold keys and values.")
+        return raw
+
+    def _write(
+        self, path: str, value: Mapping[str, Any], author: Person, message: str, seen: str | None = None
+    ) -> None:
+        head = self.head() if seen is None else seen
+        text = yaml.safe_dump(strict.plain(value), sort_keys=False, allow_unicode=True)
+        self.store.commit(_BRANCH, {path: text.encode()}, author, message, expected=head)

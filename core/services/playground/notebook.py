@@ -1,0 +1,137 @@
+"""The playground's notebook: saved configurations, past and starred queries, and links that hold a whole setup."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+
+from core import strict
+from core.access import Actor, require
+from core.errors import BadInput, NotFound
+from core.ports import Clock, Database
+from core.retrieval import config as configs
+from core.services.playground.compare import MOST, Column
+from core.types import Filters
+
+_KEPT = 200  # queries per person; starred ones stay
+_NAME = 60  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Everything that a playground shows: enough to show it again elsewhere."""
+
+    query: str = ""
+    columns: tuple[Column, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    blind: bool = False
+    tool: str = ""
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query that somebody ran, with its setup behind a link."""
+
+    id: int
+    query: str
+    link: str
+    starred: bool
+    created: str
+
+
+class Notebook:
+    """Keeps what analysts want to come back to."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.database, self.clock = database, clock
+
+    def keep(self, actor: Actor, setup: Setup) -> str:
+        """A short id for a setup of any length; the same setup has the same id."""
+        require(actor, "compare configurations")
+        state, link = strict.canonical(setup), strict.digest(setup, 10)
+        self.database.execute(
+            "INSERT OR IGNORE INTO permalinks (id, state, who, created) VALUES (?, ?, ?, ?)",
+            (link, state, actor.id, self.clock.stamp()),
+        )
+        return link
+
+    def opened(self, actor: Actor, link: str) -> Setup:
+        """The setup behind a link."""
+        require(actor, "compare configurations")
+        rows = self.database.query("SELECT state FROM permalinks WHERE id = ?", (link,))
+        if not rows:
+            raise NotFound(f"There is no playground link {link[:40]!r} in this workspace.")
+        return check(strict.parse(Setup, json.loads(rows[0]["state"]), "link"))
+
+    def remember(self, actor: Actor, setup: Setup) -> None:
+        """Put a query on top of somebody's history; the same query is listed once."""
+        link = self.keep(actor, setup)
+        with self.database.transaction() as run:
+            old = run("SELECT starred FROM asked WHERE who = ? AND query = ?", (actor.id, setup.query))
+            starred = int(any(row["starred"] for row in old))
+            run("DELETE FROM asked WHERE who = ? AND query = ?", (actor.id, setup.query))
+            run(
+                "INSERT INTO asked (who, query, link, starred, created) VALUES (?, ?, ?, ?, ?)",
+                (actor.id, setup.query, link, starred, self.clock.stamp()),
+            )
+            run(
+                "DELETE FROM asked WHERE who = ? AND starred = 0 AND id NOT IN "
+                "(SELECT id FROM asked WHERE who = ? ORDER BY id DESC LIMIT ?)",
+                (actor.id, actor.id, _KEPT),
+            )
+
+    def history(self, actor: Actor, limit: int = 30) -> tuple[Asked, ...]:
+        """Somebody's queries: starred ones first, then the newest."""
+        require(actor, "compare configurations")
+        rows = self.database.query(
+            "SELECT id, query, link, starred, created FROM asked WHERE who = ? ORDER BY starred DESC, id DESC LIMIT ?",
+            (actor.id, limit),
+        )
+        return tuple(Asked(**{**row, "starred": bool(row["starred"])}) for row in rows)
+
+    def star(self, actor: Actor, number: int, on: bool = True) -> None:
+        """Keep a query for good, or let it go."""
+        require(actor, "compare configurations")
+        changed = self.database.execute(
+            "UPDATE asked SET starred = ? WHERE id = ? AND who = ?", (int(on), number, actor.id)
+        )
+        if not changed:
+            raise NotFound(f"There is no query {number} in your history.")
+
+    def save(self, actor: Actor, column: Column) -> Column:
+        """Keep a configuration under a name that the team shares; the same name is replaced."""
+        require(actor, "compare configurations")
+        name = " ".join(column.name.split())
+        if not name or len(name) > _NAME:
+            raise BadInput(f"Give the configuration a name of 1 to {_NAME} characters.")
+        configs.check(column.config)
+        self.database.execute(
+            "INSERT INTO configurations (name, profile, config, who, created) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET profile = excluded.profile, config = excluded.config, who = excluded.who",
+            (name, column.profile, strict.canonical(column.config), actor.id, self.clock.stamp()),
+        )
+        return replace(column, name=name)
+
+    def saved(self) -> dict[str, Column]:
+        """Saved configurations by name."""
+        rows = self.database.query("SELECT name, profile, config FROM configurations ORDER BY name")
+        return {
+            row["name"]: Column(row["profile"], configs.from_mapping(json.loads(row["config"])), row["name"])
+            for row in rows
+        }
+
+    def forget(self, actor: Actor, name: str) -> None:
+        """Drop a saved configuration."""
+        require(actor, "compare configurations")
+        if not self.database.execute("DELETE FROM configurations WHERE name = ?", (name,)):
+            raise NotFound(f"There is no saved configuration {name!r}.")
+
+
+def check(setup: Setup) -> Setup:
+    """The setup, if a playground can show it."""
+    if len(setup.columns) > MOST:
+        raise BadInput(f"A playground has at most {MOST} columns.")
+    for column in setup.columns:
+        configs.check(column.config)
+    return setup

@@ -1,0 +1,270 @@
+"""Where is my document? Its way through one search: each leg, fusion, rerank, the cut; and what would bring it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import log2
+from typing import Any
+
+from core.errors import ConcordError, NotFound
+from core.retrieval.filters import admits
+from core.retrieval.strip import Strip, alpha_strip
+from core.services.knowledge.documents import Documents
+from core.services.playground.compare import Column, Comparer, Held
+from core.types import DocumentFacts, Filters, Result, SearchConfig
+
+DEEPEST = 1000  # how far down a leg is followed
+_DEPTHS = (20, 30, 50, 100, 200, 500, 1000)
+_ALPHAS = tuple(step / 20 for step in range(21))
+_STEP = 0.001  # alpha and tau move in steps that a slider has
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One passage of the document: its rank in each leg, after fusion and at the end; 0 is out of sight."""
+
+    chunk: str
+    heading: tuple[str, ...]
+    start: int
+    end: int
+    legs: Mapping[str, int]
+    fused: int = 0
+    final: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One turned knob that brings the document into the top k. `effort` is how far it turns: 0 to 1 is one scale."""
+
+    knob: str
+    value: Any
+    rank: int
+    effort: float
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """`cut`: found, k, rerank, not retrieved, filter, status, or not indexed; `sentence` says it in words."""
+
+    doc: str
+    title: str
+    path: str
+    rank: int
+    k: int
+    cut: str
+    sentence: str
+    ways: tuple[Way, ...] = ()
+    changes: tuple[Remedy, ...] = ()
+
+
+class Locator:
+    """Follows a document through a search."""
+
+    def __init__(self, comparer: Comparer, documents: Documents) -> None:
+        self.comparer, self.documents = comparer, documents
+
+    def where(
+        self, query: str, name: str, column: Column, filters: Filters = Filters(), held: Held | None = None
+    ) -> Whereabouts:
+        """Where a document stands for a query in one column."""
+        if held is None:
+            held = self.comparer.hold([column], filters).get(column.profile)
+        if held is None:
+            self.comparer.generations.open(self.comparer.team_settings.profile(column.profile))
+            raise NotFound("There is no index to look into.")
+        facts = next((f for f in held.index.documents if name in (f.doc, f.path)), None)
+        if facts is None:
+            return self._not_indexed(name, column.config.k)
+        search = _Search(query, facts, held)
+        config, now = column.config, search.rank(column.config)
+        cut, sentence = _cut(search, config, now)
+        changes = () if cut == "found" else tuple(sorted(_changes(search, config, cut), key=lambda c: c.effort))
+        return Whereabouts(
+            facts.doc, facts.title, facts.path, now, config.k, cut, sentence, search.ways(config), changes
+        )
+
+    def _not_indexed(self, name: str, k: int) -> Whereabouts:
+        document = self.documents.show(name)  # raises with the cure when there is no such document at all
+        sentence = "It is not in this index: it was added after the last build. Rebuild the index to find it."
+        return Whereabouts(document.id, document.title, document.path, 0, k, "not indexed", sentence)
+
+
+class _Search:
+    """The same search again and again, with other knobs, from memory."""
+
+    def __init__(self, query: str, facts: DocumentFacts, held: Held) -> None:
+        self.query, self.facts, self.held = query, facts, held
+
+    def result(self, config: SearchConfig, filters: Filters | None = None) -> Result:
+        """Every candidate, ranked."""
+        whole = replace(config, k=DEEPEST)
+        return self.held.searcher.search_in(self.held.index, self.query, whole, filters or self.held.filters)
+
+    def rank(self, config: SearchConfig, filters: Filters | None = None) -> int:
+        """The document's best rank; 0 when it is not among the candidates."""
+        return next((hit.rank for hit in self.result(config, filters).hits if hit.doc == self.facts.doc), 0)
+
+    def fused(self, config: SearchConfig) -> int:
+        """Its best rank before reranking."""
+        found = [hit.fused_rank for hit in self.result(config).hits if hit.doc == self.facts.doc]
+        return min(found, default=0)
+
+    def leg(self, leg: str, config: SearchConfig) -> dict[str, int]:
+        """Ranks of its passages in one leg alone, followed far down."""
+        alone = replace(config, legs=(leg,), fusion="single", normalisation="none", rerank="off", depth=DEEPEST)
+        try:
+            hits = self.result(replace(alone, weights=type(config)().weights)).hits
+        except ConcordError:
+            return {}
+        return {hit.chunk: hit.rank for hit in hits if hit.doc == self.facts.doc}
+
+    def ways(self, config: SearchConfig) -> tuple[Way, ...]:
+        """Every passage of the document, best first."""
+        index = self.held.index
+        number = next(n for n, facts in enumerate(index.documents) if facts.doc == self.facts.doc)
+        legs = {leg: self.leg(leg, config) for leg in config.legs}
+        final = {hit.chunk: hit for hit in self.result(config).hits if hit.doc == self.facts.doc}
+        ways = []
+        for passage in map(index.passage, index.chunks_of(number)):
+            hit = final.get(passage.id)
+            ranks = {leg: found.get(passage.id, 0) for leg, found in legs.items()}
+            places = (hit.fused_rank, hit.rank) if hit else (0, 0)
+            ways.append(Way(passage.id, passage.heading, passage.start, passage.end, ranks, *places))
+        far = DEEPEST + 1
+        return tuple(
+            sorted(ways, key=lambda w: (w.final or far, min((r or far for r in w.legs.values()), default=far), w.start))
+        )
+
+
+def _cut(search: _Search, config: SearchConfig, rank: int) -> tuple[str, str]:
+    """What kept the document out of the top k, in a word and in a sentence."""
+    facts, today = search.facts, search.held.searcher.clock.today()
+    if not admits(search.held.filters, facts, today):
+        if not admits(Filters(), facts, today):
+            state = facts.status if facts.status != "approved" else "not yet effective"
+            never = " Drafts are never found." if facts.status == "draft" else " It is found only with history."
+            return "status", f"It is {state}.{never}"
+        return "filter", "The filters leave it out."
+    if not rank:
+        return "not retrieved", f"No leg has it among its best {config.depth}."
+    if rank <= config.k:
+        return "found", f"It is here, at rank {rank}."
+    fused = search.fused(config)
+    if 0 < fused <= config.k:
+        return "rerank", f"Fusion put it at rank {fused}; the reranker moved it down to {rank}."
+    return "k", f"It stands at rank {rank}, below the first {config.k}."
+
+
+def _changes(search: _Search, config: SearchConfig, cut: str) -> Iterator[Remedy]:
+    """Every single knob that brings it in, each tried out on the same search."""
+    if cut in ("status", "filter"):
+        yield from _filters(search, config)
+        return
+    tries = (
+        *_alphas(search, config),
+        *(("depth", depth, depth - config.depth) for depth in _depths(search, config)),
+        *_reranks(config),
+    )
+    tried: set[str] = set()
+    for knob, value, _ in sorted(tries, key=lambda one: (one[0], abs(one[2]))):
+        if knob in tried:
+            continue
+        rank = search.rank(replace(config, **{knob: value}))
+        if 0 < rank <= config.k:
+            tried.add(knob)
+            yield Remedy(knob, value, rank, _effort(knob, config, value), _say(knob, config, value, rank))
+    yield from _longer(search, config, deeper=not tried)
+
+
+def _longer(search: _Search, config: SearchConfig, deeper: bool) -> Iterator[Remedy]:
+    """A longer list; where no leg reaches the document, also a deeper look."""
+    depths = [config.depth, *(_depths(search, config) if deeper else ())]
+    for depth in depths:
+        rank = search.rank(replace(config, depth=depth))
+        if rank > config.k:
+            looking = f"Look {depth} deep and show" if depth > config.depth else "Show"
+            effort = _effort("k", config, rank) + _effort("depth", config, depth)
+            knob = "k" if depth == config.depth else "depth and k"
+            sentence = f"{looking} {rank} hits instead of {config.k}: it is the last of them."
+            yield Remedy(knob, rank if knob == "k" else (depth, rank), rank, round(effort, 3), sentence)
+            return
+
+
+def _filters(search: _Search, config: SearchConfig) -> Iterator[Remedy]:
+    today = search.held.searcher.clock.today()
+    for sentence, filters in (
+        ("Search without the filters", Filters(history=search.held.filters.history)),
+        ("Include history", replace(search.held.filters, history=True)),
+        ("Search without the filters and include history", Filters(history=True)),
+    ):
+        if admits(filters, search.facts, today):
+            rank = search.rank(config, filters)
+            if 0 < rank <= config.k:
+                yield Remedy("filters", sentence, rank, 1.0, f"{sentence}: it comes to rank {rank}.")
+            return
+
+
+def _alphas(search: _Search, config: SearchConfig) -> Iterator[tuple[str, float, float]]:
+    """Alphas where it stands in the top k: exact where the ranks are straight lines, else on a grid."""
+    strip = _strip(search, config)
+    if strip is None:
+        yield from (("alpha", alpha, alpha - config.alpha) for alpha in _ALPHAS if config.fusion == "convex")
+        return
+    own = set(search.held.index.chunks_of(_number(search)))
+    for chunk in sorted(own & set(strip.stretches)):
+        for part in strip.stretches[chunk]:
+            low, high = part.low + _STEP / 2, part.high - _STEP / 2
+            if part.rank and low <= high:
+                near = round(min(max(config.alpha, low), high) / _STEP) * _STEP
+                yield "alpha", round(near, 3), near - config.alpha
+
+
+def _strip(search: _Search, config: SearchConfig) -> Strip | None:
+    if config.rerank != "off":
+        return None
+    found = search.held.searcher.candidates(search.held.index, search.query, config, search.held.filters)
+    return alpha_strip(found, config)
+
+
+def _number(search: _Search) -> int:
+    return next(n for n, facts in enumerate(search.held.index.documents) if facts.doc == search.facts.doc)
+
+
+def _depths(search: _Search, config: SearchConfig) -> list[int]:
+    """Depths at which a leg would reach it, and the usual ones."""
+    reached = [rank for leg in config.legs for rank in search.leg(leg, config).values()]
+    return sorted({depth for depth in (*reached, *_DEPTHS) if depth > config.depth})
+
+
+def _reranks(config: SearchConfig) -> Iterator[tuple[str, Any, float]]:
+    """Rerank when it is not done, leave it when it is."""
+    if config.rerank == "conditional":
+        yield "tau", 1.0, 1.0 - config.tau
+        yield "tau", 0.0, config.tau
+    elif config.rerank == "off":
+        yield "rerank", "always", 1.0
+    else:
+        yield "rerank", "off", 1.0
+
+
+def _effort(knob: str, config: SearchConfig, value: Any) -> float:
+    """How far a knob turns: alpha and tau as a share of their scale, counts by doublings, switches fully.
+
+    >>> _effort("alpha", SearchConfig(alpha=0.5), 0.6), _effort("k", SearchConfig(k=10), 20)
+    (0.1, 0.25)
+    """
+    if knob in ("alpha", "tau"):
+        return round(abs(float(value) - float(getattr(config, knob))), 3)
+    return round(log2(float(value) / float(getattr(config, knob))) / 4, 3) if knob in ("k", "depth") else 1.0
+
+
+def _say(knob: str, config: SearchConfig, value: Any, rank: int) -> str:
+    words = {
+        "alpha": f"Move alpha from {config.alpha:g} to {value if isinstance(value, str) else format(value, 'g')}",
+        "depth": f"Look {value} deep instead of {config.depth}",
+        "tau": f"Move tau from {config.tau:g} to {value if isinstance(value, str) else format(value, 'g')}",
+        "rerank": "Rerank always" if value == "always" else "Do not rerank",
+    }
+    return f"{words[knob]}: it comes to rank {rank}."

@@ -1,0 +1,92 @@
+"""What an author does to one document: the files of a change, made from a wish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.access import Actor
+from core.curation.frontmatter import decode
+from core.curation.links import mended
+from core.curation.names import collision_key, safe_path
+from core.curation.writing import with_fields
+from core.errors import BadInput
+from core.services.knowledge.documents import Documents
+from core.services.reviews.changes import Change, Changes
+
+Files = Mapping[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an edit goes: an open change by number, or a new one with a title. `base` is the commit that was edited."""
+
+    change: int = 0
+    title: str = ""
+    why: str = ""
+    base: str = ""
+
+
+def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change:
+    """Make a change or continue one. What others did since the text was opened is kept, or shows as a conflict."""
+    if target.change:
+        if not target.base:
+            _not_there_yet(changes.get(target.change), files)
+        return changes.edit(actor, target.change, files, target.why, expected=target.base or None)
+    return changes.propose(actor, target.title, files, target.why, start=target.base)
+
+
+def _not_there_yet(change: Change, files: Files) -> None:
+    """A text that starts from what is approved would undo what the change already says."""
+    known = {path for edit in change.documents for path in (edit.path, edit.old_path) if path}
+    for path in sorted(known & set(files)):
+        raise BadInput(f"Change {change.id} already edits {path}. Open the change and edit its text there.")
+
+
+def free_path(documents: Documents, path: str) -> str:
+    """The path, if a new document can live there."""
+    name = safe_path(path)
+    taken = {collision_key(entry.path): entry.path for entry in documents.store.entries(documents.store.head())}
+    if collision_key(name) in taken:
+        raise BadInput(f"There already is a document at {taken[collision_key(name)]}. Edit that one, or choose a name.")
+    return name
+
+
+def moved(documents: Documents, path: str, to: str, *, mend: bool = True) -> Files:
+    """A document at another path. Its own links still lead where they led; with `mend` so do those that lead to it."""
+    if to == path:
+        raise BadInput("The document already is at this path. Choose another one.")
+    name = safe_path(to) if collision_key(to) == collision_key(path) else free_path(documents, to)
+    files: dict[str, bytes | None] = {path: None, name: documents.store.read(documents.store.head(), path)}
+    for document in documents.all():
+        if document.path == path:
+            files[name] = mended(document, {path: name}).encode()
+        elif mend and (text := mended(document, {path: name})) != document.text:
+            files[document.path] = text.encode()
+    return files
+
+
+def with_status(documents: Documents, path: str, status: str) -> Files:
+    """A document with another status, everything else as written."""
+    text = decode(documents.store.read(documents.store.head(), path))
+    return {path: with_fields(text, {"status": status}).encode()}
+
+
+def restored(documents: Documents, path: str, commit: str, old_path: str) -> Files:
+    """A document as an old version had it, at the path it has today."""
+    old, now = documents.store.read(commit, old_path), documents.store.read(documents.store.head(), path)
+    if old == now:
+        raise BadInput("This version is the same as what is approved today.")
+    return {path: old}
+
+
+def my_open(changes: Changes, actor: Actor) -> tuple[Change, ...]:
+    """Changes that this person can continue."""
+    return changes.all(state="open", author=actor.id)
+
+
+def touching(changes: Changes, path: str) -> tuple[Change, ...]:
+    """Open changes that already propose something for a document."""
+    return tuple(
+        change for change in changes.all(state="open") if any(path in (e.path, e.old_path) for e in change.documents)
+    )

@@ -1,0 +1,278 @@
+"""Changes: proposed edits of one or more documents, each on a branch of its own, until they are merged or closed.
+
+Git holds the text, the database the talk. The head of a change is the head of its branch and nothing else,
+so a verdict, which names the commit it was given for, can never survive an edit. Whatever writes, writes inside
+one database transaction that also moves the branch; a kill leaves at most a branch that is ahead, never one behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from core.access import Actor, require
+from core.curation import review
+from core.curation.findings import Finding
+from core.curation.proposals import check_text, check_title, checked_files
+from core.curation.review import Facts, Verdict
+from core.errors import BadInput, NotFound, Refused
+from core.ports import Clock, Database, Store
+from core.services.people.accounts import Accounts
+from core.services.people.audit import Audit, Run
+from core.services.reviews.checks import ChangeChecks
+from core.services.reviews.facts import ChangeFacts, branch_of
+from core.types import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change as everybody sees it."""
+
+    id: int
+    title: str
+    description: str
+    author: str
+    author_name: str
+    state: str
+    head: str
+    start: str  # the commit of the main line that it departs from
+    documents: tuple[Edit, ...]
+    editors: tuple[str, ...]
+    approvals: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    conversations: int
+    requirements: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    merged: str
+    reverts: int
+    bypass: str
+    created: str
+    updated: str
+    ended: str
+    ended_by: str
+    findings: tuple[Finding, ...] = ()  # what the checks say about its documents
+
+    @property
+    def open(self) -> bool:
+        """Whether it can still become part of the knowledge base."""
+        return self.state in review.OPEN
+
+
+class Changes:
+    """Keeps changes, and moves them from state to state by the table of `core.curation.review`."""
+
+    def __init__(self, store: Store, database: Database, accounts: Accounts, audit: Audit, clock: Clock) -> None:
+        self.store, self.database, self.accounts = store, database, accounts
+        self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store)
+        self.facts = ChangeFacts(store, accounts, self.checking, clock)
+
+    # ------------------------------------------------------------ reading
+
+    def get(self, number: int) -> Change:
+        """One change."""
+        rows = self.database.query("SELECT * FROM changes WHERE id = ?", (number,))
+        if not rows:
+            raise NotFound(f"There is no change {number}. List them with: python -m core change list")
+        return self._describe(self.database.query, rows[0])
+
+    def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
+        """Changes, the one last touched first."""
+        if state not in ("", "open", *review.STATES):
+            raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
+        rows = self.database.query("SELECT * FROM changes ORDER BY updated DESC, id DESC")
+        found = (self._describe(self.database.query, row) for row in rows if not author or row["author"] == author)
+        words = text.casefold().split()
+        return tuple(
+            change
+            for change in found
+            if (not state or change.state == state or (state == "open" and change.open))
+            and all(word in _words(change) for word in words)
+        )
+
+    def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
+        """Changes on which this person's judgment is wanted."""
+        return tuple(
+            change
+            for change in self.all(state="open")
+            if change.state == "in review"
+            and not review.own_work(self._facts_of(change), actor.id, actor.name)
+            and actor.id not in {v.who for v in change.verdicts if v.head == change.head}
+        )
+
+    def own_work(self, actor: Actor, number: int) -> str:
+        """Why this person may not judge a change; "" when they may."""
+        return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
+
+    def _facts_of(self, change: Change) -> Facts:
+        row = self.database.query("SELECT * FROM changes WHERE id = ?", (change.id,))[0]
+        return self.facts.of(self.database.query, row)[0]
+
+    def _describe(self, run: Run, row: Mapping[str, Any]) -> Change:
+        facts, work = self.facts.of(run, row)
+        now = review.state(facts)
+        kept = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
+        return Change(
+            **{name: row[name] for name in kept},
+            **{name: row[name] for name in ("updated", "ended", "ended_by")},
+            state=now,
+            head=facts.head,
+            start=work.start,
+            documents=work.documents,
+            editors=tuple(dict.fromkeys(name for _, name in work.editors)),
+            approvals=tuple(v.name for v in review.approvals(facts)),
+            verdicts=facts.verdicts,
+            conversations=facts.open_conversations,
+            requirements=review.requirements(facts) if now in review.OPEN else (),
+            conflicts=facts.conflicts,
+            findings=work.findings,
+        )
+
+    # ------------------------------------------------------------ moving
+
+    @contextmanager
+    def writing(self, number: int) -> Iterator[tuple[Run, dict[str, Any], Facts]]:
+        """The change as it is now, with nobody else writing until the block ends."""
+        with self.database.transaction() as run:
+            rows = run("SELECT * FROM changes WHERE id = ?", (number,))
+            if not rows:
+                raise NotFound(f"There is no change {number}. List them with: python -m core change list")
+            yield run, rows[0], self.facts.of(run, rows[0])[0]
+
+    def propose(
+        self,
+        actor: Actor,
+        title: str,
+        files: Mapping[str, bytes | None],
+        message: str = "",
+        *,
+        start: str = "",
+        reverts: int = 0,
+    ) -> Change:
+        """Start a change with its first edit. None deletes a document; nothing approved is touched."""
+        require(actor, "propose a change")
+        name, text = check_title(title), check_text(message)
+        made = checked_files(files)
+        with self.database.transaction() as run:
+            base = start or self.store.head() or self._begin(run, actor)
+            row = run(
+                "INSERT INTO changes (title, description, author, author_name, stage, start, reverts, created, updated)"
+                " VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?) RETURNING id",
+                (name, text, actor.id, actor.name, base, reverts, self.clock.stamp(), self.clock.stamp()),
+            )[0]
+            branch = branch_of(row["id"])
+            if self.store.head(branch):  # left by a kill before the change was recorded
+                self.store.drop(branch)
+            self.store.branch(branch, base)
+            self.store.commit(branch, made, actor.person, text or name)
+            self.audit.record(run, actor, "propose", name, change=row["id"])
+        return self.get(row["id"])
+
+    def _begin(self, run: Run, actor: Actor) -> str:
+        """The first commit of a knowledge base that has none."""
+        commit = self.store.begin(actor.person, "Begin the knowledge base")
+        self.audit.record(run, actor, "begin", "the knowledge base", commit=commit)
+        return commit
+
+    def edit(
+        self,
+        actor: Actor,
+        number: int,
+        files: Mapping[str, bytes | None],
+        message: str = "",
+        *,
+        expected: str | None = None,
+    ) -> Change:
+        """One more edit. `expected` is the head that the editor saw; earlier verdicts are void."""
+        require(actor, "propose a change")
+        made = checked_files(files)
+        with self.writing(number) as (run, row, facts):
+            self.allow("edit", facts)
+            text = check_text(message) or f"Edit {', '.join(made)}"
+            self.store.commit(
+                branch_of(number), made, actor.person, text, expected=facts.head if expected is None else expected
+            )
+            self.touch(run, number)
+            self.audit.record(run, actor, "edit", row["title"], change=number, detail=", ".join(made))
+        return self.get(number)
+
+    def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
+        """Another title or description."""
+        require(actor, "propose a change")
+        with self.writing(number) as (run, _, facts):
+            self.allow("edit", facts)
+            run(
+                "UPDATE changes SET title = ?, description = ? WHERE id = ?",
+                (check_title(title), check_text(description), number),
+            )
+            self.touch(run, number)
+            self.audit.record(run, actor, "describe", title, change=number)
+        return self.get(number)
+
+    def submit(self, actor: Actor, number: int) -> Change:
+        """Ask for review."""
+        require(actor, "propose a change")
+        with self.writing(number) as (run, row, facts):
+            self.allow("submit", facts)
+            if facts.broken:
+                raise Refused(f"It cannot be submitted yet. {' '.join(facts.broken)}")
+            if not facts.paths:
+                raise Refused("It changes nothing: its documents are the same as in the knowledge base.")
+            self._move(run, actor, row, "in review", "submit")
+        return self.get(number)
+
+    def withdraw(self, actor: Actor, number: int) -> Change:
+        """Take a change back to draft."""
+        require(actor, "propose a change")
+        with self.writing(number) as (run, row, facts):
+            self.allow("withdraw", facts)
+            self._own(actor, row, "take back")
+            self._move(run, actor, row, "draft", "withdraw")
+        return self.get(number)
+
+    def close(self, actor: Actor, number: int, reason: str = "") -> Change:
+        """Give a change up. Its text stays, and it can be reopened."""
+        require(actor, "propose a change")
+        with self.writing(number) as (run, row, facts):
+            self.allow("close", facts)
+            self._own(actor, row, "close")
+            run(
+                "UPDATE changes SET head = ?, ended = ?, ended_by = ? WHERE id = ?",
+                (facts.head, self.clock.stamp(), actor.name, number),
+            )
+            self._move(run, actor, row, "closed", "close", check_text(reason))
+        return self.get(number)
+
+    def reopen(self, actor: Actor, number: int) -> Change:
+        """Take a closed change up again, as a draft."""
+        require(actor, "propose a change")
+        with self.writing(number) as (run, row, facts):
+            self.allow("reopen", facts)
+            run("UPDATE changes SET head = '', ended = '', ended_by = '' WHERE id = ?", (number,))
+            self._move(run, actor, row, "draft", "reopen")
+        return self.get(number)
+
+    def allow(self, move: str, facts: Facts) -> None:
+        """Refuse a move with the table's own sentence."""
+        sentence = review.refusal(move, review.state(facts))
+        if sentence:
+            raise Refused(sentence)
+
+    def touch(self, run: Run, number: int) -> None:
+        """Say that something happened to a change just now."""
+        run("UPDATE changes SET updated = ? WHERE id = ?", (self.clock.stamp(), number))
+
+    def _own(self, actor: Actor, row: Mapping[str, Any], verb: str) -> None:
+        if actor.id != row["author"] and actor.role not in ("reviewer", "admin"):
+            raise Refused(f"Only {row['author_name']}, a reviewer or an admin may {verb} this change.")
+
+    def _move(self, run: Run, actor: Actor, row: Mapping[str, Any], stage: str, action: str, detail: str = "") -> None:
+        run("UPDATE changes SET stage = ? WHERE id = ?", (stage, row["id"]))
+        self.touch(run, row["id"])
+        self.audit.record(run, actor, action, row["title"], change=row["id"], detail=detail)
+
+
+def _words(change: Change) -> str:
+    paths = " ".join(edit.path for edit in change.documents)
+    return f"{change.id} {change.title} {change.description} {change.author_name} {paths}".casefold()

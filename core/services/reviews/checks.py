@@ -1,0 +1,106 @@
+"""What the checks say about the documents of a change, beside everything they will stand next to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+
+from core.curation import checks
+from core.curation.findings import CheckContext, File, Finding
+from core.curation.frontmatter import decode, read_document
+from core.curation.structure import slugs
+from core.errors import ConcordError
+from core.ports import Store
+from core.types import Document, Edit, TreeEntry
+
+
+class Anchors(Mapping[str, frozenset[str]]):
+    """The headings of every document by path; a document is only read when a link leads to it."""
+
+    def __init__(self, store: Store, blobs: Mapping[str, str]) -> None:
+        self.store, self.blobs = store, blobs
+
+    def __getitem__(self, path: str) -> frozenset[str]:
+        [raw] = self.store.read_blobs([self.blobs[path]])
+        document = read(path, raw)
+        return frozenset(slugs(File(document))) if document else frozenset()
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.blobs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.blobs)
+
+    def __len__(self) -> int:
+        return len(self.blobs)
+
+
+class ChangeChecks:
+    """Checks changes as the intake checks uploads. A declared id is read once per blob and then known."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._ids: dict[str, str] = {}  # blob to the id that it declares
+        self._beside = lru_cache(maxsize=16)(self._entries)
+
+    def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
+        """Everything the checks say about what a change adds or edits, document by document."""
+        kept = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
+        if not kept:
+            return ()
+        raw = {edit.path: self.store.read(head, edit.path) for edit in kept}
+        around = self._around(head, main, edits, raw, today)
+        return tuple(found for path, content in raw.items() for found in checks.check(path, content, around))
+
+    def typed(self, path: str, text: str, base: str, today: date | None = None) -> tuple[Finding, ...]:
+        """What the checks say about a text that somebody is still writing, beside what a commit holds."""
+        blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
+        owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
+        return checks.check(
+            path, text.encode("utf-8", "replace"), CheckContext(Anchors(self.store, blobs), owners, today)
+        )
+
+    def _around(
+        self, head: str, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None
+    ) -> CheckContext:
+        """The main line without what the change takes away, and the change itself."""
+        approved = {entry.path: entry.blob for entry in self._beside(main)} if main else {}
+        proposed = {entry.path: entry.blob for entry in self._beside(head) if entry.path in raw}
+        gone = {path for edit in edits for path in (edit.path, edit.old_path) if path}
+        blobs = {path: blob for path, blob in approved.items() if path not in gone} | proposed
+        return CheckContext(Anchors(self.store, blobs), self._owners(approved, edits, raw, gone), today)
+
+    def _owners(
+        self, approved: Mapping[str, str], edits: Sequence[Edit], raw: Mapping[str, bytes], gone: set[str]
+    ) -> dict[str, str]:
+        """Who has which id: a document keeps the one it had, then those beside it, then whoever comes new."""
+        held, claims = self._declared(approved), {path: _id(path, content) for path, content in raw.items()}
+        before = {edit.path: held.get(edit.old_path or edit.path, "") for edit in edits}
+        owners = {name: path for path, name in claims.items() if name and before.get(path) == name}
+        for path, name in [*((path, name) for path, name in held.items() if path not in gone), *claims.items()]:
+            if name:
+                owners.setdefault(name, path)
+        return owners
+
+    def _declared(self, blobs: Mapping[str, str]) -> dict[str, str]:
+        new = {blob: path for path, blob in blobs.items() if blob not in self._ids}
+        for (blob, path), raw in zip(new.items(), self.store.read_blobs(list(new)), strict=True):
+            self._ids[blob] = _id(path, raw)
+        return {path: self._ids[blob] for path, blob in blobs.items()}
+
+    def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        return tuple(entry for entry in self.store.entries(commit) if entry.path.endswith(".md"))
+
+
+def read(path: str, raw: bytes) -> Document | None:
+    """A file as a document, if it is one."""
+    try:
+        return read_document(path, decode(raw))
+    except ConcordError:
+        return None
+
+
+def _id(path: str, raw: bytes) -> str:
+    document = read(path, raw)
+    return document.meta.id if document else ""

@@ -1,0 +1,137 @@
+"""What the rules of review need to know about a change.
+
+Git says what it does, the audit who wrote it, the accounts who may judge it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from core.curation import policy, review
+from core.curation.findings import Finding
+from core.curation.proposals import check_file
+from core.curation.review import Facts, Verdict
+from core.errors import ConcordError, NotFound
+from core.ports import Clock, Store
+from core.services.people.accounts import Accounts, plain_address
+from core.services.people.audit import Run
+from core.services.reviews.checks import ChangeChecks
+from core.types import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What git says about a change; it depends on two commits alone, so it is remembered."""
+
+    start: str
+    documents: tuple[Edit, ...]
+    editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
+    broken: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    clashes: tuple[tuple[str, ...], ...]
+    findings: tuple[Finding, ...]
+
+
+def branch_of(number: int) -> str:
+    """The branch of a change."""
+    return f"change/{number}"
+
+
+class ChangeFacts:
+    """Looks at changes; says nothing about what may be done with them."""
+
+    def __init__(self, store: Store, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
+        self.store, self.accounts, self.checking, self.clock = store, accounts, checking, clock
+        self._work = lru_cache(maxsize=512)(self._look)
+        self._rules = lru_cache(maxsize=8)(self._read_rules)
+
+    def of(self, run: Run, row: Mapping[str, Any]) -> tuple[Facts, Work]:
+        """What the rules need to know about a change."""
+        head = self._head(row)
+        work = self._work(head, self._main(row))
+        verdicts = tuple(
+            Verdict(v["who"], v["name"], v["head"], v["verdict"], v["note"], v["at"])
+            for v in run("SELECT * FROM verdicts WHERE change = ? ORDER BY id", (row["id"],))
+        )
+        talk = "SELECT count(*) AS n FROM comments WHERE change = ? AND thread = 0 AND resolved = ''"
+        paths = tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p))
+        facts = Facts(
+            stage=row["stage"],
+            head=head,
+            author=row["author"],
+            last_editors=self._last_editors(run, row["id"], work),
+            paths=paths,
+            verdicts=verdicts,
+            open_conversations=run(talk, (row["id"],))[0]["n"],
+            broken=work.broken,
+            conflicts=work.conflicts,
+            rules=self.rules(),
+            clashes=work.clashes,
+            barred=() if row["merged"] else self._barred(paths),
+        )
+        return facts, work
+
+    def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Accounts that may not judge a change of these paths now. People of this machine have none, and may."""
+        return tuple(one.id for one in self.accounts.all() if not (one.active and review.may_judge(one.actor, paths)))
+
+    def _last_editors(self, run: Run, number: int, work: Work) -> tuple[str, ...]:
+        """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
+        if not work.editors:
+            return ()
+        written = work.editors[-1][0]
+        addresses = {account: plain_address(email) for email, account in self.accounts.ids().items()}
+        acts = "SELECT who FROM audit WHERE change = ? AND action IN ('propose', 'edit', 'solve conflicts')"
+        for row in run(f"{acts} ORDER BY id DESC LIMIT 1", (number,)):
+            if addresses.get(row["who"], plain_address(row["who"])) == plain_address(written):
+                return (row["who"],)
+        return (written, *(account for account, found in addresses.items() if found == plain_address(written)))
+
+    def _head(self, row: Mapping[str, Any]) -> str:
+        """While a change is open its branch is the truth; afterwards what was merged or closed is kept."""
+        return str(row["head"]) or self.store.head(branch_of(row["id"])) or str(row["start"])
+
+    def _main(self, row: Mapping[str, Any]) -> str:
+        """The main line that a change is compared with: today's, or the one it was merged into."""
+        if row["merged"]:
+            return str(row["start"])
+        return self.store.head()
+
+    def _look(self, head: str, main: str) -> Work:
+        start = self.store.fork(main, head)
+        edits = self.store.changed(start, head) if head != start else ()
+        steps = self.store.log(head, since=start) if head != start else ()
+        editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
+        now = edits if main == self.store.head() else ()
+        conflicts = self.store.conflicts(head) if now else ()
+        clashes = self.store.clashes(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
+        findings = self.checking.findings(head, main, edits, self.clock.today())
+        broken = tuple(self._broken(head, edits, findings))
+        return Work(start, edits, editors, broken, conflicts, clashes, findings)
+
+    def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
+        """A file that cannot be read, or in which the checks found an error: sentences that stop a submit and a merge."""
+        unreadable = set()
+        for edit in edits:
+            if edit.kind != "deleted":
+                try:
+                    check_file(edit.path, self.store.read(head, edit.path))
+                except ConcordError as error:
+                    unreadable.add(edit.path)
+                    yield f"{edit.path}: {error}"
+        for one in findings:
+            if one.severity == "error" and one.path not in unreadable:
+                yield f"{one.path}, line {one.line}: {one.message}"
+
+    def rules(self) -> tuple[policy.Rule, ...]:
+        """The review rules that hold now: those of the main line."""
+        return self._rules(self.store.head())
+
+    def _read_rules(self, head: str) -> tuple[policy.Rule, ...]:
+        try:
+            return policy.read(self.store.read(head, policy.FILE)) if head else policy.DEFAULT
+        except NotFound:
+            return policy.DEFAULT

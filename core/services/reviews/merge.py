@@ -1,0 +1,246 @@
+"""From an approved change to the knowledge base: merge, solve conflicts, revert, and repair after a kill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from core.access import Actor, require
+from core.curation import review
+from core.curation.conflicts import Hunk, hunks, solve
+from core.curation.frontmatter import decode, read_document, with_field
+from core.curation.proposals import check_text, checked_files
+from core.curation.review import Verdict
+from core.errors import BadInput, Conflict, NotFound, Refused
+from core.services.people.accounts import plain_address
+from core.services.people.audit import Run
+from core.services.reviews.changes import Change, Changes
+from core.services.reviews.facts import branch_of
+from core.types import Commit, Person
+
+REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """One document that both the change and the knowledge base changed."""
+
+    path: str
+    parts: tuple[Hunk, ...]
+    gone: str = ""  # "mine" or "theirs" when that side has no such document any more
+    head: str = ""  # the commits of the change and of the main line that were compared
+    main: str = ""
+
+
+class Merger:
+    """The last step of a change, and the way back."""
+
+    def __init__(self, changes: Changes, merged: Callable[[], object]) -> None:
+        self.changes, self.merged = changes, merged
+        self.database, self.store, self.clock = changes.database, changes.store, changes.clock
+        self.audit = changes.audit
+
+    def merge(self, actor: Actor, number: int, *, bypass: str = "") -> Change:
+        """Make an approved change part of the knowledge base: one commit on the main line, then a new index."""
+        require(actor, "merge a change")
+        reason = check_text(bypass)
+        if reason:
+            require(actor, "bypass the review rules")
+        with self.changes.writing(number) as (run, row, facts):
+            self.changes.allow("bypass" if reason else "merge", facts)
+            lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
+            if lacking:
+                raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
+            change = self.changes.get(number)
+            people, emails = self._people(facts.head, change.start), self._emails()
+            text = message(change, review.approvals(facts), people, emails, reason)
+            commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
+            self._record(run, actor, row, facts.head, change.start, commit, reason)
+        self._finish(number)
+        return self.changes.get(number)
+
+    def _people(self, head: str, start: str) -> tuple[Person, ...]:
+        steps = self.store.log(head, since=start)
+        return tuple(dict.fromkeys(step.author for step, _ in reversed(steps)))
+
+    def _emails(self) -> dict[str, str]:
+        return {account: email for email, account in self.changes.accounts.ids().items()}
+
+    def _record(
+        self, run: Run, actor: Actor, row: Mapping[str, Any], head: str, start: str, commit: str, bypass: str
+    ) -> None:
+        run(
+            "UPDATE changes SET stage = 'merged', head = ?, start = ?, merged = ?, bypass = ?, ended = ?, ended_by = ?,"
+            " updated = ? WHERE id = ?",
+            (head, start, commit, bypass, self.clock.stamp(), actor.name, self.clock.stamp(), row["id"]),
+        )
+        action = "merge with bypass" if bypass else "merge"
+        self.audit.record(run, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
+
+    def _finish(self, number: int) -> None:
+        """After the merge is safe: the branch is not needed any more, and the index has work to do."""
+        self.store.drop(branch_of(number))
+        self.merged()
+
+    # ------------------------------------------------------------ conflicts
+
+    def collisions(self, number: int) -> tuple[Collision, ...]:
+        """What must be decided before a change can be merged, document by document."""
+        change = self.changes.get(number)
+        return self._collisions(change.head, self.store.head()) if change.conflicts else ()
+
+    def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
+        found = self.store.sides(head, main)
+        return tuple(self._collision(path, blobs, head, main) for path, blobs in found.items() if any(blobs[1:]))
+
+    def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
+        """Where one side has no such document, the whole text of the other is the one thing to decide."""
+        base, mine, theirs = map(self._text, blobs)
+        if mine is not None and theirs is not None:
+            return Collision(path, hunks(base or "", mine, theirs), "", head, main)
+        whole = [() if text is None else tuple(text.split("\n")) for text in (mine, theirs)]
+        return Collision(path, (Hunk(True, *whole),), "mine" if mine is None else "theirs", head, main)
+
+    def _text(self, blob: str) -> str | None:
+        return decode(next(iter(self.store.read_blobs([blob])))) if blob else None
+
+    def solve(
+        self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]], *, head: str = "", main: str = ""
+    ) -> Change:
+        """Bring a change up to date with one decision per conflict; the result is a new edit, so verdicts are void.
+
+        Per path: "mine", "theirs" or "=text" for each conflict; ("delete",) leaves the document out.
+        `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
+        """
+        require(actor, "propose a change")
+        with self.changes.writing(number) as (run, row, facts):
+            self.changes.allow("edit", facts)
+            now = self.store.head()
+            if (head or facts.head, main or now) != (facts.head, now):
+                raise Conflict(
+                    "The text moved on while you were deciding. Nothing was saved; look at the conflicts again."
+                )
+            found = {one.path: one for one in self._collisions(facts.head, now)}
+            if not found or set(choices) != set(found):
+                raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
+            files = checked_files({path: _solved(found[path], chosen) for path, chosen in choices.items()})
+            note = "Solve conflicts with the main line"
+            self.store.weave(branch_of(number), now, files, actor.person, note, expected=facts.head)
+            self.changes.touch(run, number)
+            self.audit.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
+        return self.changes.get(number)
+
+    # ------------------------------------------------------------ the way back
+
+    def revert(self, actor: Actor, number: int) -> Change:
+        """Propose to undo a merged change. Later edits of the same documents are kept, or shown as conflicts."""
+        with self.changes.writing(number) as (_, row, facts):
+            self.changes.allow("revert", facts)
+        commit = row["merged"]
+        before = self.store.log(commit, limit=1)[0][0].parents[0]
+        files: dict[str, bytes | None] = {}
+        for edit in self.store.changed(before, commit):
+            if edit.kind in ("added", "renamed"):
+                files[edit.path] = None
+            if edit.kind != "added":
+                files[edit.old_path or edit.path] = self.store.read(before, edit.old_path or edit.path)
+        text = f"Undo change {number}."
+        return self.changes.propose(actor, f"Revert “{row['title']}”"[:200], files, text, start=commit, reverts=number)
+
+    def confirm(self, actor: Actor, name: str, until: date) -> str:
+        """Re-verify a document: its words are still right. A recorded act that moves only `review_due`."""
+        require(actor, "confirm a document")
+        if until <= self.clock.today():
+            raise BadInput("The next review must lie in the future.")
+        with self.database.transaction() as run:
+            head = self.store.head()
+            if name not in {entry.path for entry in self.store.entries(head)}:
+                raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+            text = decode(self.store.read(head, name))
+            files = {name: with_field(text, "review_due", until.isoformat()).encode()}
+            title = read_document(name, text).title
+            note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
+            commit = self.store.commit("main", files, actor.person, note, expected=head)
+            self.audit.record(run, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
+        self.merged()
+        return commit
+
+    # ------------------------------------------------------------ after a kill
+
+    def repair(self) -> int:
+        """Write down what reached the main line but not the database, because of a kill or of somebody's own git."""
+        last = self.database.query("SELECT commit_id FROM audit WHERE commit_id != '' ORDER BY id DESC LIMIT 1")
+        known, head = last[0]["commit_id"] if last else "", self.store.head()
+        if known == head:
+            return 0
+        found = 0
+        with self.database.transaction() as run:
+            for step in self._unknown(run, known, head):
+                self._adopt(run, step)
+                found += 1
+        return found
+
+    def _unknown(self, run: Run, known: str, head: str) -> Iterator[Commit]:
+        for step, _ in reversed(self.store.log(head, since=known)):
+            if not run("SELECT 1 FROM audit WHERE commit_id = ?", (step.id,)):
+                yield step
+
+    def _adopt(self, run: Run, step: Commit) -> None:
+        said = _trailers(step.message)
+        named = said.get("Change", "")
+        number = int(named) if named.isdecimal() and len(named) < 19 else 0  # what SQLite can hold
+        rows = run("SELECT * FROM changes WHERE id = ? AND stage = 'in review'", (number,)) if number else []
+        if rows and len(step.parents) == 2 and step.parents[1] == self.store.head(branch_of(number)):
+            start = self.store.fork(step.parents[0], step.parents[1])
+            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, said.get("Bypass", ""))
+            return
+        title = step.message.splitlines()[0] if step.message else "commit"
+        self.audit.record(
+            run, REPOSITORY, "commit", title, commit=step.id, detail=f"{step.author.name} <{step.author.email}>"
+        )
+
+
+def message(
+    change: Change, approved: tuple[Verdict, ...], people: tuple[Person, ...], emails: Mapping[str, str], bypass: str
+) -> str:
+    """What the history says about a merge: title, description, and who wrote and approved it, and when."""
+    trailers = [f"Change: {change.id}"]
+    author = plain_address(_email(emails, change.author))
+    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if plain_address(p.email) != author]
+    for verdict in approved:
+        trailers += [
+            f"Reviewed-by: {_line(verdict.name)} <{_email(emails, verdict.who)}>",
+            f"Reviewed-at: {verdict.when}",
+        ]
+    trailers += [f"Bypass: {_line(bypass)}"] if bypass else []
+    return "\n\n".join(part for part in (change.title, change.description, "\n".join(trailers)) if part)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _email(emails: Mapping[str, str], who: str) -> str:
+    """The address of an account; people of this machine have theirs as id."""
+    return emails.get(who) or (who if "@" in who else f"{who}@localhost")
+
+
+def _trailers(text: str) -> dict[str, str]:
+    """What a commit says about its merge, from its last paragraph alone: the others are people's own words.
+
+    >>> _trailers("Title\\n\\nChange: 3\\nBypass: No time"), _trailers("Title\\n\\nChange: 3\\n\\nlast")
+    ({'Change': '3', 'Bypass': 'No time'}, {})
+    """
+    lines = (line.partition(": ") for line in text.rstrip().split("\n\n")[-1].splitlines())
+    return {name: value for name, colon, value in lines if colon}
+
+
+def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
+    if chosen == ("delete",) or (collision.gone and chosen == (collision.gone,)):
+        return None
+    wanted = sum(part.conflict for part in collision.parts)
+    if len(chosen) != wanted or any(c not in ("mine", "theirs") and not c.startswith("=") for c in chosen):
+        raise BadInput(f"{collision.path} has {wanted} conflicts; decide each with mine, theirs or a text of your own.")
+    return solve(collision.parts, chosen).encode()

@@ -1,0 +1,205 @@
+"""Search for people: hits grouped by document, with snippets, facets, and help when nothing fits."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+from itertools import chain
+from weakref import WeakKeyDictionary
+
+from core.analysis import analyser
+from core.chunking.sentences import trim
+from core.curation.freshness import STATES, Freshness, freshness, parse_date
+from core.curation.render import plain
+from core.ports import Clock, Index
+from core.retrieval.snippets import Snippet, snippet
+from core.services.platform.settings import TeamSettings
+from core.services.search.searcher import Searcher
+from core.types import DocumentFacts, Filters, Hit, Result
+
+MAX_TAGS = 40
+PASSAGES = 20
+DOCUMENTS = 10
+LAID = 2_000  # passages laid out when the app starts, in about a second
+OF_ONE = 3  # passages of one document that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class PagePassage:
+    """One passage, as people read it."""
+
+    hit: Hit
+    snippet: Snippet
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One document with its passages, best first."""
+
+    facts: DocumentFacts
+    freshness: Freshness
+    passages: tuple[PagePassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageResults:
+    """Everything the Search page shows."""
+
+    result: Result
+    groups: tuple[Group, ...]
+    facets: dict[str, tuple[tuple[str, int], ...]]
+    literal: bool
+    nearest: tuple[str, ...]
+
+
+class SearchPage:
+    """The everyday search, with the production configuration."""
+
+    def __init__(self, searcher: Searcher, team_settings: TeamSettings, clock: Clock) -> None:
+        self.searcher, self.team_settings, self.clock = searcher, team_settings, clock
+        self._catalogues: WeakKeyDictionary[Index, _Catalogue] = WeakKeyDictionary()
+        self._names: WeakKeyDictionary[Index, tuple[str, ...]] = WeakKeyDictionary()
+
+    def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> PageResults:
+        """Search, group, count, and say so when no document uses the words."""
+        production = self.team_settings.production()
+        index = self.searcher.index(production.profile.name)
+        config = replace(production.config, k=k, depth=max(k, production.config.depth))
+        result = self.searcher.search_in(index, query, config, filters)
+        open_filters = _without_facets(filters)
+        near = (
+            result.near if filters == open_filters else self.searcher.documents_near(index, query, config, open_filters)
+        )
+        literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
+        return PageResults(
+            result=result,
+            groups=self._groups(result, index),
+            facets=self._facets(near, index),
+            literal=literal,
+            nearest=() if literal else self._nearest(query, index),
+        )
+
+    def warm(self) -> None:
+        """Search once, and lay out passages before anybody waits for them: all of a small knowledge base."""
+        self.find("warm up")
+        index = self.searcher.index()
+        for chunk in range(min(index.size, LAID)):
+            snippet(readable(index.excerpt(chunk)), "", index.profile.lexical, index.rarity)
+
+    def _catalogue(self, index: Index) -> _Catalogue:
+        """Worked out once a day, since every search counts the same documents; forgotten with its generation."""
+        known, today = self._catalogues.get(index), self.clock.today()
+        if known is None or known.day != today:
+            known = self._catalogues[index] = _catalogue(index, today)
+        return known
+
+    def _groups(self, result: Result, index: Index) -> tuple[Group, ...]:
+        known = self._catalogue(index)
+        grouped: dict[str, list[Hit]] = {}
+        for hit in result.hits:
+            grouped.setdefault(hit.doc, []).append(hit)
+        return tuple(
+            Group(
+                *known.by_id[doc],
+                tuple(PagePassage(hit, self._snippet(hit, result.query, index)) for hit in hits[:OF_ONE]),
+            )
+            for doc, hits in list(grouped.items())[:DOCUMENTS]
+        )
+
+    def _snippet(self, hit: Hit, query: str, index: Index) -> Snippet:
+        return snippet(readable(hit.text), query, index.profile.lexical, index.rarity)
+
+    def _facets(self, near: Sequence[int], index: Index) -> dict[str, tuple[tuple[str, int], ...]]:
+        columns = self._catalogue(index).columns
+        counts = {name: Counter(chain.from_iterable(map(column.__getitem__, near))) for name, column in columns.items()}
+        return {
+            name: _ordered(found, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
+            for name, found in counts.items()
+        }
+
+    def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
+        """The question with each unknown word replaced by the one that looks most like it, then those words alone."""
+        from rapidfuzz import fuzz, process
+
+        known = self._names.get(index) or self._names.setdefault(index, _names(index))
+        analyse = analyser(index.profile.lexical)
+        better: list[str] = []
+        words = []
+        for word in query.lower().split():
+            fits = len(word) < 4 or any(term in index.vocabulary for term in analyse(word))
+            match = None if fits else process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=70)
+            words.append(match[0] if match else word)
+            better += [match[0]] if match else []
+        whole = (" ".join(words),) if better and len(words) > 1 else ()
+        return tuple(dict.fromkeys((*whole, *better)))[:4]
+
+
+@lru_cache(maxsize=20_000)
+def readable(markdown: str) -> str:
+    """A passage without its markup. Remembered: the same passages are shown again and again."""
+    text = plain(markdown)
+    start, end = trim(text, 0, len(text))
+    return text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Catalogue:
+    """The documents of a generation as they stand on one day: by id, and each facet's values by number."""
+
+    day: date
+    by_id: Mapping[str, tuple[DocumentFacts, Freshness]]
+    columns: Mapping[str, Sequence[tuple[str, ...]]]
+
+
+def _catalogue(index: Index, today: date) -> _Catalogue:
+    fresh = [freshness_of(facts, today) for facts in index.documents]
+    columns: dict[str, Sequence[tuple[str, ...]]] = {
+        "types": [(facts.doc_type,) for facts in index.documents],
+        "statuses": [(facts.status,) for facts in index.documents],
+        "freshness": [(state.state,) for state in fresh],
+        "folders": [(folder_of(facts.path),) for facts in index.documents],
+        "owners": [(facts.owner,) for facts in index.documents],
+        "tags": [facts.tags for facts in index.documents],
+    }
+    by_id = {facts.doc: (facts, state) for facts, state in zip(index.documents, fresh, strict=True)}
+    return _Catalogue(today, by_id, columns)
+
+
+def _without_facets(filters: Filters) -> Filters:
+    """Counts stay visible for what was not chosen."""
+    return Filters(docs=filters.docs, history=filters.history or bool(filters.statuses))
+
+
+def _names(index: Index) -> tuple[str, ...]:
+    words: set[str] = set()
+    for document in index.documents:
+        words.update(
+            re.findall(r"\w[\w*+#/.-]*", document.title.lower()),
+            (tag.lower() for tag in document.tags),
+            [document.doc.lower()],
+        )
+    for chunk in range(index.size):
+        for heading in index.passage(chunk).heading:
+            words.update(re.findall(r"\w[\w*+#/.-]*", heading.lower()))
+    return tuple(sorted(word for word in words if len(word) > 2))
+
+
+def freshness_of(facts: DocumentFacts, today: date) -> Freshness:
+    """The freshness of a document in an index."""
+    return freshness(parse_date(facts.effective_date), parse_date(facts.review_due), today)
+
+
+def folder_of(path: str) -> str:
+    """The folder at the top of a path; "" for documents that lie in none."""
+    return path.split("/")[0] if "/" in path else ""
+
+
+def _ordered(counts: Mapping[str, int], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
+    """Values with their counts, most frequent first, or in a given order; what has no value is not counted."""
+    if order:
+        return tuple((value, counts[value]) for value in order if value in counts)
+    return tuple(sorted(((value, n) for value, n in counts.items() if value), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,137 @@
+"""What the knowledge base already says: the same path, the same content, the same words, the same meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.chunking import chunker, embedded_text
+from core.chunking.tools import Tools
+from core.curation.duplicates import Duplicate, PassagePair, Shelfmarks, body, pairs
+from core.errors import ConcordError
+from core.ports import Cache, Index, Models
+from core.services.index.embedding import embed_texts
+from core.services.knowledge.documents import Documents
+from core.services.platform.settings import TeamSettings
+from core.services.search.searcher import Searcher
+from core.types import Chunk, Document
+
+if TYPE_CHECKING:
+    import numpy as np
+
+NEAR = (
+    0.82  # cosine (bge-small): with SHARE, of 59 starter documents only a true copy and a superseded version are found
+)
+SURE = 0.87  # when fewer than THREE passages speak; of 531 starter passages only those of a true copy reach it
+SHARE = 0.5  # of a document's passages that must be so near to one other document
+THREE = 3
+PROBES = 24  # passages of a whole batch that are embedded at once; one opened document is looked at whole
+
+
+class DuplicateFinder:
+    """Compares new texts with what is approved. Reads only; vectors it computes are kept for the index."""
+
+    def __init__(
+        self, documents: Documents, searcher: Searcher, team_settings: TeamSettings, models: Models, cache: Cache
+    ) -> None:
+        self.documents, self.searcher, self.team_settings = documents, searcher, team_settings
+        self.models, self.cache = models, cache
+        self._marks: tuple[str, Shelfmarks | None] = ("", None)
+
+    def duplicates(self, document: Document) -> tuple[Duplicate, ...]:
+        """By path, content, id and wording; a document is never compared with its own path by wording."""
+        by_path = {other.path: other for other in self.documents.all()}
+        there = by_path.get(document.path)
+        found = [_same(document, there)] if there else []
+        for other in by_path.values():
+            if other is not there and other.text == document.text:
+                found.append(Duplicate("same content", other.path, other.id, other.title))
+            elif other is not there and document.meta.id and other.meta.id == document.meta.id:
+                found.append(Duplicate("same id", other.path, other.id, other.title, 1.0, pairs(document, other)))
+        told = frozenset({document.path, *(one.path for one in found)})
+        for other, score in self.marks().near(body(document), told):
+            found.append(Duplicate("near copy", other.path, other.id, other.title, score, pairs(document, other)))
+        return tuple(found)
+
+    def marks(self) -> Shelfmarks:
+        """The shingles of every approved document, made once per commit."""
+        head = self.documents.store.head()
+        if self._marks[0] != head or self._marks[1] is None:
+            self._marks = (head, Shelfmarks(self.documents.all()))
+        return self._marks[1]  # type: ignore[return-value]
+
+    def meanings(
+        self, documents: Sequence[Document], told: Sequence[frozenset[str]], probes: int = PROBES
+    ) -> list[tuple[Duplicate, ...]]:
+        """By meaning, for several documents at once: some passages of each are looked up among the indexed ones."""
+        index = self._index()
+        if index is None or not documents or not index.size:
+            return [() for _ in documents]
+        each = max(1, probes // len(documents))
+        chunks = [_spread(self._chunks(index, document), each) for document in documents]
+        embedder = self.models.embedder(index.profile.embedder)
+        texts = [embedded_text(chunk) for some in chunks for chunk in some]
+        vectors, _ = embed_texts(embedder, self.cache, texts)
+        found, at = [], 0
+        for document, some, known in zip(documents, chunks, told, strict=True):
+            found.append(_by_meaning(index, document, some, vectors[at : at + len(some)], known))
+            at += len(some)
+        return found
+
+    def _index(self) -> Index | None:
+        """The production index; without one nothing is compared by meaning."""
+        try:
+            return self.searcher.index()
+        except ConcordError:
+            return None
+
+    def _chunks(self, index: Index, document: Document) -> tuple[Chunk, ...]:
+        embedder = self.models.embedder(index.profile.embedder)
+        tools = Tools(embedder.tokens, embedder.documents)
+        return chunker(index.profile.chunker, tools, index.profile.context)(document)
+
+
+def _same(mine: Document, there: Document) -> Duplicate:
+    kind = "same content" if mine.text == there.text else "same path"
+    shown = () if kind == "same content" else pairs(mine, there)
+    return Duplicate(kind, there.path, there.id, there.title, 1.0, shown)
+
+
+def _spread(chunks: Sequence[Chunk], most: int) -> list[Chunk]:
+    """A few chunks from everywhere in a document."""
+    step = max(1.0, len(chunks) / most)
+    return [chunks[int(n * step)] for n in range(min(most, len(chunks)))]
+
+
+def _by_meaning(
+    index: Index, document: Document, chunks: Sequence[Chunk], vectors: np.ndarray, told: frozenset[str]
+) -> tuple[Duplicate, ...]:
+    near = NEAR if len(chunks) >= THREE else SURE
+    hits: dict[int, list[PassagePair]] = {}
+    for chunk, vector in zip(chunks, vectors, strict=True):
+        for number, score in index.dense(vector).search(3, None).items():
+            if score >= near and index.documents[index.document_of(number)].path not in told:
+                hits.setdefault(index.document_of(number), []).append(_pair(index, document, chunk, number, score))
+                break
+    counts = Counter({n: len(found) for n, found in hits.items() if len(found) / len(chunks) >= SHARE})
+    made = []
+    for n, count in counts.most_common(3):
+        facts = index.documents[n]
+        best = sorted(hits[n], key=lambda pair: (-pair.score, pair.my_line))[:3]
+        made.append(
+            Duplicate("same meaning", facts.path, facts.doc, facts.title, round(count / len(chunks), 3), tuple(best))
+        )
+    return tuple(made)
+
+
+def _pair(index: Index, document: Document, chunk: Chunk, number: int, score: float) -> PassagePair:
+    passage = index.passage(number)
+    theirs = index.text(passage.document)
+    return PassagePair(
+        chunk.text,
+        index.excerpt(number),
+        document.text.count("\n", 0, chunk.start) + 1,
+        theirs.count("\n", 0, passage.start) + 1,
+        round(float(score), 3),
+    )

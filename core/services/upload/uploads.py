@@ -1,0 +1,250 @@
+"""Bringing documents in: uploads become items with a path, a text, checks and duplicates. Nothing is written here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from core.access import Actor, require
+from core.curation import checks, conversions
+from core.curation.archives import check_office
+from core.curation.duplicates import CHOICES, Duplicate, Shelfmarks, body, pairs
+from core.curation.findings import CheckContext, Finding
+from core.curation.frontmatter import decode
+from core.curation.names import collision_key, free_path, safe_folder, safe_path
+from core.curation.uploads import (
+    MAX_ITEMS,
+    MAX_UPLOAD,
+    Batch,
+    Raw,
+    UploadItem,
+    document_of,
+    flat,
+    path_findings,
+    places,
+    plain_lines,
+    proposed,
+    salvaged,
+    title_of,
+)
+from core.errors import BadInput, ConcordError, Unavailable
+from core.ports import Clock, Converter, Progress, no_progress
+from core.services.knowledge.documents import Documents
+from core.services.upload.duplicates import DuplicateFinder
+from core.types import Document
+
+
+class ChangeStarter(Protocol):
+    """Where finished documents go: a change, which people review."""
+
+    def propose(self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = ...) -> Any:
+        """Make a change that holds these files; None deletes one."""
+
+
+class Uploads:
+    """Reads uploads and looks at them; only `submit` hands anything on."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        duplicates: DuplicateFinder,
+        converter: Converter,
+        clock: Clock,
+        changes: ChangeStarter | None = None,
+    ) -> None:
+        self.documents, self.duplicates, self.converter = documents, duplicates, converter
+        self.clock, self.changes = clock, changes
+        self._known: tuple[str, CheckContext] = ("", CheckContext())
+
+    # ------------------------------------------------------------ from bytes to items
+
+    def read(self, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress) -> Batch:
+        """One or many uploads as items. A bad file says why and does not hold up the others."""
+        folder, found, items = safe_folder(into), list(flat(files)), []
+        for n, one in enumerate(found, 1):
+            items.append(self._item(one, folder))
+            progress(n, len(found), "Reading")
+        return self.look(Batch(tuple(items)))
+
+    def paste(self, name: str, text: str, into: str = "") -> Batch:
+        """A text that was typed or pasted, as a batch of one."""
+        if not name.strip() or not text.strip():
+            raise BadInput("A pasted document needs a name and some text.")
+        path = f"{conversions.slug(name.strip().removesuffix('.md'))}.md"
+        return self.read([(path, plain_lines(text).encode())], into)
+
+    def add(self, batch: Batch, more: Batch) -> Batch:
+        """Two batches as one."""
+        if len(batch.items) + len(more.items) > MAX_ITEMS:
+            raise BadInput(f"More than {MAX_ITEMS} documents at once cannot be reviewed. Submit these first.")
+        return self.look(Batch(batch.items + more.items))
+
+    def _item(self, one: Raw, folder: str) -> UploadItem:
+        path = proposed(one.name, folder)
+        try:
+            if one.refused:
+                raise BadInput(one.refused)
+            text, converted = self._text(one)
+            return UploadItem(one.name, path, text, converted, notes=_notes(path, one.raw, converted))
+        except ConcordError as error:
+            why = checks.refusal(path, "file", str(error))
+            return UploadItem(one.name, path, salvaged(one.raw, one.name), findings=(why,), readable=False)
+
+    def _text(self, one: Raw) -> tuple[str, str]:
+        """The Markdown of an upload, and what it was converted from."""
+        suffix = conversions.suffix_of(one.name)
+        if not suffix:
+            raise BadInput(f"Files of this kind cannot be used. Bring {', '.join(conversions.SUFFIXES)}.")
+        if not one.raw.strip():
+            raise BadInput("The file is empty.")
+        if suffix in conversions.TEXT:
+            return decode(one.raw), ""
+        if len(one.raw) > MAX_UPLOAD:
+            raise BadInput(f"The file has {len(one.raw):,} bytes; the limit is {MAX_UPLOAD:,}.")
+        if suffix in (".docx", ".pptx", ".xlsx"):
+            check_office(one.raw, suffix)
+        if suffix == ".pdf" and b"%PDF" not in one.raw[:1024]:
+            raise BadInput("The file is named .pdf and is none. Bring it in its own format.")
+        made = conversions.tidy(self.converter.convert(suffix, one.raw), suffix, title_of(one.name))
+        return decode(plain_lines(made).encode()), conversions.CONVERTED[suffix]
+
+    # ------------------------------------------------------------ looking at items
+
+    def look(self, batch: Batch) -> Batch:
+        """Checks and duplicates of every item, each beside all others."""
+        there = {collision_key(document.path): document.path for document in self.documents.all()}
+        compared = Batch(tuple(self._compared(batch.items, set(there.values()))))
+        around, wanted = self._around(compared), places(compared.items)
+        return Batch(tuple(self._checked(item, around, wanted, there) for item in compared.items))
+
+    def edit(self, batch: Batch, n: int, *, text: str | None = None, path: str | None = None) -> Batch:
+        """An item with a repaired text or another path, looked at again."""
+        item = batch.at(n)
+        if text is not None:
+            item = replace(item, text=plain_lines(text), readable=True)
+        if path is not None and path.strip() != item.path:
+            item = replace(item, path=path.strip(), choice="", target="")
+        return self.look(batch.having(n, replace(item, duplicates=(), compared=False)))
+
+    def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
+        """What to do about an item's duplicate: replace that document, keep both, or drop this one; "" is undecided."""
+        item = batch.at(n)
+        if choice and choice not in CHOICES:
+            raise BadInput(f"There is no choice {choice!r}. Choices: {', '.join(CHOICES)}.")
+        known = [one.path for one in item.duplicates if not one.batch]
+        if choice == "replace" and (target or (known or [""])[0]) not in known:
+            raise BadInput("Only a document of the knowledge base can be replaced. Keep both, or drop this one.")
+        path = free_path(item.path, [one.path for one in self.documents.all()]) if choice == "keep" else item.path
+        made = replace(item, choice=choice, path=path, target=(target or known[0]) if choice == "replace" else "")
+        return self.look(batch.having(n, made))
+
+    def decided(self, batch: Batch) -> Batch:
+        """For doors that cannot ask: a document at its own path is a new version; whatever else is alike is kept."""
+        for n, item in enumerate(batch.items):
+            if item.undecided:
+                own = any(one.path == item.path and not one.batch for one in item.duplicates)
+                batch = self.choose(batch, n, "replace" if own else "keep", item.path if own else "")
+        return batch
+
+    def remove(self, batch: Batch, n: int) -> Batch:
+        """The batch without an item."""
+        batch.at(n)
+        return self.look(Batch(batch.items[:n] + batch.items[n + 1 :]))
+
+    def meaning(self, batch: Batch, n: int) -> Batch:
+        """One item compared by meaning in full: every passage, not a sample."""
+        item = batch.at(n)
+        kept = tuple(one for one in item.duplicates if one.kind != "same meaning")
+        document = document_of(item)
+        if document is None:
+            return batch
+        told = frozenset({item.place, *(one.path for one in kept)})
+        found = self.duplicates.meanings([document], [told], probes=200)[0]
+        return batch.having(n, replace(item, duplicates=kept + found))
+
+    def _around(self, batch: Batch) -> CheckContext:
+        """What links and ids may lead to: the approved documents, and the other items."""
+        head = self.documents.store.head()
+        if self._known[0] != head:
+            known = self.documents.all()
+            declared = {document.meta.id: document.path for document in known if document.meta.id}
+            self._known = (head, CheckContext(checks.anchors(known), declared))
+        mine = [document for item in batch.items if item.choice != "drop" and (document := document_of(item))]
+        ids = dict(self._known[1].ids)
+        for document in mine:
+            if document.meta.id:
+                ids.setdefault(document.meta.id, document.path)
+        return CheckContext({**self._known[1].anchors, **checks.anchors(mine)}, ids, self.clock.today())
+
+    def _checked(
+        self, item: UploadItem, around: CheckContext, wanted: Counter[str], there: Mapping[str, str]
+    ) -> UploadItem:
+        if not item.readable:
+            return item
+        found = [*item.notes, *path_findings(item, wanted, there)]
+        if not item.text.strip():
+            found.append(Finding(item.path, 1, "error", "file", "The document is empty. Write something."))
+        elif item.choice != "drop":
+            found += checks.check(item.place, item.text.encode(), around)
+        return replace(item, findings=checks.ordered(found))
+
+    def _compared(self, items: Sequence[UploadItem], there: set[str]) -> Iterator[UploadItem]:
+        """Duplicates of items that were not compared yet, or whose path was taken meanwhile."""
+        documents = [document_of(item) for item in items]
+        marks = Shelfmarks(document for document in documents if document)
+        new = {n: one for n, one in enumerate(documents) if one and _stale(items[n], there)}
+        found = {n: _among(self.duplicates.duplicates(one), one, marks) for n, one in new.items()}
+        open_ = [n for n in new if not found[n]]
+        told = [frozenset({new[n].path}) for n in open_]
+        found |= dict(zip(open_, self.duplicates.meanings([new[n] for n in open_], told), strict=True))
+        for n, item in enumerate(items):
+            yield _decided(replace(item, duplicates=found[n], compared=True)) if n in found else item
+
+    # ------------------------------------------------------------ handing on
+
+    def files(self, batch: Batch) -> dict[str, bytes | None]:
+        """What the change would hold: path to content."""
+        return {safe_path(item.place): item.text.encode() for item in batch.going}
+
+    def submit(self, actor: Actor, batch: Batch, title: str, message: str = "") -> tuple[Any, Batch]:
+        """Propose what is ready as one change; returns it, and the batch of what stays behind."""
+        require(actor, "propose a change")
+        batch = self.look(batch)
+        files = self.files(batch)
+        if not files:
+            raise BadInput("No document is ready. Mend what is refused, or decide about the duplicates, first.")
+        if not title.strip():
+            raise BadInput("The change needs a title, so that a reviewer knows what it is about.")
+        if self.changes is None:
+            raise Unavailable("This workspace has no change service, so nothing can be proposed.")
+        made = self.changes.propose(actor, " ".join(title.split()), files, message.strip())
+        return made, Batch(tuple(item for item in batch.items if not item.goes_on and item.choice != "drop"))
+
+
+def _notes(path: str, raw: bytes, converted: str) -> tuple[Finding, ...]:
+    if converted:
+        why = f"Converted from {converted}. Compare it with the original before you submit it."
+        return (Finding(path, 1, "note", "converted", why),)
+    return checks.harmless(path, raw)
+
+
+def _stale(item: UploadItem, there: set[str]) -> bool:
+    """Whether an item must be compared: never done, or somebody took its path since."""
+    return not item.compared or (item.place in there and item.place not in {one.path for one in item.duplicates})
+
+
+def _decided(item: UploadItem) -> UploadItem:
+    """An upload that is there already, word for word and at the same place, is dropped without asking."""
+    unchanged = any(one.kind == "same content" and one.path == item.path and not one.batch for one in item.duplicates)
+    return replace(item, choice="drop") if unchanged and not item.choice else item
+
+
+def _among(known: tuple[Duplicate, ...], document: Document, marks: Shelfmarks) -> tuple[Duplicate, ...]:
+    """Also those in the same upload, so that two copies of one text do not both go on unseen."""
+    more = []
+    for other, score in marks.near(body(document), frozenset({document.path})):
+        kind = "same content" if other.text == document.text else "near copy"
+        more.append(Duplicate(kind, other.path, other.id, other.title, score, pairs(document, other), batch=True))
+    return known + tuple(more)

@@ -1,0 +1,86 @@
+"""Freshness: documents whose words somebody should look at again, and the button that says they are still right."""
+
+from datetime import date, timedelta
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.services.knowledge.home import Overview
+from core.types import Document
+from pages.ui import acts, flash, identity, keys, style
+from pages.ui.components import component
+from pages.ui.workspace import app, overview
+
+me = identity.require("read documents")
+KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owner"}
+TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad"}
+
+
+def rows(view: Overview) -> list[dict[str, object]]:
+    """Most pressing first."""
+    found = [row(one, "overdue", f"{style.count(-state.days, 'day')} over") for one, state in view.overdue]
+    found += [row(one, "due soon", f"in {style.count(state.days, 'day')}") for one, state in view.due_soon]
+    return found + [row(one, "no owner", "") for one in view.without_owner]
+
+
+def row(document: Document, kind: str, when: str) -> dict[str, object]:
+    """One row: a document with its dates."""
+    due = document.meta.review_due
+    return {
+        "doc": document.id,
+        "path": document.path,
+        "title": document.title,
+        "about": f"{document.meta.owner or 'no owner'} · {document.path}",
+        "kind": kind,
+        "owner": document.meta.owner or "no owner",
+        "folder": document.path.rpartition("/")[0].split("/")[0] or "top level",
+        "badge": {"text": KINDS[kind], "tone": TONES[kind]},
+        "when": " · ".join(part for part in (style.day(due) if due else "", when) if part),
+        "dated": kind != "no owner",
+    }
+
+
+@st.dialog("Still right?")
+def ask(path: str) -> None:
+    """Until when the words can be trusted."""
+    identity.require("read documents")
+    document = app().knowledge.documents.show(path)
+    st.markdown(
+        f"You read **{flash.plain(document.title)}**, and its words are still right. This is recorded under your name."
+    )
+    until = st.date_input(
+        "Next review", app().search.page.clock.today() + timedelta(days=365), format="YYYY-MM-DD", key="confirm_until"
+    )
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Cancel", key="confirm_no"):
+            st.rerun()
+        if st.button("Still right", type="primary", key="confirm_yes") and until:
+            acts.do(lambda actor: still_right(actor, path, until))
+            st.rerun()
+
+
+def still_right(actor: Actor, path: str, until: date) -> str:
+    """Confirm a document."""
+    app().reviews.merger.confirm(actor, path, until)
+    return f"Confirmed. The next review is due on {style.day(until)}."
+
+
+st.title("Freshness")
+view = overview()
+cells = st.columns(3)
+for cell, (name, count) in zip(
+    cells,
+    (("Overdue for review", len(view.overdue)), ("Due soon", len(view.due_soon)), ("Without owner", len(view.without_owner))),
+    strict=True,
+):  # fmt: skip
+    cell.metric(name, f"{count:,}", border=True)
+clicked = component("freshness")(
+    key="freshness",
+    data={"rows": rows(view), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": "Every document is fresh and has an owner."},
+    on_open_change=lambda: None,
+    on_confirm_change=lambda: None,
+)  # fmt: skip
+if clicked.open:
+    st.switch_page("pages/documents.py", query_params={keys.DOC: clicked.open})
+if clicked.confirm:
+    ask(str(clicked.confirm))

@@ -1,0 +1,44 @@
+"""The head of a document: title, what to know before trusting it, and its facts in one quiet block."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import streamlit as st
+
+from core.curation.freshness import freshness
+from core.types import Document
+from pages.ui import style
+from pages.ui.components import component
+from pages.ui.workspace import app
+
+
+def draw(document: Document, today: date) -> None:
+    """Title, badges and facts."""
+    meta = document.meta
+    state = freshness(meta.effective_date, meta.review_due, today)
+    last = app().knowledge.documents.touched().get(document.path)
+    facts = [
+        ("Owner", meta.owner or "no owner"),
+        ("Version", f"{document.version}, {style.moment(last.when)}" if last else str(document.version)),
+        ("Effective", style.day(meta.effective_date) if meta.effective_date else ""),
+        ("Review due", style.day(meta.review_due) if meta.review_due else ""),
+        ("Supersedes", ", ".join(meta.supersedes)),
+        ("File", document.path),
+        ("Tags", ", ".join(meta.tags)),
+    ]
+    badges = [
+        {"text": style.type_name(meta.doc_type), "tone": ""},
+        *style.badges(meta.status, state, str(meta.effective_date or "")),
+    ]
+    if document.id != document.path.removesuffix(".md"):
+        badges.insert(1, {"text": document.id, "tone": ""})
+    component("header")(
+        key="document_header",
+        data={"title": document.title, "badges": badges, "facts": [[name, value] for name, value in facts if value]},
+    )
+    if meta.answers:
+        with st.expander(
+            f"Answers {style.count(len(meta.answers), 'question')}", icon=":material/quiz:", type="compact"
+        ):
+            st.text("\n".join(meta.answers))

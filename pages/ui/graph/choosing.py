@@ -1,0 +1,144 @@
+"""What to look at: a view, where it starts, and how far it goes. The address holds it all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.errors import ConcordError
+from core.services.graph.view import LIMIT
+from pages.ui import flash, keys
+from pages.ui.playground import serving
+from pages.ui.workspace import app
+
+VIEWS = ("Document", "Query", "Entity", "Communities", "Links")
+AS = ("Picture", "Table")
+SIZES = (50, 100, 200, LIMIT)  # nodes at most
+_MOST = 500  # entities in the list; any other can be typed
+_REACHING = ("Document", "Query", "Entity")  # views that go from somewhere, hop by hop
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A view of the graph as somebody asked for it."""
+
+    view: str
+    start: str = ""
+    hops: int = 1
+    limit: int = 100
+    profile: str = ""
+    colour: str = "community"
+    table: bool = False
+
+
+def draw() -> Choice:
+    """The title with the views, then where to start and how to show it."""
+    with st.container(horizontal=True, vertical_alignment="center", key="graph_bar"):
+        st.title("Graph", anchor=False, width="stretch")
+        view = st.segmented_control(
+            "View", VIEWS, key=keys.GRAPH_VIEW, default="Document", required=True, bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+    view = view if view in VIEWS else "Document"
+    profile = _profile()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="graph_choices"):
+        start = _start(view, profile)
+        hops, limit = _reach(view)
+        colour = _colour(view)
+        how = st.segmented_control(
+            "Show as", AS, key=keys.GRAPH_AS, default="Picture", required=True, bind="query-params"
+        )
+    return Choice(view, start, hops, limit, profile, colour, how == "Table")
+
+
+def centre() -> None:
+    """Look around the node that was clicked."""
+    said = (st.session_state.get("graph_network") or {}).get("centre") or {}
+    kind, _, name = str(said.get("id", "")).partition(":")
+    if kind == "document":
+        st.session_state[keys.GRAPH_VIEW], st.session_state[keys.AROUND] = "Document", name
+    elif kind == "entity":
+        st.session_state[keys.GRAPH_VIEW], st.session_state[keys.ENTITY] = "Entity", str(said.get("label", name))
+
+
+def _profile() -> str:
+    """The profile in production, unless several are built and another one is chosen."""
+    built, now = serving.built_profiles(), app().platform.settings.production().profile.name
+    if len(built) < 2:
+        return ""
+    return st.selectbox("Profile", built, index=built.index(now) if now in built else 0, key="graph_profile", width=240)
+
+
+def _start(view: str, profile: str) -> str:
+    if view == "Document":
+        return _document()
+    if view == "Query":
+        st.session_state.setdefault(keys.ABOUT, "")
+        return st.text_input(
+            "Query", key=keys.ABOUT, bind="query-params", placeholder="A question, as in the search", width="stretch"
+        ).strip()
+    if view == "Entity":
+        return _entity(profile)
+    with st.container(width="stretch"):
+        st.caption(
+            {
+                "Communities": "Entities that belong together, found by who is named with whom.",
+                "Links": "Documents and the links between them.",
+            }[view]
+        )
+    return ""
+
+
+def _document() -> str:
+    titles = {one.id: one.title for one in app().knowledge.documents.all()}
+    names = sorted(titles, key=lambda name: (titles[name], name))
+    asked = st.query_params.get(keys.AROUND, "")
+    if keys.AROUND not in st.session_state and asked in names:
+        st.session_state[keys.AROUND] = asked
+    chosen = st.selectbox(
+        "Document", names, key=keys.AROUND, format_func=lambda name: f"{titles.get(name, name)} ({name})",
+        placeholder="There are no documents yet", width="stretch",
+    )  # fmt: skip
+    if chosen:
+        st.query_params[keys.AROUND] = chosen  # by its id, where a bound widget would write its title
+    return chosen or ""
+
+
+def _entity(profile: str) -> str:
+    try:
+        names = list(dict.fromkeys(one.label for one in app().graph.explorer.entities(_MOST, profile)))
+    except ConcordError as error:
+        st.caption(flash.plain(str(error)))
+        return ""
+    if (kept := st.session_state.get(keys.ENTITY)) and kept not in names:
+        names.append(kept)
+    chosen = st.selectbox(
+        "Entity", names, index=0 if names else None, key=keys.ENTITY, bind="query-params", width="stretch",
+        accept_new_options=True, placeholder="A name, a form, an identifier",
+    )  # fmt: skip
+    return (chosen or "").strip()
+
+
+def _reach(view: str) -> tuple[int, int]:
+    """How many hops, and how many nodes."""
+    hops = 1
+    if view in _REACHING:
+        hops = st.segmented_control("Hops", (1, 2), key=keys.HOPS, default=1, required=True, bind="query-params") or 1
+    if view == "Links":
+        return hops, LIMIT
+    limit = st.selectbox("Nodes", SIZES, index=1, key=keys.SIZE, bind="query-params", width=90)
+    return hops, limit
+
+
+def _colour(view: str) -> str:
+    """Links know types only, communities only themselves."""
+    if view not in _REACHING:
+        return "type" if view == "Links" else "community"
+    return (
+        st.segmented_control(
+            "Colour by", ("community", "type"), key=keys.COLOUR, default="community", required=True,
+            bind="query-params", format_func=str.capitalize,
+        )
+        or "community"
+    )  # fmt: skip

@@ -1,0 +1,101 @@
+"""Jobs: what runs, how far it is, and what ran."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor
+from core.services.platform.jobs import Job, seconds_left
+from pages.ui import acts, flash, identity, progress, style
+from pages.ui.workspace import app
+
+NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
+
+
+def draw() -> None:
+    """While something runs, this part looks again every second; when it ends, the page is drawn anew."""
+    if any(job.open for job in app().platform.jobs.recent()):
+        _live()
+    else:
+        _list()
+
+
+@st.fragment(run_every="1s")
+def _live() -> None:
+    identity.require("see the index")
+    app().platform.jobs.sweep()
+    _list()
+    if not any(job.open for job in app().platform.jobs.recent()):
+        st.rerun()
+
+
+def _list() -> None:
+    found = app().platform.jobs.recent()
+    if not found:
+        st.caption("No job ran yet.")
+    for job in found[:10]:
+        _running(job) if job.open else _past(job)
+
+
+def _running(job: Job) -> None:
+    with st.container(border=True, key=f"job_{job.id}"):
+        left = seconds_left(job, datetime.now().astimezone())
+        words = (
+            f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
+        )
+        st.markdown(f"**{title(job)}** · job {job.id}")
+        st.progress(
+            job.done / job.total if job.total else 0.0,
+            flash.plain(words + (f" · about {left:.0f} s left" if left else "")),
+        )
+        if st.button("Cancel", key=f"cancel_{job.id}", icon=":material/cancel:"):
+            acts.do(partial(cancel, job=job.id))
+            st.rerun()
+
+
+def _past(job: Job) -> None:
+    tone = {"done": ":green-badge[done]", "failed": ":red-badge[failed]", "cancelled": ":gray-badge[cancelled]"}[
+        job.state
+    ]
+    with st.container(border=True, key=f"job_{job.id}", gap="xxsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{title(job)}** · {style.moment(job.ended)} {tone}", width="stretch")
+            log = app().platform.jobs.processes.log(job.id)
+            if log.strip():
+                with st.popover("Log", type="tertiary"):
+                    st.code(log[-4000:], language=None)
+        st.caption(flash.plain(outcome(job)))
+
+
+def title(job: Job) -> str:
+    """A job as people call it."""
+    name = NAMES.get(job.kind, job.kind)
+    if job.kind != "reindex":
+        return name
+    return f"{name}{' everything' if job.arguments.get('full') else ''} ({flash.plain(str(job.arguments.get('profile', '')))})"
+
+
+def outcome(job: Job) -> str:
+    """What came of it, in one sentence."""
+    if job.error:
+        return job.error
+    if job.kind == "verify" and job.result:
+        return "Repository, database and index agree." if job.result["ok"] else " ".join(job.result["problems"])
+    if job.kind == "reindex" and job.result:
+        made = job.result
+        if not made["built"]:
+            return "The index was already up to date."
+        return (
+            f"Generation {made['generation']['number']}: {style.count(made['changed_documents'], 'document')} read, {style.count(made['new_chunks'], 'passage')} made, "
+            f"{style.count(made['embedded'], 'text')} embedded in {made['seconds']:.1f} s."
+        )
+    return "Stopped; what was finished stays." if job.state == "cancelled" else "Done."
+
+
+def cancel(actor: Actor, job: int) -> str:
+    """Ask a job to stop."""
+    app().index.admin.cancel(actor, job)
+    return f"Job {job} was asked to stop."

@@ -1,0 +1,69 @@
+"""Money: what paid models took this month, on what, and what is left of the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.llm.bill import dollars_of
+from pages.ui import flash, identity
+from pages.ui.workspace import app
+
+CALLS = 100  # the last ones, listed
+
+
+def draw() -> None:
+    """The month in three figures, by purpose and model, then call by call."""
+    me, ledger = identity.require("see the ledger"), app().models.ledger
+    made = ledger.summary(me)
+    cells = st.columns(3)
+    cells[0].metric("Spent this month", dollars_of(made.spent), border=True)
+    cells[1].metric("Left of the budget", dollars_of(made.left), border=True)
+    cells[2].metric("Calls", f"{made.calls:,}", border=True)
+    if not made.rows:
+        st.caption(
+            "No paid or recorded call was made this month: the bundled models run on this machine and cost nothing."
+        )
+        return
+    st.dataframe([_row(row) for row in made.rows], hide_index=True, key="money_rows", column_config=_WRITTEN)
+    with st.expander(f"The last {CALLS} calls"):
+        rows = [
+            {
+                "When": call.at,
+                "Purpose": call.purpose,
+                "Model": call.model,
+                "Tokens in": call.input_tokens,
+                "Tokens out": call.output_tokens,
+                "Seconds": call.seconds,
+                "Dollars": call.dollars,
+                "": call.failed or ("known already" if call.cached else ""),
+            }
+            for call in ledger.recent(me, limit=CALLS)
+        ]
+        st.dataframe(rows, hide_index=True, key="money_calls", column_config=_WRITTEN)
+    st.caption(
+        flash.plain(
+            f"The budget is {dollars_of(made.budget)} a month (CONCORD_MONTHLY_BUDGET); a call that could pass it is not made."
+        )
+    )
+
+
+def _row(row: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "Purpose": row["purpose"],
+        "Model": row["model"],
+        "Calls": row["calls"],
+        "Known already": row["cached"],
+        "Failed": row["failed"],
+        "Tokens in": row["input_tokens"],
+        "Tokens out": row["output_tokens"],
+        "Dollars": row["dollars"],
+    }
+
+
+_WRITTEN = {
+    "Dollars": st.column_config.NumberColumn(format="$%.4f"),
+    "Tokens in": st.column_config.NumberColumn(format="localized"),
+    "Tokens out": st.column_config.NumberColumn(format="localized"),
+}

@@ -1,0 +1,129 @@
+"""Profiles: how documents become an index. Compare them, add one with an estimate, build it, make it the default."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import profiles as rules
+from core.access import Actor
+from core.chunking import CHUNKERS, CONTEXTS, parameters
+from core.errors import ConcordError
+from core.types import ChunkerSpec, Profile
+from pages.ui import acts, flash, style
+from pages.ui.workspace import app
+
+
+def draw() -> None:
+    """The table, then the acts, then the form."""
+    current = app()
+    found, production = current.platform.settings.profiles(), current.platform.settings.production().profile
+    rows = []
+    for profile in found:
+        serving = current.index.generations.current(profile)
+        rows.append(
+            {
+                "Profile": profile.name,
+                "Production": profile == production,
+                "Chunker": profile.chunker.name,
+                "Parameters": ", ".join(
+                    f"{key.replace('_', ' ')} {value}" for key, value in profile.chunker.params.items()
+                ),
+                "Context": profile.context,
+                "Embedder": rules.dense(profile),
+                "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
+                "Passages": serving.chunks if serving else None,
+                "Built": style.moment(serving.built) if serving else "not built",
+            }
+        )
+    st.dataframe(rows, hide_index=True, key="profiles")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Profile", [profile.name for profile in found], key="profile_pick", width=260)
+        if st.button("Build", icon=":material/build:", key="profile_build"):
+            _confirm_build(current.platform.settings.profile(name))
+        if st.button("Make default", icon=":material/star:", key="profile_default", disabled=name == production.name):
+            acts.confirm(
+                f"Search with the profile {name} from now on?",
+                [
+                    f"The Search page and the command line use {name} instead of {production.name}.",
+                    "The change is kept with your name in the settings' history.",
+                ],
+                "Make default",
+                partial(make_default, name=name),
+            )
+    _form()
+
+
+def _confirm_build(profile: Profile) -> None:
+    try:
+        estimate = app().index.admin.estimate(profile)
+    except ConcordError as error:
+        flash.say(str(error), "error")
+        st.rerun()
+    acts.confirm(
+        f"Build the profile {profile.name}?",
+        [
+            f"{style.count(estimate.documents, 'document')} become about {style.count(estimate.chunks, 'passage')}; {style.count(estimate.to_embed, 'text')} must be embedded.",
+            f"That takes about {_duration(estimate.seconds)} on this machine and costs ${estimate.dollars:.2f}.",
+            "It runs in the background; searches go on.",
+        ],
+        "Build",
+        partial(build, name=profile.name),
+    )
+
+
+def _duration(seconds: float) -> str:
+    """Rough words for a time.
+
+    >>> _duration(40), _duration(600)
+    ('40 seconds', '10 minutes')
+    """
+    return style.count(max(1, round(seconds)), "second") if seconds < 90 else style.count(round(seconds / 60), "minute")
+
+
+def _form() -> None:
+    with st.expander("Add a profile", icon=":material/add:", key="profile_form"):
+        first, second, third = st.columns(3)
+        name = first.text_input("Name", key="new_name", placeholder="for example small-chunks")
+        chunker = second.selectbox("Chunker", list(CHUNKERS), key="new_chunker")
+        context = third.selectbox(
+            "Context",
+            list(CONTEXTS),
+            key="new_context",
+            help="Structural puts title and headings before each passage when it is indexed; contextual adds "
+            "sentences that a language model writes.",
+        )
+        cells = st.columns(max(3, len(parameters(chunker))))
+        params = {
+            key: int(cell.number_input(key.replace("_", " ").capitalize(), 0, 5000, value, key=f"new_{chunker}_{key}"))
+            for cell, (key, value) in zip(cells, parameters(chunker).items(), strict=False)
+        }
+        embedder = st.text_input(
+            "Embedder",
+            rules.dense(app().platform.settings.production().profile),
+            key="new_embedder",
+            help="A bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; join several with + to combine them.",
+        )
+        if st.button("Add", key="new_add", icon=":material/add:"):
+            first_one, *others = (part.strip() for part in embedder.split("+"))
+            spec = ChunkerSpec(chunker, params)
+            acts.do(partial(add, profile=Profile(name.strip(), spec, context, first_one, embedders=tuple(others))))
+            st.rerun()
+
+
+def add(actor: Actor, profile: Profile) -> str:
+    """Keep a new profile."""
+    made = app().index.admin.add_profile(actor, rules.check(profile))
+    return f"Profile {made.name} was added. Build it to use it."
+
+
+def build(actor: Actor, name: str) -> str:
+    """Start to build a profile."""
+    return f"Build started as job {app().index.admin.rebuild(actor, name).id}."
+
+
+def make_default(actor: Actor, name: str) -> str:
+    """Search with another profile."""
+    app().index.admin.make_default(actor, name)
+    return f"The profile {name} is in production now."

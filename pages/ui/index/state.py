@@ -1,0 +1,75 @@
+"""What serves now, whether it is current, and the three things an admin does about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.access import Actor
+from pages.ui import acts, style
+from pages.ui.workspace import app
+
+
+def draw() -> None:
+    """The state in one sentence, and the acts."""
+    current = app()
+    index = current.knowledge.home.index_state()
+    serving = index.serving
+    if serving is None:
+        st.warning(
+            "There is no index yet, so nothing can be found. Rebuild to make one.", icon=":material/database_off:"
+        )
+    elif index.pinned:
+        st.warning(
+            f"Generation {serving.number} was rolled back to by hand and stays until the next rebuild.",
+            icon=":material/history:",
+        )
+    elif index.behind:
+        st.info(
+            f"{style.count(index.behind, 'change')} cannot be found yet. Generation {serving.number} serves meanwhile.",
+            icon=":material/hourglass_top:",
+        )
+    else:
+        st.success(
+            f"Generation {serving.number} serves the newest state: {style.count(serving.documents, 'document')}, {style.count(serving.chunks, 'passage')}.",
+            icon=":material/check_circle:",
+        )
+    with st.container(horizontal=True):
+        if st.button("Rebuild", icon=":material/sync:", type="primary", key="rebuild"):
+            acts.confirm(
+                "Make the newest state searchable?",
+                [
+                    "Only changed documents are read again; nothing is embedded twice.",
+                    "Searches go on with the present generation until the new one is complete.",
+                ],
+                "Rebuild",
+                rebuild,
+            )
+        if st.button("Rebuild everything", icon=":material/restart_alt:", key="rebuild_full"):
+            acts.confirm(
+                "Rebuild the whole index?",
+                [
+                    f"All {current.knowledge.home.overview().documents} documents are chunked again.",
+                    "Vectors that are already known are reused.",
+                    "Searches go on with the present generation until the new one is complete.",
+                ],
+                "Rebuild everything",
+                rebuild_full,
+            )
+        if st.button("Verify", icon=":material/fact_check:", key="verify"):
+            acts.do(verify)
+            st.rerun()
+
+
+def rebuild(actor: Actor) -> str:
+    """Start a build of what changed."""
+    return f"Rebuild started as job {app().index.admin.rebuild(actor).id}."
+
+
+def rebuild_full(actor: Actor) -> str:
+    """Start a full build."""
+    return f"Full rebuild started as job {app().index.admin.rebuild(actor, full=True).id}."
+
+
+def verify(actor: Actor) -> str:
+    """Start a check."""
+    return f"Verification started as job {app().index.admin.verify(actor).id}. The result appears under Jobs."

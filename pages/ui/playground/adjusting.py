@@ -1,0 +1,97 @@
+"""Every value of one column's configuration, in a dialog made from the registries: what a method adds appears by itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.errors import ConcordError
+from core.retrieval import config as configs
+from core.services.playground.compare import Column
+from core.types import SearchConfig
+from pages.ui import flash, identity
+from pages.ui.playground import state
+from pages.ui.workspace import app
+
+LABELS = {"rrf_k": "RRF k", "k": "Hits (k)", "missing": "Missing scores", "tau": "tau", "alpha": "alpha"}
+_CHOICES = {"fusion": "FUSIONS", "normalisation": "NORMALISATIONS", "reranker": "METHODS", "rerank_prompt": "PROMPTS"}
+
+
+def show(at: int) -> None:
+    """Open the dialog on one column, with its values and nobody else's."""
+    _dialog(at, f"adjust_{at}_{uuid.uuid4().hex}")
+
+
+@st.dialog("Configuration", width="medium")
+def _dialog(at: int, mark: str) -> None:
+    """Change anything; Apply ranks again from memory, Save keeps it for the team."""
+    identity.require("compare configurations")
+    now = state.setup()
+    if at >= len(now.columns):
+        return
+    column = now.columns[at]
+    st.caption(f"Column {'ABCD'[at]}: {flash.plain(column.title)}")
+    left, right = st.columns(2)
+    values: dict[str, Any] = {}
+    for n, field in enumerate(one for one in dataclasses.fields(SearchConfig) if one.name != "weights"):
+        with (left, right)[n % 2]:
+            values[field.name] = _widget(field.name, getattr(column.config, field.name), mark)
+    weights = _weights(column.config, values["legs"], mark)
+    name = st.text_input("Name", value=column.name, key=f"{mark}_name", max_chars=60)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Save for the team", key="adjust_save"):
+            _apply(at, name, values, weights, save=True)
+        if st.button("Apply", type="primary", key="adjust_apply"):
+            _apply(at, name, values, weights, save=False)
+
+
+def _widget(name: str, value: Any, mark: str) -> Any:
+    label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"{mark}_{name}"
+    if isinstance(value, tuple):
+        return st.multiselect(label, configs.LEGS, default=list(value), key=key)
+    if isinstance(value, bool):
+        return st.toggle(label, value, key=key)
+    if isinstance(value, float):
+        return st.number_input(label, 0.0, 1.0, value, step=0.05, key=key)
+    if isinstance(value, int):
+        return st.number_input(label, 1, 1000, value, key=key)
+    known = getattr(configs, _CHOICES.get(name, name.upper()), None)
+    if known and value in known:
+        return st.selectbox(label, list(known), index=list(known).index(value), key=key)
+    return st.text_input(label, value, key=key)
+
+
+def _weights(config: SearchConfig, legs: list[str], mark: str) -> dict[str, float]:
+    """A weight per leg; all at zero leaves the weighing to alpha."""
+    if len(legs) < 2:
+        return {}
+    st.caption("Weights per leg, instead of alpha. Leave all at 0 to weigh by alpha.")
+    cells = st.columns(len(legs))
+    given = {
+        leg: float(cell.number_input(leg, 0.0, 100.0, float(config.weights.get(leg, 0.0)), key=f"{mark}_weight_{leg}"))
+        for leg, cell in zip(legs, cells, strict=True)
+    }
+    return given if any(given.values()) else {}
+
+
+def _apply(at: int, name: str, values: dict[str, Any], weights: dict[str, float], *, save: bool) -> None:
+    try:
+        config = configs.from_mapping({**values, "weights": weights})
+        now = state.setup()
+        old = now.columns[at]
+        changed = config != old.config and name == old.name and not save
+        column = Column(old.profile, config, configs.name(config) if changed else " ".join(name.split()))
+        if save:
+            column = app().playground.notebook.save(identity.me(), column)
+            flash.say(f"Saved as {column.name}. Everybody finds it in the list of configurations.")
+        columns = [*now.columns]
+        columns[at] = column
+        state.put(replace(now, columns=tuple(columns)))
+    except ConcordError as error:
+        st.error(flash.plain(str(error)))
+        return
+    st.rerun()

@@ -1,0 +1,106 @@
+"""The top of the playground: the query, what may be found, and what was asked before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from core import strict
+from core.services.playground.notebook import Setup
+from core.types import Filters
+from pages.ui import acts, identity, keys, style
+from pages.ui.flash import plain
+from pages.ui.playground import state
+from pages.ui.workspace import app
+
+
+def draw(now: Setup) -> None:
+    """The title with its popovers, then one box to ask."""
+    with st.container(horizontal=True, vertical_alignment="center", key="playground_bar"):
+        st.title("Playground", anchor=False, width="stretch")
+        with st.popover(_filter_words(now.filters), icon=":material/filter_list:", type="tertiary"):
+            _filters(now.filters)
+        with st.popover("History", icon=":material/history:", type="tertiary"):
+            _history()
+    with st.form("playground_ask", border=False):
+        box, go = st.columns([1, 0.12], vertical_alignment="bottom")
+        box.text_area(
+            "Query",
+            key=keys.ASK,
+            height=68,
+            label_visibility="collapsed",
+            placeholder="One query for all columns. Ctrl+Enter runs it.",
+        )
+        go.form_submit_button(
+            "Run", type="primary", on_click=run, icon=":material/play_arrow:", width="stretch", help="Ctrl+Enter"
+        )
+
+
+def run() -> None:
+    """Search anew with every column."""
+    now = replace(state.setup(), query=" ".join(str(st.session_state[keys.ASK]).split()))
+    if not now.query:
+        return
+    state.put(now, fresh=True)
+    acts.do_quietly(lambda actor: app().playground.notebook.remember(actor, now))
+    acts.do_quietly(lambda _: state.keep(now))
+
+
+def _filter_words(filters: Filters) -> str:
+    chosen = sum(len(getattr(filters, name)) for name in ("types", "folders", "tags"))
+    return "Filters" + (f": {chosen}" if chosen else "") + (", with history" if filters.history else "")
+
+
+def _filters(filters: Filters) -> None:
+    """Which documents may be found; applied to every column at the next run."""
+    known = app().knowledge.documents.all()
+    options = {
+        "types": sorted({one.meta.doc_type for one in known if one.meta.doc_type} | set(filters.types)),
+        "folders": sorted({one.path.split("/")[0] for one in known if "/" in one.path} | set(filters.folders)),
+        "tags": sorted({tag for one in known for tag in one.meta.tags} | set(filters.tags)),
+    }
+    with st.form("playground_filters", border=False):
+        for name, values in options.items():
+            st.multiselect(
+                name.capitalize(),
+                values,
+                key=keys.NARROWED[name],
+                format_func=style.type_name if name == "types" else str,
+            )
+        st.toggle("Include retired, superseded and upcoming documents", key=keys.NARROWED["history"])
+        st.form_submit_button("Apply", on_click=_apply)
+
+
+def _apply() -> None:
+    chosen = {name: st.session_state[key] for name, key in keys.NARROWED.items()}
+    filters = strict.parse(Filters, chosen, "filters")
+    state.put(replace(state.setup(), filters=filters), fresh=True)
+
+
+def _history() -> None:
+    """Past queries; a click shows one as it was."""
+    asked = app().playground.notebook.history(identity.me())
+    if not asked:
+        st.caption("What you run is listed here.")
+    for one in asked:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"asked_{one.id}"):
+            icon = ":material/star:" if one.starred else ":material/star_border:"
+            label = "Let go" if one.starred else "Keep"
+            st.button(
+                label, icon=icon, key=f"star_{one.id}", type="tertiary", on_click=_star, args=(one.id, not one.starred)
+            )
+            st.button(_short(one.query), key=f"again_{one.id}", type="tertiary", on_click=_again, args=(one.link,))
+
+
+def _star(number: int, on: bool) -> None:
+    acts.do_quietly(lambda actor: app().playground.notebook.star(actor, number, on))
+
+
+def _again(link: str) -> None:
+    state.open_link(link)
+    st.query_params.from_dict({keys.LINK: link})
+
+
+def _short(query: str) -> str:
+    return plain(query if len(query) <= 60 else query[:59] + "…")

@@ -1,0 +1,127 @@
+"""The same comparison elsewhere: as a command, as Python, as an HTTP call, as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+
+import streamlit as st
+
+from core import strict
+from core.retrieval.presets import spell
+from core.services.playground.compare import Comparison, to_json
+from core.services.playground.notebook import Setup
+from pages.ui import identity, keys
+from pages.ui.direct import token
+
+
+def draw(now: Setup, made: Comparison) -> None:
+    """Code to copy and files to take away."""
+    st.caption("Command line")
+    st.code(as_cli(now), language="shell", wrap_lines=True)
+    st.caption("Python")
+    st.code(as_python(now), language="python", wrap_lines=True)
+    held = token(identity.me())
+    if held:
+        st.caption("cURL; copy the link of this playground first, so that it is kept")
+        st.code(as_curl(now, held), language="shell", wrap_lines=True)
+    with st.container(horizontal=True):
+        st.download_button(
+            "CSV", as_csv(made), "comparison.csv", "text/csv", icon=":material/download:", on_click="ignore"
+        )
+        text = json.dumps(to_json(made), indent=2, ensure_ascii=False)
+        st.download_button(
+            "JSON", text, "comparison.json", "application/json", icon=":material/download:", on_click="ignore"
+        )
+
+
+def as_cli(now: Setup) -> str:
+    """The command that prints the same comparison."""
+    columns = [part for column in now.columns for part in ("--config", shlex.quote(spell(column.config)))]
+    profiles = list(dict.fromkeys(column.profile for column in now.columns))
+    named = (
+        [part for column in now.columns for part in ("--profile", column.profile)]
+        if len(profiles) > 1
+        else ["--profile", profiles[0]]
+    )
+    chosen = {"--type": now.filters.types, "--folder": now.filters.folders, "--tag": now.filters.tags}
+    filters = [part for option, values in chosen.items() for value in values for part in (option, shlex.quote(value))]
+    history = ["--history"] if now.filters.history else []
+    return " ".join(["python -m core compare", shlex.quote(now.query), *columns, *named, *filters, *history])
+
+
+def as_python(now: Setup) -> str:
+    """The same in Python."""
+    columns = ",\n    ".join(f"Column({c.profile!r}, parse({spell(c.config)!r}), {c.title!r})" for c in now.columns)
+    chosen = {name: value for name, value in strict.plain(now.filters).items() if value}
+    filters = (
+        f", Filters({', '.join(f'{k}={tuple(v) if isinstance(v, list) else v!r}' for k, v in chosen.items())})"
+        if chosen
+        else ""
+    )
+    imports = "from core.types import Filters\n" if chosen else ""
+    return (
+        "from core.bootstrap import build\nfrom core.retrieval.config import parse\nfrom core.services.playground.compare import Column\n"
+        f"from core.settings import load\n{imports}\ncolumns = [\n    {columns},\n]\n"
+        f"made = build(load()).playground.comparer.run({now.query!r}, columns{filters})"
+    )
+
+
+def as_curl(now: Setup, held: str) -> str:
+    """The same over HTTP, by link."""
+    port = st.get_option("server.port")
+    return f"curl -s -H 'Authorization: Bearer {held}' 'http://127.0.0.1:{port}/api/compare?{keys.LINK}={strict.digest(now, 10)}'"
+
+
+def as_csv(made: Comparison) -> str:
+    """One row per hit."""
+    out = io.StringIO()
+    rows = csv.writer(out)
+    legs = list(dict.fromkeys(leg for lane in made.lanes for leg in lane.column.config.legs))
+    heads = [f"{leg}_{what}" for leg in legs for what in ("rank", "score", "normalised")]
+    rows.writerow(
+        [
+            "query",
+            "column",
+            "profile",
+            "rank",
+            "move",
+            "steps",
+            "doc",
+            "path",
+            "heading",
+            "chunk",
+            "start",
+            "end",
+            "score",
+            *heads,
+        ]
+    )
+    for lane in made.lanes:
+        for n, hit in enumerate(lane.result.hits if lane.result else ()):
+            move = lane.moves[n] if lane.moves else None
+            given = [part for leg in legs for part in _leg(hit.legs.get(leg))]
+            place = [hit.doc, hit.path, " > ".join(hit.heading), hit.chunk, hit.start, hit.end, hit.score]
+            moved = [move.kind, move.steps] if move else ["", ""]
+            rows.writerow(
+                [
+                    _safe(cell)
+                    for cell in (made.query, lane.column.title, lane.column.profile, hit.rank, *moved, *place, *given)
+                ]
+            )
+    return out.getvalue()
+
+
+def _leg(score: object) -> tuple[object, object, object]:
+    return (score.rank, score.score, score.normalised) if score else ("", "", "")  # type: ignore[attr-defined]
+
+
+def _safe(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula.
+
+    >>> _safe("=1+1"), _safe(-0.5)
+    ("'=1+1", -0.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell

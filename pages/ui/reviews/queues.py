@@ -1,0 +1,114 @@
+"""The queues: what waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.services.reviews.changes import Change
+from core.services.reviews.diff import compare, size
+from pages.ui import keys, style
+from pages.ui.components import component
+from pages.ui.reviews import words
+from pages.ui.workspace import app
+
+QUEUES = {
+    "waiting": ("Waiting for me", "Nothing waits for your judgment."),
+    "mine": ("Mine", "You have no change of your own. Start one with Edit or New on the Documents page, or bring files in on Upload."),
+    "open": ("All open", "No change is open."),
+    "merged": ("Merged", "Nothing was merged by review yet."),
+    "closed": ("Closed", "No change was closed."),
+}  # fmt: skip
+MEASURED = 100  # documents of one change whose lines are counted
+
+
+def draw(me: Actor) -> None:
+    """The choice of a queue, and the queue."""
+    queues = split(app().reviews.changes.all(), me)
+    waiting = allowed(me, "review a change")
+    names = [name for name in QUEUES if waiting or name != "waiting"]
+    asked = st.query_params.get(keys.QUEUE, "")
+    usual = "waiting" if waiting and queues["waiting"] else "mine" if queues["mine"] else "open"
+    chosen = st.segmented_control(
+        "Queue",
+        names,
+        key=keys.QUEUE,
+        default=asked if asked in names else usual,
+        required=True,
+        format_func=lambda name: f"{QUEUES[name][0]} ({len(queues[name])})",
+        label_visibility="collapsed",
+    )
+    name = st.query_params[keys.QUEUE] = chosen or usual
+    rows = [row(change) for change in queues[name]]
+    clicked = component("queue")(
+        key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]}, on_open_change=lambda: None
+    )
+    if clicked.open:
+        st.query_params.from_dict({keys.CHANGE: str(int(clicked.open))})
+        st.rerun()
+
+
+def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
+    """Every change in the queues it belongs to."""
+    waiting = {change.id for change in app().reviews.changes.waiting_for(me)}
+    return {
+        "waiting": [change for change in changes if change.id in waiting],
+        "mine": [change for change in changes if change.author == me.id and change.open],
+        "open": [change for change in changes if change.open],
+        "merged": [change for change in changes if change.state == "merged"],
+        "closed": [change for change in changes if change.state == "closed"],
+    }
+
+
+def row(change: Change) -> dict[str, object]:
+    """One line of a queue."""
+    now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
+    about = f"{change.author_name} · started {words.age(change.created, now)}"
+    if change.ended:
+        about += f" · {change.state} by {change.ended_by} on {style.moment(change.ended)}"
+    elif words.age(change.updated, now) != words.age(change.created, now):
+        about += f" · last touched {words.age(change.updated, now)}"
+    extra = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
+    extra += [{"text": "Bypass", "tone": "bad"}] if change.bypass else []
+    extra += words.check_badges(change) if change.open else []
+    paths = [edit.path for edit in change.documents]
+    return {
+        "id": change.id,
+        "title": change.title,
+        "author": change.author_name,
+        "about": about,
+        "badge": words.state_badge(change.state),
+        "extra": extra,
+        "checks": checks(change),
+        "size": extent(change),
+        "talk": style.count(change.conversations, "open conversation") if change.conversations else "",
+        "folders": sorted({path.split("/")[0] for path in paths if "/" in path}),
+        "search": " ".join((str(change.id), change.title, change.author_name, *paths)).lower(),
+    }
+
+
+def checks(change: Change) -> str:
+    """What stands between a change and the knowledge base, in a few words."""
+    if not change.open:
+        return f"Approved by {', '.join(change.approvals)}" if change.approvals else ""
+    if change.state == "draft":
+        return "Not submitted yet"
+    lacking = len(change.requirements)
+    return f"{style.count(lacking, 'requirement')} not met" if lacking else "Ready to merge"
+
+
+def extent(change: Change) -> str:
+    """How big a change is."""
+    added, removed = _size(change.start, change.head, change.id)
+    return f"{style.count(len(change.documents), 'document')} · +{added} −{removed}"
+
+
+@st.cache_data(max_entries=2000, show_spinner=False)
+def _size(start: str, head: str, number: int) -> tuple[int, int]:
+    current = app()
+    edits = current.knowledge.store.changed(start, head)[:MEASURED] if start != head else ()
+    sizes = [size(compare(current.knowledge.store, start, head, edit)) for edit in edits]
+    return sum(added for added, _ in sizes), sum(removed for _, removed in sizes)

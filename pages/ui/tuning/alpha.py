@@ -1,0 +1,53 @@
+"""Alpha from 0 to 1: the curve with its band, by category, and the best place on it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.evaluation import charts as drawn
+from core.services.tuning.sweeps import AlphaCurve
+from pages.ui import charts, flash, style
+from pages.ui.tuning import state
+from pages.ui.tuning.state import Frame
+
+
+def draw(frame: Frame) -> None:
+    """101 alphas for all questions at once."""
+    config, measure = state.convex(), state.measure()
+    found = frame.curve(config, measure)
+    overall = found.overall
+    best = overall.points[overall.alphas.index(overall.best)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"Best alpha **{overall.best:.2f}**: {measure} {best.mean:.3f} ({best.low:.3f} to {best.high:.3f}) "
+            f"on {style.count(overall.questions, 'question')}, normalised by {config.normalisation}.",
+            width="stretch",
+        )
+        st.button(
+            "Take it to the sliders",
+            key="alpha_take",
+            icon=":material/tune:",
+            on_click=_take,
+            args=(float(overall.best),),
+        )
+    if found.note:
+        st.info(flash.plain(found.note), icon=":material/science:")
+    charts.show(drawn.curve(overall.alphas, overall.points, "alpha", measure, overall.best), "alpha_curve")
+    if len(found.by_category) > 1:
+        _by_category(found, measure)
+
+
+def _by_category(found: AlphaCurve, measure: str) -> None:
+    st.subheader("By category", anchor=False)
+    means = {
+        f"{name} (best {one.best:.2f})": [point.mean for point in one.points] for name, one in found.by_category.items()
+    }
+    figure = drawn.lines(found.overall.alphas, means, "alpha", measure)
+    for trace, colour in zip(figure["data"], style.colours(list(means)).values(), strict=True):
+        trace["line"] = {"color": colour, "width": 2}
+    charts.show(figure, "alpha_categories")
+
+
+def _take(best: float) -> None:
+    state.put(state.FUSION, "convex")
+    state.put(state.ALPHA, best)

@@ -1,0 +1,214 @@
+"""Production: what everybody searches with, whether it still holds, and putting a winner there with its evidence."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import profiles, strict
+from core.access import Actor, allowed, require
+from core.errors import ConcordError, Refused
+from core.evaluation.comparisons import MEASURE, RunComparison
+from core.evaluation.runs import Run, label
+from core.evaluation.series import latest
+from core.retrieval.presets import spell
+from core.services.platform.settings import Promotion
+from core.services.tuning.production import proven
+from pages.ui import acts, empty, flash, identity, style
+from pages.ui.evaluation.state import names
+from pages.ui.tuning.state import Frame
+from pages.ui.workspace import app, evidence
+
+ACTION = "change what is in production"
+TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_down")}
+
+
+def draw(frame: Frame) -> None:
+    """Now, the candidate, the past."""
+    now = app().platform.settings.production()
+    st.markdown(f"Everybody searches with **{flash.plain(label(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
+    _drift()
+    st.subheader("Promote", anchor=False)
+    _promote(frame)
+    st.subheader("History", anchor=False)
+    _history()
+
+
+def _drift() -> None:
+    job = app().evaluation.jobs.last("drift")
+    lost = job.result["lost"] if job else []
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if lost:
+            st.error(f"Production lost quality on {flash.plain(', '.join(lost))} since it was last measured.", icon=":material/trending_down:")  # fmt: skip
+        elif job:
+            st.caption(f":material/check_circle: No loss found on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
+        else:
+            st.caption("After every merge, production is run again on the query sets it was measured on; a loss shows here.", width="stretch")  # fmt: skip
+        st.button(
+            "Check now",
+            key="drift_go",
+            icon=":material/monitor_heart:",
+            on_click=acts.do,
+            args=(check,),
+            disabled=not app().tuning.production.watched(),
+        )
+
+
+def check(actor: Actor) -> str:
+    """Run production again where it was measured."""
+    return f"Checking production as job {app().evaluation.jobs.drift(actor).id}."
+
+
+# ---------------------------------------------------------------- promote
+
+
+def _promote(frame: Frame) -> None:
+    runs = _candidates(frame)
+    if not runs:
+        empty.state("straighten", "No run to promote", "Measure a position of the sliders, or run configurations on the Evaluation page.", "no_candidates")  # fmt: skip
+        return
+    called = names(runs)
+    ids = [run.id for run in runs]
+    chosen = str(st.selectbox("Run", ids, format_func=lambda one: f"{called[one]} ({one[:8]})", key="promote_run", width=460))  # fmt: skip
+    run = runs[ids.index(chosen)]
+    now = app().platform.settings.production()
+    try:
+        if due := _due(frame, run):
+            st.caption(f"{' and '.join(due)} must rerank these questions first; that takes a while.")
+            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=acts.do, args=(partial(measure, queryset=frame.queryset, pairs=list(due.values())),))  # fmt: skip
+            return
+        found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
+    except ConcordError as error:
+        st.warning(flash.plain(str(error)), icon=":material/warning:")
+        return
+    _evidence(found)
+    _act(run, called[chosen], found)
+
+
+def _candidates(frame: Frame) -> list[Run]:
+    """Runs on the set as it is now, the best first; what is in production already is none."""
+    now = app().platform.settings.production()
+    ours = (profiles.identity(now.profile), strict.digest(now.config))
+    found = [
+        run
+        for run in latest(app().evaluation.runs.all(frame.queryset))
+        if run.queryset_digest == frame.digest and (run.profile_digest, run.config_digest) != ours
+    ]
+    return sorted(found, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
+
+
+def _due(frame: Frame, run: Run) -> dict[str, tuple[str, str]]:
+    """What reranks, production or the candidate, and was not measured on these questions as they are found now."""
+    now = app().platform.settings.production()
+    known = {
+        (one.profile_digest, one.config_digest, one.queryset_digest, one.commit)
+        for one in app().evaluation.runs.all(frame.queryset)
+    }
+    due = {}
+    for name, profile, config in (("Production", now.profile.name, now.config), ("This run", run.profile, run.config)):
+        found = app().platform.settings.profile(profile)
+        serving = app().index.generations.current(found)
+        seen = (profiles.identity(found), strict.digest(config), frame.digest, serving.commit if serving else "")
+        if config.rerank != "off" and seen not in known:
+            due[name] = (profile, spell(config))
+    return due
+
+
+def measure(actor: Actor, queryset: str, pairs: list[tuple[str, str]]) -> str:
+    """Run what must be compared on a query set."""
+    return f"Measuring as job {app().evaluation.runs.start(actor, queryset, pairs).id}."
+
+
+def _evidence(found: RunComparison) -> None:
+    overall = found.overall
+    say, icon = TONES.get(overall.verdict, (st.info, "balance"))
+    say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
+    if found.note:
+        st.warning(flash.plain(found.note), icon=":material/warning:")
+    cells = st.columns(3)
+    cells[0].metric(f"Difference of {found.measure}", f"{overall.difference.mean:+.3f}", border=True)
+    cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
+    cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
+
+
+def _act(run: Run, name: str, found: RunComparison) -> None:
+    me = identity.me()
+    sure = proven(found)
+    if not allowed(me, ACTION):
+        st.caption(f":material/lock: {flash.plain(refusal(me))}")
+    reason = st.text_input(
+        "Reason",
+        key="promote_reason",
+        placeholder="optional: the evidence speaks" if sure else "needed, since the evidence is not enough",
+        max_chars=500,
+        disabled=not allowed(me, ACTION),
+    )
+    ready = allowed(me, ACTION) and (sure or bool(reason.strip()))
+    if st.button("Promote", type="primary", key="promote", icon=":material/publish:", disabled=not ready):
+        overall = found.overall
+        acts.confirm(
+            f"Search with {name} from now on?",
+            [
+                f"Run {found.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
+                f"{found.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
+                "The Search page and the command line use it at once; rolling back is one click.",
+                *([f"Reason: {reason.strip()}"] if reason.strip() else []),
+            ],
+            "Promote",
+            partial(promote, run=run.id, reason=reason),
+        )
+
+
+def refusal(actor: Actor) -> str:
+    """The rule's own sentence; "" where it allows."""
+    try:
+        require(actor, ACTION)
+    except Refused as error:
+        return str(error)
+    return ""
+
+
+def promote(actor: Actor, run: str, reason: str) -> str:
+    """Put a run's configuration into production."""
+    made = app().tuning.production.promote(actor, run, reason=reason)
+    return f"{label(made.production.config)} is in production now."
+
+
+# ---------------------------------------------------------------- the past
+
+
+def _history() -> None:
+    past = app().tuning.production.history()
+    if not past:
+        st.caption("Nothing was promoted yet; the built-in configuration serves.")
+        return
+    st.dataframe([_row(one) for one in past], hide_index=True, key="promotions")
+    if allowed(identity.me(), ACTION) and st.button("Roll back", icon=":material/history:", key="unpromote"):
+        acts.confirm(
+            "Search again as before the last promotion?",
+            [f"{label(past[0].production.config)} goes out of production.", "The history keeps both steps."],
+            "Roll back",
+            roll_back,
+        )
+
+
+def _row(one: Promotion) -> dict[str, object]:
+    said = one.evidence
+    gain = f"{said['difference']:+.3f} ({said['low']:+.3f} to {said['high']:+.3f})" if "difference" in said else ""
+    return {
+        "When": style.moment(one.when),
+        "Who": one.author,
+        "Configuration": label(one.production.config),
+        "Profile": one.production.profile.name,
+        "Run": str(said.get("run", ""))[:8],
+        "Query set": said.get("queryset", ""),
+        "Difference": gain,
+        "Reason": "rolled back" if "rolled_back" in said else said.get("reason", ""),
+    }
+
+
+def roll_back(actor: Actor) -> str:
+    """Search as before."""
+    made = app().tuning.production.rollback(actor)
+    return f"{label(made.production.config)} is in production again."

@@ -1,0 +1,113 @@
+"""Sliders, and a whole query set that answers while they move."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor
+from core.evaluation import charts as drawn
+from core.evaluation.runs import label
+from core.evaluation.sweep import SWEPT
+from core.retrieval.fusion import NORMALISATIONS
+from core.retrieval.presets import spell
+from core.services.tuning.sweeps import FREE, FUSED, Moved, sweepable
+from core.types import SearchConfig
+from pages.ui import acts, charts, flash, identity, style
+from pages.ui.tuning import state, tau
+from pages.ui.tuning.state import Frame
+from pages.ui.workspace import app
+
+TITLES = {"convex": "Convex", "rrf": "RRF", "rsf": "RSF", "dbsn": "DBSN", "combsum": "CombSUM", "combmnz": "CombMNZ"}
+
+
+@st.fragment
+def draw(frame: Frame) -> None:
+    """Knobs on the left, answers on the right."""
+    identity.require("run an evaluation")
+    left, right = st.columns([1, 2], gap="large")
+    with left:
+        _knobs()
+    with right:
+        _answers(frame)
+
+
+def _knobs() -> None:
+    fusion = str(
+        st.selectbox("Fusion", FUSED, format_func=TITLES.__getitem__, key=state.FUSION, persist_state="session")
+    )
+    if fusion in FREE:
+        options = [one for one in NORMALISATIONS if one != "none"]
+        st.selectbox("Normalisation", options, key=state.NORMALISATION, persist_state="session")
+    if fusion == "convex":
+        st.slider(
+            "Alpha", 0.0, 1.0, step=0.01, key=state.ALPHA, help="0 is words alone, 1 is meaning alone.", persist_state="session"
+        )  # fmt: skip
+    if fusion == "rrf":
+        st.slider("RRF K", 1, 200, key=state.RRF_K, persist_state="session")
+    st.slider("Depth", 5, state.DEEP, key=state.DEPTH, help="Candidates that each leg brings.", persist_state="session")
+    name, k = st.columns([1, 1.6])
+    name.selectbox("Measure", SWEPT, key=state.NAME, persist_state="session")
+    k.slider("k", 1, 20, key=state.K, help="How many places count.", persist_state="session")
+    st.toggle("Rerank below tau", key=state.RERANK, persist_state="session")
+    if st.session_state.get(state.RERANK):
+        st.slider(
+            "Tau", 0.0, 1.0, step=0.01, key=state.TAU, help="Questions whose best score is below tau are reranked.", persist_state="session"
+        )  # fmt: skip
+
+
+def _answers(frame: Frame) -> None:
+    """Numbers and bars, beside those of production."""
+    here, production, measure = state.wanted(), app().platform.settings.production().config, state.measure()
+    laid, tuning = frame.laid, app().tuning.sweeps
+    now = tuning.move(laid, here, measure)
+    before = tuning.move(laid, production, measure) if sweepable(laid, production) else None
+    _numbers(now, before)
+    names = list(now.by_category)
+    bars = {"Production": [before.by_category[name] for name in names]} if before else {}
+    bars["Here"] = [now.by_category[name] for name in names]
+    figure = drawn.bars(
+        [name.replace("_", " ") for name in names],
+        bars,
+        measure,
+        colours=(drawn.GREY, style.CONFIGURATIONS[0])[-len(bars) :],
+    )
+    figure["layout"] |= {"height": 300, "yaxis": {"range": [0, 1], "title": {"text": measure}}}
+    charts.show(figure, "tune_bars")
+    if here == production:
+        st.caption("The sliders stand where production stands.")
+    elif before:
+        st.caption(flash.plain(f"Against production: {tuning.weigh(laid, production, state.here(), measure).sentence}"))
+    else:
+        st.caption("Production reranks or looks deeper than sliders do; measure this to compare them.")
+    if st.session_state.get(state.RERANK):
+        tau.at(frame.queryset, float(here.tau))
+    _measure(frame.queryset, here)
+
+
+def _numbers(now: Moved, before: Moved | None) -> None:
+    cells = st.columns([1, 1.45, 1.35])
+    moved = now.overall.mean - before.overall.mean if before else 0.0
+    cells[0].metric(now.measure, f"{now.overall.mean:.3f}", f"{moved:+.3f}" if abs(moved) >= 0.0005 else None, border=True, height="stretch")  # fmt: skip
+    cells[1].metric("95 % interval", f"{now.overall.low:.3f}–{now.overall.high:.3f}", border=True, height="stretch")
+    if now.config.rerank == "conditional":
+        cells[2].metric("Reranked", f"{now.reranked:.0%}", border=True, height="stretch")
+    else:
+        cells[2].metric("Relevant one first", f"{now.answered:,} of {now.questions:,}", border=True, height="stretch")
+
+
+def _measure(queryset: str, config: SearchConfig) -> None:
+    """From a position to a run that can be promoted."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Measure this", icon=":material/straighten:", key="tune_run", help="Runs it and production, so that they can be weighed under Production."):  # fmt: skip
+            acts.do(partial(run, queryset=queryset, config=spell(config)))
+            st.rerun()
+        st.caption(flash.plain(label(config) if config.rerank == "off" else f"{label(state.here())}, reranked below {config.tau:g}"))  # fmt: skip
+
+
+def run(actor: Actor, queryset: str, config: str) -> str:
+    """Run a position of the sliders, and production beside it."""
+    now = app().platform.settings.production()
+    pairs = [(now.profile.name, config), (now.profile.name, spell(now.config))]
+    return f"Started as job {app().evaluation.runs.start(actor, queryset, list(dict.fromkeys(pairs))).id}; then weigh it under Production."

@@ -1,0 +1,113 @@
+"""What is tuned: a query set laid over the serving index, and where the sliders stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from core.errors import ConcordError
+from core.evaluation.sweep import SWEPT
+from core.retrieval import config as configs
+from core.retrieval.presets import spell
+from core.services.tuning.sweeps import AlphaCurve, Laid, position
+from core.types import SearchConfig
+from pages.ui import empty, flash
+from pages.ui.workspace import alpha_curve, app, generation, laid
+
+DEEP = 50  # candidates per leg that sliders can reach
+ALPHA, TAU, FUSION, NORMALISATION = "tune_alpha", "tune_tau", "tune_fusion", "tune_normalisation"
+RRF_K, DEPTH, K, NAME, RERANK = "tune_rrf_k", "tune_depth", "tune_k", "tune_measure", "tune_rerank"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What names a laid query set; cheap to hold, so that a fragment can carry it."""
+
+    queryset: str
+    digest: str
+    generation: str
+    day: str
+    depth: int
+
+    @property
+    def laid(self) -> Laid:
+        """The arrays behind it."""
+        return laid(self.queryset, self.digest, self.generation, self.day, self.depth)
+
+    def curve(self, config: SearchConfig, measure: str) -> AlphaCurve:
+        """A measure over alpha."""
+        return alpha_curve(self.queryset, self.digest, self.generation, self.day, self.depth, spell(config), measure)
+
+
+def frame(queryset: str) -> Frame:
+    """The chosen set over the serving index; a set that cannot be laid says why, and the page stops."""
+    current = app()
+    deep = max(DEEP, current.platform.settings.production().config.depth)
+    made = Frame(
+        queryset,
+        current.evaluation.querysets.get(queryset).digest,
+        generation(),
+        str(current.search.page.clock.today()),
+        deep,
+    )
+    try:
+        _ = made.laid
+    except ConcordError as error:
+        empty.state("rule", "Nothing to tune with", flash.plain(str(error)), "not_laid")
+        st.stop()
+    return made
+
+
+def start() -> None:
+    """Sliders begin where production stands."""
+    now = app().platform.settings.production().config
+    first = {
+        FUSION: now.fusion if now.fusion != "single" else "convex",
+        NORMALISATION: now.normalisation if now.normalisation != "none" else "minmax",
+        ALPHA: float(now.alpha),
+        RRF_K: min(200, now.rrf_k),
+        DEPTH: min(DEEP, now.depth),
+        TAU: min(1.0, now.tau),
+        RERANK: now.rerank == "conditional",
+        K: 10,
+        NAME: SWEPT[0],
+    }
+    for key, value in first.items():
+        st.session_state.setdefault(key, value)
+
+
+def here() -> SearchConfig:
+    """Where the sliders stand, without reranking."""
+    get = st.session_state.get
+    return position(
+        str(get(FUSION)),
+        str(get(NORMALISATION)),
+        float(get(ALPHA, 0.5)),
+        int(get(RRF_K, 60)),
+        int(get(DEPTH, 30)),
+        app().platform.settings.production().config.k,
+    )
+
+
+def wanted() -> SearchConfig:
+    """The same with reranking below tau, where that is switched on."""
+    if not st.session_state.get(RERANK):
+        return here()
+    return configs.check(replace(here(), rerank="conditional", tau=float(st.session_state.get(TAU, 1.0))))
+
+
+def convex() -> SearchConfig:
+    """Where the sliders stand if they stand on convex fusion, else the usual convex one."""
+    now = here()
+    return now if now.fusion == "convex" else replace(configs.parse("convex-0.5"), depth=now.depth, k=now.k)
+
+
+def measure() -> str:
+    """What the sliders are judged by."""
+    return f"{st.session_state.get(NAME, SWEPT[0])}@{int(st.session_state.get(K, 10))}"
+
+
+def put(key: str, value: object) -> None:
+    """Move a slider from elsewhere."""
+    st.session_state[key] = value

@@ -1,0 +1,133 @@
+"""Tau: how precise skipped questions are, with Wilson intervals, and the smallest tau that is safe."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.access import Actor
+from core.evaluation import calibration
+from core.evaluation import charts as drawn
+from core.evaluation.runs import label
+from core.evaluation.statistics import Interval
+from core.retrieval import config as configs
+from core.retrieval.presets import spell
+from pages.ui import acts, charts, empty, flash, style
+from pages.ui.tuning import state
+from pages.ui.tuning.state import Frame
+from pages.ui.workspace import app
+
+PER_PASSAGE = 0.15  # seconds of the local cross-encoder for one passage on two cores
+MEASURES = ("nDCG@10", "Recall@5", "MRR@10")
+TONES = {calibration.CONFIRMED: (st.success, "verified"), calibration.CONTRADICTED: (st.warning, "warning")}
+
+
+def draw(frame: Frame) -> None:
+    """Calibrate, then look at what came out."""
+    _form(frame)
+    job = app().evaluation.jobs.last("calibrate", frame.queryset)
+    if job is None:
+        empty.state(
+            "speed",
+            "Tau is not calibrated on this query set",
+            "Calibrating reranks every question once and finds the smallest tau that only skips what needs no reranking.",
+            "no_tau",
+        )
+        return
+    _result(job.result, str(job.arguments["config"]), str(job.arguments["measure"]))
+
+
+def _form(frame: Frame) -> None:
+    config = state.here()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        beta = st.number_input(
+            "Beta", 0.05, 0.99, calibration.BETA, 0.05, key="tau_beta", width=130, help="How precise skipped questions must be."
+        )  # fmt: skip
+        least = st.number_input(
+            "At least", 1, 1000, calibration.LEAST, key="tau_least", width=130, help="Skipped questions that are needed."
+        )  # fmt: skip
+        measure = st.selectbox("Measure", MEASURES, key="tau_measure", width=150)
+        if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
+            acts.do(
+                partial(
+                    start,
+                    queryset=frame.queryset,
+                    config=spell(config),
+                    measure=str(measure),
+                    beta=float(beta),
+                    least=int(least),
+                )
+            )
+            st.rerun()
+    st.caption(
+        flash.plain(
+            f"For {label(config)} at depth {config.depth}: {style.count(len(frame.laid.questions), 'question')}, "
+            f"each with {min(config.rerank_depth, 2 * config.depth)} passages for the cross-encoder, "
+            f"about {_duration(frame, config.rerank_depth)} in the background. What was reranked before is free."
+        )
+    )
+
+
+def _duration(frame: Frame, passages: int) -> str:
+    """From what reranking took before on this machine, else from what it takes on two cores."""
+    timed = [
+        run.times["rerank"]["p50"] for run in app().evaluation.runs.all() if run.times.get("rerank", {}).get("p50")
+    ]
+    seconds = len(frame.laid.questions) * (timed[0] / 1000.0 if timed else PER_PASSAGE * passages)
+    return style.count(max(1, round(seconds)), "second") if seconds < 90 else style.count(round(seconds / 60), "minute")
+
+
+def start(actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> str:
+    """Calibrate in the background."""
+    return f"Calibrating as job {app().evaluation.jobs.calibrate(actor, queryset, config, measure, beta, least).id}."
+
+
+def _result(found: dict[str, Any], config: str, measure: str) -> None:
+    say, icon = TONES.get(found.get("verdict", ""), (st.info, "rule"))
+    say(flash.plain(f"{label(configs.parse(config))}: {found['sentence']}"), icon=f":material/{icon}:")
+    if found["tau"] is not None:
+        st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(found["tau"],))  # fmt: skip
+    points = [point for point in found["curve"] if point["skipped"]]
+    taus = [point["tau"] for point in points]
+    bands = [Interval(point["precision"], point["lower"], point["upper"]) for point in points]
+    first, second = st.columns(2)
+    with first:
+        st.markdown("**Precision of skipped questions** with Wilson 95 % interval")
+        figure = drawn.curve(taus, bands, "tau", "precision", found["tau"])
+        figure["layout"]["shapes"] += [_line(found["beta"])]
+        charts.show(figure, "tau_precision")
+    with second:
+        st.markdown(f"**{measure} and share reranked** over tau")
+        every = found["curve"]
+        lines = {measure: [point["measure"] for point in every], "share reranked": [point["share"] for point in every]}
+        charts.show(
+            drawn.lines([point["tau"] for point in every], lines, "tau", "share or measure"), "tau_measure_line"
+        )
+    if found["kept"] is not None:
+        st.caption(f"On the held-out fifth, this tau keeps {found['kept']:.0%} of what reranking everything gains.")
+
+
+def _line(beta: float) -> dict[str, Any]:
+    """Where the lower bound must be."""
+    return {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": beta, "y1": beta, "line": {"color": drawn.GREY, "dash": "dash"}}  # fmt: skip
+
+
+def at(queryset: str, tau: float) -> None:
+    """What reranking does at one tau, where it was calibrated for where the sliders stand."""
+    job = app().evaluation.jobs.last("calibrate", queryset)
+    if job is None or job.arguments["config"] != spell(state.here()):
+        st.caption("What reranking gains here is known after calibrating under Tau.")
+        return
+    point = job.result["curve"][round(tau * (len(job.result["curve"]) - 1))]
+    st.caption(
+        f"With reranking, on the questions tau was calibrated on: {job.arguments['measure']} {point['measure']:.3f}, "
+        f"{point['share']:.0%} reranked, {1 - point['share']:.0%} of the reranking time saved; "
+        f"skipped ones are {point['precision']:.0%} precise ({point['lower']:.0%} to {point['upper']:.0%})."
+    )
+
+
+def _take(found: float) -> None:
+    state.put(state.RERANK, True)
+    state.put(state.TAU, float(found))

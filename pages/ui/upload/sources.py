@@ -1,0 +1,111 @@
+"""Three ways in: files, pasted text, a template."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.access import Actor
+from core.curation.conversions import SUFFIXES
+from core.curation.templates import TEMPLATES, fill
+from pages.ui import keys, style
+from pages.ui.upload import desk
+from pages.ui.workspace import app
+
+WAYS = {
+    "files": ":material/upload_file: Files",
+    "paste": ":material/content_paste: Paste text",
+    "template": ":material/article: Template",
+}
+TOP = "(top)"
+
+
+def draw(me: Actor) -> None:
+    """The way in that is chosen, and the folder that new documents go to."""
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        way = st.segmented_control(
+            "Bring in", list(WAYS), format_func=WAYS.__getitem__, default="files", required=True, key="upload_way"
+        )
+        st.selectbox(
+            "Into folder",
+            [TOP, *folders()],
+            key=keys.UPLOAD_INTO,
+            accept_new_options=True,
+            width=300,
+            help="Choose a folder or type a new one. Folders inside a zip are kept below it.",
+        )
+    {"files": files, "paste": paste, "template": template}[way or "files"](me)
+
+
+def folders() -> list[str]:
+    """Every folder of the knowledge base."""
+    parts = [document.path.split("/")[:-1] for document in app().knowledge.documents.all()]
+    return sorted({"/".join(one[:n]) for one in parts for n in range(1, len(one) + 1)})
+
+
+def into() -> str:
+    """The folder that is chosen."""
+    chosen = str(st.session_state.get(keys.UPLOAD_INTO) or TOP)
+    return "" if chosen == TOP else chosen
+
+
+def files(me: Actor) -> None:
+    """Read whatever is dropped, then forget the bytes."""
+    found = st.file_uploader(
+        "Drop Markdown, Word, PDF, HTML, PowerPoint, Excel or text files here, or a zip of a folder",
+        type=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        accept_multiple_files=True,
+        key=f"upload_files_{desk.turn()}",
+    )
+    if not found:
+        return
+    bar = st.progress(0.0, f"Reading {style.count(len(found), 'file')}")
+    raw = [(one.name, one.getvalue()) for one in found]
+    first = len(desk.batch().items)
+
+    def show(done: int, total: int, what: str) -> None:
+        bar.progress(done / total, f"{what} {done} of {total}")
+
+    desk.change(lambda uploads, batch: uploads.add(batch, uploads.read(raw, into(), show)), moves=True)
+    st.session_state[keys.UPLOAD_ITEM] = first
+    desk.turn_over()
+    st.rerun()
+
+
+def paste(me: Actor) -> None:
+    """A name and a text."""
+    turn = desk.turn()
+    st.text_input("Name", key=f"paste_name_{turn}", placeholder="for example: Badge replacement")
+    st.text_area("Text", key=f"paste_text_{turn}", height=220, placeholder="Paste Markdown or plain text")
+    st.button("Add", icon=":material/add:", key="paste_add", on_click=_paste, args=(turn,))
+
+
+def _paste(turn: int) -> None:
+    name = str(st.session_state.get(f"paste_name_{turn}", ""))
+    _add(name, str(st.session_state.get(f"paste_text_{turn}", "")))
+
+
+def template(me: Actor) -> None:
+    """A type and a title; the rest is written over."""
+    turn = desk.turn()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Type", list(TEMPLATES), format_func=lambda name: TEMPLATES[name].name, key="template_type", width=160
+        )
+        st.text_input("Title", key=f"template_title_{turn}", placeholder="for example: Replace a lost badge")
+        st.button("Start", icon=":material/add:", key="template_add", on_click=_template, args=(turn, chosen, me.name))
+    st.caption(TEMPLATES[chosen].about)
+
+
+def _template(turn: int, name: str, owner: str) -> None:
+    title = str(st.session_state.get(f"template_title_{turn}", ""))
+    if title.strip():
+        _add(title, fill(TEMPLATES[name], title, owner, app().upload.uploads.clock.today()))
+        st.session_state[keys.UPLOAD_SIDE] = "text"
+    else:
+        _add(title, "")
+
+
+def _add(name: str, text: str) -> None:
+    first = len(desk.batch().items)
+    if desk.change(lambda uploads, batch: uploads.add(batch, uploads.paste(name, text, into())), moves=True):
+        st.session_state[keys.UPLOAD_ITEM] = first

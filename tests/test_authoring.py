@@ -1,0 +1,151 @@
+"""Writing frontmatter, comparing chunks, and what an author does to one document."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.bootstrap import App
+from core.chunking.compare import compare
+from core.curation.frontmatter import read_document, split
+from core.curation.writing import with_body, with_fields
+from core.errors import BadInput, ConcordError
+from core.services.knowledge.blame import approval, blame
+from core.services.reviews.authoring import Target, free_path, moved, restored, save, touching, with_status
+from core.types import Chunk
+from tests.conftest import put
+
+TEXT = "---\nid: A-1   # never changes\ntitle: 'Old'\ncustom: {a: 1}\ntags:\n  - x\n  - y\nreview_due: 2026-01-01\n---\n\n# Old\n\ntext\n"
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+lines = st.builds(lambda text: " ".join("".join(c if c.isprintable() else " " for c in text).split()), words)
+kept = lines.filter(lambda text: text not in ("~", "null"))
+
+
+@given(
+    title=kept,
+    owner=kept,
+    tags=st.lists(kept.filter(bool), max_size=4),
+    answers=st.lists(kept.filter(bool), max_size=4),
+)
+def test_what_is_written_is_what_is_read_whatever_the_words(
+    title: str, owner: str, tags: list[str], answers: list[str]
+) -> None:
+    values = {"title": title, "owner": owner, "tags": tuple(tags), "answers": tuple(answers)}
+    try:
+        made = with_fields(TEXT, values)
+    except BadInput as error:
+        assert "longer than" in str(error), error
+        return
+    meta = read_document("a.md", made).meta
+    assert (meta.title, meta.owner, meta.tags, meta.answers) == tuple(values.values())
+    assert made[split(made)[1] :] == TEXT[split(TEXT)[1] :], "the body is untouched"
+    assert "id: A-1   # never changes\n" in made
+    assert "custom: {a: 1}\n" in made
+
+
+def test_equal_values_leave_every_character_as_it_was() -> None:
+    meta = read_document("a.md", TEXT).meta
+    assert with_fields(TEXT, {"title": "Old", "tags": meta.tags, "review_due": meta.review_due}) == TEXT
+
+
+def test_a_field_in_several_lines_is_replaced_as_a_whole_and_an_empty_one_removed() -> None:
+    made = with_fields(TEXT, {"tags": ("z",), "review_due": None})
+    assert made.split("---")[1] == "\nid: A-1   # never changes\ntitle: 'Old'\ncustom: {a: 1}\ntags: [z]\n"
+
+
+def test_an_unusual_frontmatter_is_left_to_a_person() -> None:
+    with pytest.raises(BadInput, match="Edit the whole file"):
+        with_fields("---\n{title: Old, owner: Ann}\n---\ntext\n", {"title": "New"})
+
+
+def test_a_document_without_frontmatter_gets_one_only_when_something_is_set() -> None:
+    assert with_fields("# A\n", {"title": "", "tags": ()}) == "# A\n"
+    assert with_fields("# A\n", {"owner": "Ann"}) == "---\nowner: Ann\n---\n# A\n"
+    assert with_body("# A\n", "# B\n") == "# B\n"
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=8), st.lists(st.sampled_from("abcdef"), max_size=8))
+def test_every_chunk_is_accounted_for_once_and_in_order(old: list[str], new: list[str]) -> None:
+    before, after = ([Chunk(text, "d", 0, 0, f"{text} one two") for text in texts] for texts in (old, new))
+    pairs = compare(before, after)
+    assert [pair.before for pair in pairs if pair.before] == before
+    assert [pair.after for pair in pairs if pair.after] == after
+    assert all(pair.kind == "same" for pair in compare(before, before))
+
+
+# ---------------------------------------------------------------- authoring
+
+
+def test_an_author_moves_retires_and_restores(app: App) -> None:
+    first = put(app, {"a.md": "# A\n\none\n", "b.md": "# B\n"})
+    put(app, {"a.md": "# A\n\ntwo\n"})
+    documents = app.knowledge.documents
+    assert moved(documents, "a.md", "x/a.md") == {"a.md": None, "x/a.md": b"# A\n\ntwo\n"}
+    assert with_status(documents, "a.md", "retired") == {"a.md": b"---\nstatus: retired\n---\n# A\n\ntwo\n"}
+    assert restored(documents, "a.md", first, "a.md") == {"a.md": b"# A\n\none\n"}
+    for path, sentence in (
+        ("B.md", "already is a document at b.md"),
+        ("../b.md", "not a plain file"),
+        ("a.txt", "must end"),
+    ):
+        with pytest.raises(BadInput, match=sentence):
+            free_path(documents, path)
+    with pytest.raises(BadInput, match="already is at this path"):
+        moved(documents, "a.md", "a.md")
+    with pytest.raises(BadInput, match="same as what is approved"):
+        restored(documents, "b.md", first, "b.md")
+
+
+def test_saving_from_an_old_text_never_undoes_what_was_merged_meanwhile(app: App) -> None:
+    seen = put(app, {"a.md": "# A\n\none\n\n\n\n\nlast\n"})
+    put(app, {"a.md": "# A\n\ntwo\n\n\n\n\nlast\n"})
+    author = app.people.accounts.actor("author")
+    change = save(app.reviews.changes, author, Target(title="End", base=seen), {"a.md": b"# A\n\none\n\n\n\n\nend\n"})
+    assert change.conflicts == ()
+    assert [one.id for one in touching(app.reviews.changes, "a.md")] == [change.id]
+    clash = save(
+        app.reviews.changes, author, Target(title="Same", base=seen), {"a.md": b"# A\n\nthree\n\n\n\n\nlast\n"}
+    )
+    assert clash.conflicts == ("a.md",)
+    with pytest.raises(BadInput, match=f"Change {change.id} already edits a.md"):
+        save(app.reviews.changes, author, Target(change=change.id), {"a.md": b"# over\n"})
+    with pytest.raises(ConcordError):
+        save(app.reviews.changes, author, Target(change=change.id, base=seen), {"a.md": b"# late\n"})
+
+
+def test_conflicts_of_one_document_are_solved_while_others_are_brought_together(app: App) -> None:
+    seen = put(app, {"a.md": "one\n", "b.md": "1\n2\n3\n4\n5\n"})
+    author = app.people.accounts.actor("author")
+    files = {"a.md": b"mine\n", "b.md": b"1!\n2\n3\n4\n5\n"}
+    change = save(app.reviews.changes, author, Target(title="Both", base=seen), files)
+    put(app, {"a.md": "theirs\n", "b.md": "1\n2\n3\n4\n5!\n"})
+    assert app.reviews.changes.get(change.id).conflicts == ("a.md",)
+    solved = app.reviews.merger.solve(author, change.id, {"a.md": ("=both",)})
+    assert solved.conflicts == ()
+    assert app.knowledge.store.read(solved.head, "a.md") == b"both\n"
+    assert app.knowledge.store.read(solved.head, "b.md") == b"1!\n2\n3\n4\n5!\n"
+
+
+def test_every_line_knows_who_wrote_it(app: App) -> None:
+    put(app, {"a.md": "# A\n\none\n"}, "first")
+    author, reviewer = app.people.accounts.actor("author"), app.people.accounts.actor("reviewer")
+    number = app.reviews.changes.propose(author, "Two", {"a.md": b"# A\n\none\ntwo\n"}).id
+    app.reviews.changes.submit(author, number)
+    app.reviews.discussion.approve(reviewer, number)
+    merged = app.reviews.merger.merge(author, number)
+    found = blame(app.knowledge.documents, "a.md")
+    assert [(line.text, line.commit.author.name) for line in found if line.commit and line.text] == [
+        ("# A", "Ann Author"),
+        ("one", "Ann Author"),
+        ("two", "Avery Lindqvist"),
+    ]
+    assert approval(app.knowledge.store.log(merged.merged, limit=1)[0][0].message) == "Approved by Petra Voss"
+
+
+def test_the_page_knows_since_when_a_merge_can_be_found(app: App) -> None:
+    put(app, {"a.md": "# A\n\none\n"})
+    assert app.knowledge.home.found_since(app.knowledge.store.head()) == ""
+    app.index.builder.build(app.platform.settings.profile())
+    assert app.knowledge.home.found_since(app.knowledge.store.head()) == "2026-11-15T12:00:00+00:00"
+    assert app.knowledge.home.found_since(put(app, {"a.md": "# A\n\ntwo\n"})) == ""

@@ -1,0 +1,507 @@
+"""Generations: incremental equals full, BM25 equals DuckDB's own, publishing is atomic, rollback works."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.adapters.index import duckdb, graph, lance
+from core.adapters.serving import compiled, image, kernels
+from core.bootstrap import App
+from core.errors import BadInput, NotFound, Unavailable
+from core.ports import Progress
+from core.profiles import from_mapping, identity
+from core.retrieval import config as configs
+from core.services.index.background import meanwhile
+from core.types import Filters
+from tests.conftest import ME, HashEmbedder, put, small_app, write
+
+WORDS = [
+    "cash",
+    "report",
+    "form",
+    "file",
+    "member",
+    "account",
+    "limit",
+    "review",
+    "approve",
+    "invoice",
+    "vendor",
+    "tax",
+    "close",
+    "month",
+    "audit",
+    "claim",
+    "carrier",
+    "dock",
+    "wave",
+    "pick",
+]
+
+
+def text_of(seed: int, version: int = 1) -> str:
+    rng = random.Random(f"{seed}-{version}")
+    body = "\n\n".join(
+        f"## Part {n}\n\n" + " ".join(rng.choices(WORDS, k=rng.randint(20, 60))) + "." for n in range(rng.randint(1, 4))
+    )
+    return f"---\nid: D-{seed}\ntitle: Document {seed}\n---\n# Document {seed}\n\n{body}\n"
+
+
+def corpus(count: int) -> dict[str, str | None]:
+    return {f"f{n % 3}/{n}.md": text_of(n) for n in range(count)}
+
+
+def edits(step: int) -> dict[str, str | None]:
+    """Edit, add, delete and move, a little at each step."""
+    moved = text_of(step + 20)
+    return {
+        f"f{step % 3}/{step}.md": text_of(step, version=2),
+        f"new/{step}.md": text_of(100 + step),
+        f"f{(step + 10) % 3}/{step + 10}.md": None,
+        f"f{(step + 20) % 3}/{step + 20}.md": None,
+        f"moved/{step + 20}.md": moved,
+    }
+
+
+def contents(app: App) -> tuple[list, list]:
+    folder = (
+        app.index.generations.folder(app.platform.settings.profile())
+        / app.index.generations.current(app.platform.settings.profile()).folder
+    )
+    with duckdb.open_file(folder / "fts.duckdb") as connection:
+        documents, chunks = duckdb.tables(connection)
+    return documents.to_pylist(), chunks.to_pylist()
+
+
+def answers(app: App) -> list:
+    out = []
+    for query in ("cash report", "invoice tax audit", "Document 3", "wave pick dock"):
+        for config in ("bm25", "dense", "convex-0.3", "rrf-60"):
+            hits = app.search.searcher.search(
+                query, config=configs.parse(config), filters=Filters(history=True), k=20
+            ).hits
+            out.append([(hit.chunk, hit.score, hit.version, hit.path, hit.legs) for hit in hits])
+    return out
+
+
+def test_incremental_equals_full_chunk_by_chunk_and_score_by_score(tmp_path: Path) -> None:
+    one = small_app(tmp_path / "one")
+    put(one, corpus(40))
+    one.index.builder.build(one.platform.settings.profile())
+    for step in range(4):
+        put(one, edits(step), f"step {step}")
+        built = one.index.builder.build(one.platform.settings.profile())
+        assert built.changed <= 4
+    shutil.copytree(tmp_path / "one" / "kb.git", tmp_path / "two" / "kb.git")
+    two = small_app(tmp_path / "two")
+    two.index.builder.build(two.platform.settings.profile(), full=True)
+    assert contents(one) == contents(two)
+    assert answers(one) == answers(two)
+    assert one.index.verifier.problems() == ()
+    assert two.index.verifier.problems() == ()
+
+
+def test_match_bm25_agrees_before_and_after_incremental_builds(app: App) -> None:
+    put(app, corpus(40))
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    for step in range(3):
+        check_bm25_agreement(app)
+        put(app, edits(step), f"step {step}")
+        app.index.builder.build(profile)
+    check_bm25_agreement(app)
+
+
+def check_bm25_agreement(app: App) -> None:
+    profile = app.platform.settings.profile()
+    index = app.index.generations.open(profile)
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    for query in ("cash report", "invoice tax audit claim", "month", "D-7 document", "nothing-like-it"):
+        mine = index.bm25(query).search(1000, None)
+        theirs = duckdb.match_bm25(folder / "fts.duckdb", sorted(set(index.analyse(query))), 1.5, 0.75, 1000)
+        assert [index.passage(chunk).id for chunk in mine] == [chunk for chunk, _ in theirs], query
+        log10 = [score * np.log(10.0) for _, score in theirs]
+        assert list(mine.values()) == pytest.approx(log10, rel=1e-6)
+
+
+def test_bm25_is_the_textbook_formula(app: App) -> None:
+    put(
+        app,
+        {"a.md": "---\ntitle: Ark\n---\nzebra zebra lion\n", "b.md": "---\ntitle: Zoo\n---\nlion tiger bear wolf\n"},
+    )
+    app.index.builder.build(app.platform.settings.profile())
+    index = app.index.generations.open(app.platform.settings.profile())
+    lengths = {"a": 4, "b": 5}  # the title is indexed with the text
+    average = sum(lengths.values()) / 2
+    idf = np.log((2 - 1 + 0.5) / (1 + 0.5) + 1)
+    expected = idf * 2 * 2.5 / (2 + 1.5 * (0.25 + 0.75 * lengths["a"] / average))
+    assert list(index.bm25("zebra").search(5, None).values()) == pytest.approx([expected], rel=1e-6)
+
+
+def test_only_changed_documents_are_chunked_and_only_new_texts_embedded(app: App) -> None:
+    put(app, corpus(30))
+    profile = app.platform.settings.profile()
+    first = app.index.builder.build(profile)
+    assert (first.changed, first.chunked) == (30, first.generation.chunks)
+    put(app, {"f0/3.md": text_of(3).replace("## Part 0", "## Part zero")})
+    second = app.index.builder.build(profile)
+    assert second.changed == 1
+    assert 0 < second.embedded <= second.chunked < 6
+    assert app.index.builder.build(profile, full=True).embedded == 0, "nothing is embedded twice"
+    assert not app.index.builder.build(profile).fresh
+
+
+def test_indexing_twice_equals_indexing_once(app: App) -> None:
+    put(app, corpus(10))
+    app.index.builder.build(app.platform.settings.profile())
+    before = answers(app)
+    app.index.builder.build(app.platform.settings.profile(), full=True)
+    assert answers(app) == before
+
+
+def test_versions_count_the_changes_of_a_document_through_renames(app: App) -> None:
+    long = "---\nid: L\n---\n# L\n\n" + "\n".join(f"line {n}" for n in range(30))
+    put(app, {"a.md": long})
+    app.index.builder.build(app.platform.settings.profile())
+    put(app, {"a.md": long + "\nmore"})
+    put(app, {"a.md": None, "b/c.md": long + "\nmore"})
+    app.index.builder.build(app.platform.settings.profile())
+    hit = app.search.searcher.search("line").hits[0]
+    assert (hit.path, hit.version) == ("b/c.md", 3)
+    assert [version.number for version in app.knowledge.documents.history("L")] == [3, 2, 1]
+
+
+def test_a_document_edited_and_restored_between_builds_still_counts(app: App) -> None:
+    put(app, {"a.md": "# A\n\none\n", "b.md": "# B\n\ntwo\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    put(app, {"a.md": "# A\n\nother\n"})
+    put(app, {"a.md": "# A\n\none\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    assert {hit.path: hit.version for hit in app.search.searcher.search("one two").hits} == {"a.md": 3, "b.md": 1}
+
+
+def test_two_documents_with_one_id_are_both_found_and_the_id_moves_when_it_is_free(app: App) -> None:
+    put(
+        app,
+        {"a.md": "---\nid: X-1\n---\n# Alpha\n\nshared words\n", "b.md": "---\nid: X-1\n---\n# Beta\n\nshared words\n"},
+    )
+    app.index.builder.build(app.platform.settings.profile())
+    assert {hit.path: hit.doc for hit in app.search.searcher.search("shared words").hits} == {
+        "a.md": "X-1",
+        "b.md": "b",
+    }
+    put(app, {"a.md": None})
+    app.index.builder.build(app.platform.settings.profile())
+    assert {hit.path: hit.doc for hit in app.search.searcher.search("shared words").hits} == {"b.md": "X-1"}
+    assert app.index.verifier.problems() == ()
+
+
+def test_a_broken_document_is_left_out_and_named_and_found_again_when_mended(app: App) -> None:
+    put(app, {"good.md": "# Good\n\nfine words\n", "bad.md": "---\nstatus: wip\n---\nbad words\n"})
+    built = app.index.builder.build(app.platform.settings.profile())
+    assert [path for path, _ in built.skipped] == ["bad.md"]
+    assert "status is 'wip'" in built.skipped[0][1]
+    assert app.index.verifier.problems() == ()
+    put(app, {"bad.md": "---\nstatus: approved\n---\nbad words\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    assert {hit.path: hit.version for hit in app.search.searcher.search("words").hits} == {"good.md": 1, "bad.md": 2}
+
+
+def test_rollback_serves_the_older_generation_until_the_next_build(app: App) -> None:
+    profile = app.platform.settings.profile()
+    for n in range(3):
+        put(app, {"a.md": f"# A\n\nversion{n}\n"})
+        app.index.builder.build(profile)
+    app.index.generations.rollback(profile, 1)
+    assert app.search.searcher.search("version0", config=configs.parse("bm25")).hits
+    assert app.index.generations.pinned(profile)
+    assert app.platform.workspace.catch_up() is None, "a rollback is not undone behind somebody's back"
+    assert app.index.verifier.problems() == ()
+    app.index.builder.build(profile)
+    assert app.search.searcher.search("version2", config=configs.parse("bm25")).hits
+    with pytest.raises(NotFound, match="no generation 99"):
+        app.index.generations.rollback(profile, 99)
+
+
+def test_only_the_last_generations_are_kept_but_never_one_that_is_read(tmp_path: Path) -> None:
+    app, reader = small_app(tmp_path / "home", keep_generations=2), small_app(tmp_path / "home")
+    profile = app.platform.settings.profile()
+    put(app, {"a.md": "# A\n\nfirst\n"})
+    app.index.builder.build(profile)
+    index = reader.index.generations.open(profile)
+    for n in range(4):
+        put(app, {"a.md": f"# A\n\nword{n}\n"})
+        app.index.builder.build(profile)
+    assert [generation.number for generation in app.index.generations.all(profile)] == [5, 4, 1]
+    assert reader.search.searcher.search_in(index, "first", configs.parse("bm25")).hits, (
+        "a search in flight keeps its generation"
+    )
+    assert reader.search.searcher.search("word3", config=configs.parse("bm25")).hits, "the next one sees the new"
+
+
+def test_a_damaged_generation_is_passed_over_for_the_newest_whole_one(app: App) -> None:
+    profile = app.platform.settings.profile()
+    for n in range(2):
+        put(app, {"a.md": f"# A\n\nword{n}\n"})
+        app.index.builder.build(profile)
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    with open(folder / "served" / "vectors.npy", "ab") as file:
+        file.write(b"x")
+    assert app.index.generations.current(profile).number == 1
+    app.index.builder.build(profile)
+    assert app.index.generations.current(profile).number == 3
+    assert app.index.verifier.problems() == ()
+
+
+def test_what_a_killed_builder_left_is_swept_and_a_finished_build_is_adopted(app: App) -> None:
+    profile = app.platform.settings.profile()
+    put(app, {"a.md": "# A\n\nword\n"})
+    app.index.builder.build(profile)
+    folder = app.index.generations.folder(profile)
+    (folder / "building-1-1").mkdir()
+    (folder / "CURRENT").unlink()
+    assert app.index.generations.current(profile) is None
+    built = app.index.builder.build(profile)
+    assert (built.fresh, built.generation.number) == (False, 1), "finished, not built again"
+    assert not list(folder.glob("building-*"))
+
+
+def test_searches_during_builds_see_one_commit_each(app: App) -> None:
+    """Every generation holds one marker in all documents: a mixture would show two."""
+    profile = app.platform.settings.profile()
+
+    def publish(n: int) -> None:
+        put(app, {f"{d}.md": f"# Doc {d}\n\nmarker{n} common words here\n" for d in range(5)}, f"{n}")
+        app.index.builder.build(profile)
+
+    publish(0)
+    stop, seen, mixed = threading.Event(), set(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            result = app.search.searcher.search("common words", k=5)
+            markers = {word for hit in result.hits for word in hit.text.split() if word.startswith("marker")}
+            seen.update(markers)
+            if len(markers) != 1 or len(result.hits) != 5:
+                mixed.append((result.generation, markers))
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for n in range(1, 6):
+        publish(n)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert mixed == []
+    assert len(seen) > 2
+
+
+def test_the_ann_path_finds_what_exact_search_finds(tmp_path: Path) -> None:
+    exact, ann = small_app(tmp_path / "home"), small_app(tmp_path / "home", exact_limit=50)
+    put(exact, corpus(200))
+    profile = exact.platform.settings.profile()
+    built = ann.index.builder.build(profile)
+    assert built.generation.notes
+    assert built.generation.notes[0].startswith("ANN index: recall@10")
+    agreed = 0
+    for query in ("cash report", "invoice tax audit", "wave pick dock"):
+        one = exact.index.generations.open(profile).dense(HashEmbedder().query(query)).search(10, None)
+        two = ann.index.generations.open(profile).dense(HashEmbedder().query(query)).search(10, None)
+        agreed += len(set(one) & set(two))
+    assert agreed >= 27
+
+
+def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    chunk, term = rng.integers(0, 400, 20_000).astype(np.uint32), rng.integers(0, 300, 20_000).astype(np.uint32)
+    start, where, counts, lengths = kernels.postings(chunk, term, 400, 300)
+    gains = kernels.impacts(start, where, counts, lengths * 0.01 + 1.0, np.linspace(0.1, 3, 300))
+    allowed = rng.random(400) < 0.5
+    for depth in (1, 10, 1000):
+        for mask in (None, allowed):
+            terms = np.sort(rng.choice(300, 8, replace=False)).astype(np.int64)
+            monkeypatch.setattr(kernels, "_compiled", lambda size: None)
+            plain = kernels.top(start, where, gains, terms, 400, mask, depth)
+            looked = kernels.lookup(start, where, gains, terms, np.arange(400, dtype=np.uint32))
+            monkeypatch.setattr(kernels, "_compiled", lambda size: compiled)
+            assert kernels.lookup(start, where, gains, terms, np.arange(400, dtype=np.uint32)) == looked
+            assert list(kernels.top(start, where, gains, terms, 400, mask, depth).items()) == list(plain.items())
+            wanted = np.array(sorted(plain), dtype=np.uint32)
+            assert kernels.lookup(start, where, gains, terms, wanted) == pytest.approx(
+                [plain[n] for n in wanted.tolist()]
+            )
+
+
+def test_merged_vectors_keep_their_places(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    ids = [f"{n:016x}" for n in range(0, 20, 2)]
+    image.write_table(tmp_path / "chunks.arrow", pa.table({"id": ids}))
+    image.write_vectors(tmp_path, np.arange(10, dtype=np.float32)[:, None])
+    new = [f"{5:016x}", f"{1:016x}", f"{99:016x}"]
+    rows = image.merge_vectors(tmp_path, {ids[0], ids[9]}, new, np.array([[50.0], [10.0], [990.0]], dtype=np.float32))
+    assert rows.ravel().tolist() == [10.0, 1.0, 2.0, 50.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 990.0]
+
+
+def test_profiles_are_named_by_what_they_do() -> None:
+    one = from_mapping({"name": "one"})
+    assert identity(one) == identity(from_mapping({"name": "two"}))
+    assert identity(one) == identity(
+        from_mapping({"name": "one", "chunker": {"name": "markdown", "params": {"max_tokens": 400}}})
+    )
+    assert identity(one) != identity(from_mapping({"name": "one", "lexical": {"k1": 1.2}}))
+
+
+def test_another_profile_has_an_index_of_its_own(app: App) -> None:
+    put(app, corpus(5))
+    app.index.builder.build(app.platform.settings.profile())
+    with pytest.raises(Unavailable, match="reindex --profile windows"):
+        app.search.searcher.search("cash", profile="windows")
+    app.index.builder.build(app.platform.settings.profile("windows"))
+    assert app.search.searcher.search("cash", profile="windows").profile == "windows"
+
+
+def test_verify_names_what_disagrees(app: App) -> None:
+    put(app, corpus(5))
+    profile = app.platform.settings.profile()
+    assert "the production profile has no index" in app.index.verifier.problems()[0]
+    app.index.builder.build(profile)
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    rows = np.load(folder / "served" / "vectors.npy")
+    rows[0] += 1
+    np.save(folder / "served" / "vectors.npy", rows)
+    put(app, {"later.md": "# Later\n\ntext\n"})
+    problems = " ".join(app.index.verifier.problems())
+    assert "the served vectors are not those in LanceDB" in problems
+    assert "Catch up with: python -m core reindex" in problems
+
+
+def test_verify_sees_wrong_scores_and_damaged_files_and_accepts_an_empty_index(app: App) -> None:
+    put(app, corpus(5))
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    assert app.index.generations.check(profile) == ()
+    impacts = np.load(folder / "served" / "impacts.npy")
+    np.save(folder / "served" / "impacts.npy", impacts[::-1].copy())
+    assert app.index.generations.check(profile) == ("the served impacts.npy is not the one that follows from DuckDB",)
+    np.save(folder / "served" / "impacts.npy", impacts)
+    with open(folder / "fts.duckdb", "r+b") as file:
+        file.write(b"\xff" * 20_000)
+    (problem,) = app.index.generations.check(profile)
+    assert problem.startswith("DuckDB cannot be read: ")
+    put(app, dict.fromkeys(corpus(5)))
+    app.index.builder.build(profile, full=True)
+    assert app.index.generations.check(profile) == ()
+
+
+def test_a_damaged_graph_is_assembled_anew(app: App) -> None:
+    put(app, {"a.md": "# Wires\n\nThe Bank Secrecy Act (BSA) names Form 112.\n"})
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    index = app.index.generations.open(profile)
+    whole = index.graph().keys
+    place = (
+        app.index.generations.folder(profile)
+        / "assembled"
+        / app.index.generations.current(profile).folder
+        / "entities.arrow"
+    )
+    place.write_bytes(b"")
+    assert graph.load(place.parents[2] / place.parent.name, index.graph().document_of).keys == whole
+    assert place.stat().st_size
+
+
+def test_many_small_builds_leave_few_files_and_every_vector(tmp_path: Path) -> None:
+    rows = {f"{n:016x}": np.full(4, n + 1, dtype=np.float32) for n in range(40)}
+    ids, parent, sizes = list(rows), None, []
+    for step in range(34):
+        folder = tmp_path / f"{step}"
+        folder.mkdir()
+        new, gone = ([ids[step]], [ids[step]]) if parent else (ids, [])
+        if parent:
+            rows[ids[step]] = rows[ids[step]] + 100
+        lance.write(folder, parent, gone, new, np.stack([rows[one] for one in new]))
+        sizes.append(len(list((folder / "vec.lance" / "data").iterdir())))
+        parent = folder
+    assert max(sizes) <= 25
+    assert sizes[-1] < 15
+    found, vectors = lance.read(parent)
+    assert found == ids
+    assert np.array_equal(vectors, np.stack([rows[one] for one in ids]))
+    assert lance.read(tmp_path / "20")[0] == ids
+
+
+def test_an_empty_knowledge_base_says_what_to_do(app: App) -> None:
+    for _ in range(2):
+        with pytest.raises(BadInput, match="nothing to index yet. Bring documents in with"):
+            app.index.builder.build(app.platform.settings.profile())
+
+
+def test_a_path_that_is_another_documents_id_gives_way(app: App) -> None:
+    put(app, {"a.md": "---\nid: b\n---\n# A\n\ncash\n", "b.md": "# B\n\ninvoice\n", "c.md": "# C\n\naudit\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    assert {hit.path: hit.doc for hit in app.search.searcher.search("cash invoice audit").hits} == {
+        "a.md": "b",
+        "b.md": "b-2",
+        "c.md": "c",
+    }
+    assert app.index.verifier.problems() == ()
+
+
+def test_an_import_refuses_one_of_two_names_that_differ_in_case_and_takes_the_rest(app: App, tmp_path: Path) -> None:
+    texts = ("Note.MD", "Note.md", "sub/README.md", "sub/Readme.md", "good.md")
+    folder = write(tmp_path / "in", {name: f"# {name}\n\ntext\n" for name in texts})
+    made = app.knowledge.documents.import_folder(folder, ME)
+    assert made.added == ("Note.md", "good.md", "sub/README.md")
+    assert [path for path, _ in made.refused] == ["Note.md", "sub/Readme.md"]
+    other = write(tmp_path / "more", {"GOOD.md": "# Good\n\ntext\n", "new.md": "# New\n\ntext\n"})
+    again = app.knowledge.documents.import_folder(other, ME)
+    assert (again.added, [path for path, _ in again.refused]) == (("new.md",), ["GOOD.md"])
+
+
+# ---------------------------------------------------------------- two things at once
+
+
+def test_work_beside_is_given_up_when_nobody_waits_for_it_any_more() -> None:
+    steps: list[int] = []
+
+    def endless(step: Progress) -> None:
+        while True:
+            step(len(steps), 0, "Counting")
+            steps.append(1)
+            time.sleep(0.001)
+
+    def begun_and_left() -> None:
+        with meanwhile(endless):
+            while not steps:
+                time.sleep(0.001)
+            raise Unavailable("The model is gone.")
+
+    with pytest.raises(Unavailable, match="model is gone"):
+        begun_and_left()
+    counted = len(steps)
+    time.sleep(0.02)
+    assert len(steps) == counted
+
+
+def test_a_build_whose_entities_fail_says_so_and_publishes_nothing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = app.platform.settings.profile()
+    before = app.index.generations.current(profile)
+    put(app, {"finance/new.md": "# New\n\nThe Bank Secrecy Act asks for a form.\n"})
+
+    def broken(*_: object) -> None:
+        raise Unavailable("The rules are out.")
+
+    monkeypatch.setattr(app.index.builder.extracting, "extracts", broken)
+    with pytest.raises(Unavailable, match="rules are out"):
+        app.index.builder.build(profile)
+    assert app.index.generations.current(profile) == before

@@ -1,0 +1,408 @@
+"""Comparing: laws of the measures, the strip against the real fusion, memory against new searches, and the way of a document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.bootstrap import App
+from core.errors import BadInput, NotFound, Refused, Unavailable
+from core.evaluation import rank_distance as laws
+from core.retrieval import config as configs
+from core.retrieval.candidates import Candidates, fuse
+from core.retrieval.explaining import contributions
+from core.retrieval.presets import fifteen, presets, spell
+from core.retrieval.strip import alpha_strip
+from core.services.playground.answers import Answerer
+from core.services.playground.compare import Column, best_alpha, to_json
+from core.services.playground.grades import anchor, pool
+from core.services.playground.notebook import Setup
+from core.types import Filters, SearchConfig
+from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
+from tests.test_pipeline import FILES
+
+RANKINGS = st.lists(st.integers(0, 12), unique=True, max_size=10)
+ANN = demo("author")
+QUERY = "file form 111 within days"
+
+
+def fill(app: App) -> App:
+    put(app, dict(FILES))
+    app.index.builder.build(app.platform.settings.profile())
+    return app
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> App:
+    """For tests that only look."""
+    return fill(small_app(tmp_path_factory.mktemp("comparing") / "home"))
+
+
+@pytest.fixture
+def own(app: App) -> App:
+    """For tests that write."""
+    return fill(app)
+
+
+def column(text: str, name: str = "", **change: object) -> Column:
+    return Column("local", replace(configs.parse(text), **change), name)
+
+
+# ---------------------------------------------------------------- measures
+
+
+@given(RANKINGS, RANKINGS)
+def test_agreement_does_not_depend_on_which_ranking_comes_first(one: list[int], other: list[int]) -> None:
+    assert laws.agreement(one, other) == laws.agreement(other, one)
+
+
+@given(RANKINGS, RANKINGS)
+def test_agreement_stays_between_nothing_and_everything(one: list[int], other: list[int]) -> None:
+    made = laws.agreement(one, other)
+    assert 0 <= made.overlap <= min(len(one), len(other))
+    assert 0 <= made.jaccard <= 1
+    assert 0 <= made.rbo <= 1
+    assert 0 <= made.swaps <= made.overlap * (made.overlap - 1) / 2
+    assert laws.agreement(one, one) == laws.RankAgreement(len(one), 1.0, 1.0, 0)
+
+
+def test_rank_biased_overlap_weighs_the_top_and_agrees_with_the_paper_by_hand() -> None:
+    top, bottom = laws.rbo("abcd", "bacd"), laws.rbo("abcd", "abdc")
+    assert top < bottom < 1
+    # even lists, p = 0.9: agreements 0, 1, 1; (0.1 / 0.9) * (0.81 + 0.729) + 0.729
+    assert laws.rbo("abc", "bac") == pytest.approx(0.1 / 0.9 * (0.81 + 0.729) + 0.729)
+
+
+@given(RANKINGS, RANKINGS)
+def test_moves_lead_back_to_the_baseline(ranking: list[int], base: list[int]) -> None:
+    for place, (item, move) in enumerate(zip(ranking, laws.moves(ranking, base), strict=True)):
+        if move.kind == "new":
+            assert item not in base
+        else:
+            assert base[place + (move.steps if move.kind == "up" else -move.steps)] == item
+    assert set(laws.gone(ranking, base)) == set(base) - set(ranking)
+
+
+# ---------------------------------------------------------------- the alpha strip
+
+SCORES = st.dictionaries(st.integers(0, 30), st.integers(0, 8).map(float), min_size=1, max_size=14)
+
+
+@given(SCORES, SCORES, st.integers(1, 6), st.sampled_from(["minmax", "tm2c2", "zscore"]), st.integers(0, 1000))
+def test_the_strip_says_at_every_alpha_what_fusion_says(
+    words: dict[int, float], meaning: dict[int, float], k: int, normalisation: str, thousandth: int
+) -> None:
+    retrieved = {"bm25": words, "dense": meaning}
+    everything = {name: {c: found.get(c, 0.0) for c in {*words, *meaning}} for name, found in retrieved.items()}
+    candidates = Candidates(retrieved, everything, {"bm25": 0.0, "dense": -1.0})
+    config, alpha = SearchConfig(k=k, normalisation=normalisation), thousandth / 1000
+    strip = alpha_strip(candidates, config)
+    if strip is None or any(abs(alpha - flip) < 1e-6 for flip in strip.flips) or alpha in (0.0, 1.0):
+        return
+    scores = fuse(candidates, replace(config, alpha=alpha)).ranking
+    top = list(scores)[: k + 1]
+    if any(abs(scores[a] - scores[b]) < 1e-9 for a, b in pairwise(top)):
+        return  # equal up to rounding: either order is right
+    assert [strip.rank(chunk, alpha) for chunk in top[:k]] == list(range(1, len(top[:k]) + 1))
+
+
+def test_a_strip_needs_an_alpha_that_matters() -> None:
+    retrieved = {"bm25": {1: 2.0, 2: 1.0}, "dense": {1: 0.1, 2: 0.9}}
+    candidates = Candidates(retrieved, retrieved, {"bm25": 0.0, "dense": -1.0})
+    assert alpha_strip(candidates, configs.parse("rrf-60")) is None
+    strip = alpha_strip(candidates, configs.parse("convex-0.5"))
+    assert strip is not None
+    assert strip.flips == (0.5,)
+    assert best_alpha(strip, {2: 3.0}) == (0.5, 1.0)
+    assert best_alpha(strip, {9: 3.0}) is None
+
+
+# ---------------------------------------------------------------- comparing is searching
+
+
+@pytest.mark.parametrize("name", list(presets()))
+def test_a_column_equals_a_search(found: App, name: str) -> None:
+    config = presets()[name]
+    lane = found.playground.comparer.run(QUERY, [column("bm25"), Column("local", config, name)]).lanes[1]
+    alone = found.search.searcher.search(QUERY, profile="local", config=config)
+    assert lane.result is not None
+    assert (lane.result.hits, lane.result.warnings, lane.result.near) == (alone.hits, alone.warnings, alone.near)
+    assert [stage.name for stage in lane.result.stages] == [stage.name for stage in alone.stages]
+
+
+@pytest.mark.parametrize("name", ["BM25", "Convex 0.3", "TM2C2 0.5", "RRF 60", "Conditional rerank", "CombMNZ"])
+def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, name: str) -> None:
+    start = Column("local", presets()[name], name)
+    held = found.playground.comparer.hold([start])
+    found.playground.comparer.refuse(QUERY, [start], held)
+    searches = held["local"].index.searches  # type: ignore[attr-defined]
+    for change in (
+        {"alpha": 0.9},
+        {"alpha": 0.0},
+        {"tau": 0.1},
+        {"tau": 1.0},
+        {"rrf_k": 5},
+        {"depth": 3},
+        {"depth": 50},
+    ):
+        moved = replace(start, config=replace(start.config, **change))
+        again = found.playground.comparer.refuse(QUERY, [moved], held).lanes[0].result
+        assert again is not None
+        assert again.hits == found.search.searcher.search(QUERY, profile="local", config=moved.config).hits, change
+    assert held["local"].index.searches == searches  # type: ignore[attr-defined]
+
+
+def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    real = found.models.registry.reranker("words").scores
+    slow = type(
+        "Slow", (WordReranker,), {"name": "slow", "scores": lambda _, q, texts: read.extend(texts) or real(q, texts)}
+    )
+    monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: slow())
+    columns = [
+        column("convex-0.5+rerank"),
+        column("rrf-60+rerank"),
+        column("tm2c2-0.5+rerank"),
+        column("combsum+rerank"),
+    ]
+    held = found.playground.comparer.hold(columns)
+    made = found.playground.comparer.refuse(QUERY, columns, held)
+    assert held["local"].index.searches == 2, "one search per leg, not per column"  # type: ignore[attr-defined]
+    assert len(read) == len(set(read)), "no passage is read twice"
+    assert all(lane.result and lane.result.hits for lane in made.lanes)
+
+
+def test_four_columns_read_little_more_than_the_slowest(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(columns: list[Column]) -> int:
+        passages: list[str] = []
+        scores = lambda _, query, texts: passages.extend(texts) or [float(len(text)) for text in texts]
+        counting = type("Counting", (WordReranker,), {"name": "counting", "scores": scores})
+        monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: counting())
+        found.playground.comparer.run(QUERY, columns)
+        return len(passages)
+
+    columns = [column("bm25"), column("dense"), column("rrf-60+rerank"), column("convex-0.5+rerank")]
+    assert 0 < read(columns) <= 1.5 * read(columns[3:])
+
+
+def test_columns_know_their_moves_and_what_is_gone(found: App) -> None:
+    made = found.playground.comparer.run("file form", [column("bm25"), column("dense", k=2)])
+    base, other = made.lanes
+    assert base.moves == ()
+    assert other.result is not None
+    assert len(other.moves) == len(other.result.hits) == 2
+    assert base.result is not None
+    assert {hit.chunk for hit in other.gone} == {h.chunk for h in base.result.hits} - {
+        h.chunk for h in other.result.hits
+    }
+    assert made.pairs[0, 1].overlap == len(base.result.hits) - len(other.gone)
+
+
+def test_profiles_that_cut_differently_are_compared_by_document(own: App) -> None:
+    own.index.builder.build(own.platform.settings.profile("windows"))
+    made = own.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="windows")])
+    assert made.by == "doc"
+    assert made.pairs[0, 1].jaccard == 1.0
+    assert to_json(made)["compared_by"] == "doc"
+
+
+def test_a_column_without_an_index_says_so_and_the_others_answer(found: App) -> None:
+    made = found.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="quick")])
+    assert made.lanes[0].result is not None
+    assert "has no index yet" in made.lanes[1].error
+    with pytest.raises(BadInput, match="1 to 4 columns"):
+        found.playground.comparer.run("x", [column("bm25")] * 5)
+
+
+def test_filters_hold_in_every_column(found: App) -> None:
+    made = found.playground.comparer.run("file form", [column("bm25"), column("rrf-60")], Filters(tags=("cash",)))
+    assert {hit.path for lane in made.lanes if lane.result for hit in lane.result.hits} == {"fin/ctr.md"}
+
+
+@pytest.mark.parametrize("name", list(fifteen()))
+def test_what_the_legs_gave_adds_up(found: App, name: str) -> None:
+    config = fifteen()[name]
+    for hit in found.search.searcher.search(QUERY, profile="local", config=config).hits:
+        assert sum(contributions(hit, config).values()) == pytest.approx(hit.score)
+
+
+@pytest.mark.parametrize("name", list(presets()))
+def test_a_spelled_configuration_parses_back(name: str) -> None:
+    for config in (presets()[name], replace(presets()[name], depth=77, k=3)):
+        assert configs.parse(spell(config)) == config
+
+
+def test_neighbours_are_the_chunks_beside_a_passage(own: App) -> None:
+    parts = [
+        f"## Part {name}\n\n" + f"The {name} part speaks of {name}. " * 80 for name in ("apples", "pears", "plums")
+    ]
+    put(own, {"fruit.md": "# Fruit\n\n" + "\n\n".join(parts)})
+    own.index.builder.build(own.platform.settings.profile())
+    columns = [column("bm25", k=50, depth=50)]
+    held = own.playground.comparer.hold(columns)
+    result = own.playground.comparer.refuse("pears", columns, held).lanes[0].result
+    assert result is not None
+    text = own.knowledge.documents.show("fruit").text
+    for hit in result.hits:
+        around = own.playground.comparer.around(held["local"], hit.chunk)
+        assert hit.start == 0 or text.index(around.before) < hit.start
+        assert around.before or around.after
+    with pytest.raises(NotFound):
+        own.playground.comparer.around(held["local"], "nope")
+
+
+# ---------------------------------------------------------------- where is my document?
+
+
+def test_a_document_that_is_found_says_its_rank(found: App) -> None:
+    where = found.playground.locator.where("error 809", "IT-1", column("bm25"))
+    assert (where.cut, where.rank, where.changes) == ("found", 1, ())
+    assert where.ways[0].legs == {"bm25": 1}
+
+
+def test_every_change_that_is_promised_keeps_its_promise(found: App) -> None:
+    start = column("convex-0.9", depth=1, k=1)
+    where = found.playground.locator.where("file form 111 fob home", "BSA-1", start)
+    assert where.cut in ("k", "not retrieved")
+    assert where.changes
+    for change in where.changes:
+        values = (
+            dict(zip(("depth", "k"), change.value, strict=True))
+            if change.knob == "depth and k"
+            else {change.knob: change.value}
+        )
+        result = found.search.searcher.search(
+            "file form 111 fob home", profile="local", config=replace(start.config, **values)
+        )
+        assert next(hit.rank for hit in result.hits if hit.doc == "BSA-1") == change.rank
+    assert [change.effort for change in where.changes] == sorted(change.effort for change in where.changes)
+
+
+@pytest.mark.parametrize(
+    ("doc", "filters", "cut", "change"),
+    [
+        ("BSA-9", Filters(), "status", "Include history"),
+        ("HR-3", Filters(), "status", "Include history"),
+        ("HR-4", Filters(history=True), "status", ""),
+        ("BSA-2", Filters(tags=("cash",)), "filter", "Search without the filters"),
+    ],
+)
+def test_status_and_filters_are_named(found: App, doc: str, filters: Filters, cut: str, change: str) -> None:
+    where = found.playground.locator.where("file form 111", doc, column("convex-0.5"), filters)
+    assert where.cut == cut
+    assert [one.value for one in where.changes] == ([change] if change else [])
+
+
+def test_a_document_that_came_after_the_build_is_not_indexed(own: App) -> None:
+    put(own, {"new.md": "---\nid: NEW-1\n---\n# New\n\nForm 999.\n"})
+    assert own.playground.locator.where("form", "NEW-1", column("bm25")).cut == "not indexed"
+    with pytest.raises(NotFound, match="There is no document"):
+        own.playground.locator.where("form", "NOPE", column("bm25"))
+    with pytest.raises(Unavailable, match="has no index yet"):
+        own.playground.locator.where("form", "BSA-1", replace(column("bm25"), profile="quick"))
+
+
+def test_what_the_reranker_moved_out_is_named(found: App) -> None:
+    start = column("convex-0.0+rerank", k=1)
+    query = "error 809 means from home how to connect"
+    fused = found.search.searcher.search(query, profile="local", config=replace(start.config, rerank="off")).hits[0]
+    final = found.search.searcher.search(query, profile="local", config=start.config).hits[0]
+    where = found.playground.locator.where(query, fused.doc, start)
+    assert where.cut == ("found" if final.doc == fused.doc else "rerank")
+
+
+# ---------------------------------------------------------------- notebook and judgments
+
+
+def test_a_link_brings_back_a_setup_of_any_length(own: App) -> None:
+    setup = Setup(
+        "q" * 9000, (column("bm25", "One"), column("rrf-60", depth=33)), Filters(types=("sop",)), True, "Ask", "IT-1"
+    )
+    link = own.playground.notebook.keep(ANN, setup)
+    assert len(link) == 10
+    assert own.playground.notebook.opened(ANN, link) == setup
+    assert own.playground.notebook.keep(ANN, setup) == link
+    with pytest.raises(NotFound, match="no playground link"):
+        own.playground.notebook.opened(ANN, "0000000000")
+
+
+def test_history_lists_a_query_once_and_stars_stay_on_top(own: App) -> None:
+    for query in ("one", "two", "one", "three"):
+        own.playground.notebook.remember(ANN, Setup(query, (column("bm25"),)))
+    assert [asked.query for asked in own.playground.notebook.history(ANN)] == ["three", "one", "two"]
+    own.playground.notebook.star(ANN, own.playground.notebook.history(ANN)[2].id)
+    own.playground.notebook.remember(ANN, Setup("two", (column("dense"),)))
+    first = own.playground.notebook.history(ANN)[0]
+    assert (first.query, first.starred) == ("two", True)
+    assert own.playground.notebook.opened(ANN, first.link).columns == (column("dense"),)
+    assert own.playground.notebook.history(demo("admin")) == ()
+    with pytest.raises(NotFound):
+        own.playground.notebook.star(demo("admin"), first.id)
+
+
+def test_saved_configurations_are_shared_checked_and_forgotten(own: App) -> None:
+    own.playground.notebook.save(ANN, column("tm2c2-0.4", "Ours  today"))
+    assert own.playground.notebook.saved() == {"Ours today": column("tm2c2-0.4", "Ours today")}
+    with pytest.raises(BadInput, match="name of 1 to 60"):
+        own.playground.notebook.save(ANN, column("bm25", " "))
+    own.playground.notebook.forget(ANN, "Ours today")
+    assert own.playground.notebook.saved() == {}
+
+
+def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(own: App) -> None:
+    hits = own.search.searcher.search("error 809").hits
+    own.playground.grades.judge(ANN, "error  809", hits[0], 1)
+    own.playground.grades.judge(ANN, "error 809", hits[0], 3, blind=True)
+    assert [(j.grade, j.blind, j.judge) for j in own.playground.grades.of("error 809")] == [(3, True, ANN.id)]
+    assert own.playground.grades.grades("error 809", ANN.id, hits) == {hits[0].chunk: 3}
+    assert own.playground.grades.grades("error 809", "Somebody else", hits) == {}
+    with pytest.raises(BadInput, match="A grade is one of"):
+        own.playground.grades.judge(ANN, "error 809", hits[0], 4)
+    for act in (
+        lambda: own.playground.grades.judge(demo("reader"), "error 809", hits[0], 1),
+        lambda: own.playground.notebook.keep(demo("reader"), Setup()),
+        lambda: own.playground.notebook.save(demo("reader"), column("bm25", "x")),
+    ):
+        with pytest.raises(Refused):
+            act()
+
+
+def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(found: App) -> None:
+    made = found.playground.comparer.run("file form", [column("bm25"), column("dense"), column("rrf-60")])
+    lists = [lane.result.hits for lane in made.lanes if lane.result]
+    pooled = pool(lists, 7)
+    assert {anchor(hit) for hit in pooled} == {anchor(hit) for hits in lists for hit in hits}
+    assert len({anchor(hit) for hit in pooled}) == len(pooled)
+    assert [hit.chunk for hit in pool(lists[::-1], 7)] == [hit.chunk for hit in pooled], "not even the order of columns"
+
+
+# ---------------------------------------------------------------- ask
+
+
+def test_an_answer_cites_passages_that_exist_or_is_not_shown(found: App) -> None:
+    hits = found.search.searcher.search("error 809").hits
+    said = Answerer(SmallModels(ScriptedLlm("The port is closed [1]."))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
+    assert (said.text, said.extract, said.cited) == ("The port is closed [1].", False, (hits[0],))
+    for lie in ("The port is closed.", "See [99]."):
+        reply = Answerer(SmallModels(ScriptedLlm(lie))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
+        assert reply.extract
+        assert "did not cite" in reply.advice
+
+
+def test_without_a_model_the_best_extract_is_shown_with_what_to_configure(found: App) -> None:
+    reply = found.playground.answerer.ask(ANN, "error 809", found.search.searcher.search("error 809").hits)
+    assert reply.text == "Error 809 means the port is closed."
+    assert "No language model is configured" in reply.advice
+    with pytest.raises(BadInput, match="found nothing"):
+        found.playground.answerer.ask(ANN, "x", ())
+
+
+def test_only_those_who_may_compare_may_ask(found: App) -> None:
+    llm = ScriptedLlm("The port is closed [1].")
+    with pytest.raises(Refused, match="may compare configurations"):
+        Answerer(SmallModels(llm)).ask(demo("reader"), "error 809", found.search.searcher.search("error 809").hits)  # type: ignore[arg-type]
+    assert llm.asked == [], "nothing was spent"

@@ -1,0 +1,268 @@
+"""Laws of review: the table of moves, and that no sequence of moves gets around it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from core.access import Actor
+from core.bootstrap import App
+from core.curation import policy, review
+from core.curation.conflicts import hunks, solve
+from core.curation.review import Facts, Verdict
+from core.errors import BadInput, ConcordError, Refused
+from core.services.people.accounts import DEMO
+from tests.conftest import NoProcesses, put, small_app
+
+PEOPLE = {actor.id: actor for actor in DEMO}
+WRITERS, JUDGES = ("author", "author2", "reviewer", "admin"), ("reviewer", "reviewer2", "admin")
+
+
+def facts(stage: str = "in review", verdicts: tuple[Verdict, ...] = (), **more: object) -> Facts:
+    values = {
+        "head": "c2",
+        "author": "ann",
+        "last_editors": ("bob",),
+        "paths": ("a.md",),
+        "open_conversations": 0,
+        "broken": (),
+        "conflicts": (),
+        "rules": policy.DEFAULT,
+    }
+    return Facts(stage=stage, verdicts=verdicts, **(values | more))  # type: ignore[arg-type]
+
+
+def verdict(who: str, head: str = "c2", said: str = "approved") -> Verdict:
+    return Verdict(who, who.capitalize(), head, said)
+
+
+@pytest.mark.parametrize(
+    ("given_", "state"),
+    [
+        ((), "in review"),
+        ((verdict("cyd"),), "approved"),
+        ((verdict("cyd", "c1"),), "in review"),
+        ((verdict("ann"),), "in review"),
+        ((verdict("bob"),), "in review"),
+        ((verdict("cyd", said="changes requested"),), "changes requested"),
+        ((verdict("cyd"), verdict("dan", said="changes requested")), "changes requested"),
+        ((verdict("cyd", said="changes requested"), verdict("cyd")), "approved"),
+    ],
+)
+def test_the_state_follows_from_verdicts_on_the_present_text_by_others(given_: tuple[Verdict, ...], state: str) -> None:
+    assert review.state(facts(verdicts=given_)) == state
+
+
+@pytest.mark.parametrize("now", review.STATES)
+@pytest.mark.parametrize("move", list(review.MOVES))
+def test_every_move_is_allowed_or_refused_with_a_sentence(move: str, now: str) -> None:
+    sentence = review.refusal(move, now)
+    assert bool(sentence) == (now not in review.MOVES[move][0])
+    assert not sentence or (sentence[0].isupper() and sentence.endswith("."))
+
+
+def test_rules_of_all_touched_folders_hold_together() -> None:
+    rules = (
+        policy.Rule("finance/", approvals=2, owners=("petra",)),
+        policy.Rule("*/policies/*.md", conversations="block"),
+    )
+    now = facts(verdicts=(verdict("cyd"), verdict("dan")), rules=rules, paths=("finance/policies/a.md",))
+    assert review.requirements(now) == ("It needs an approval by an owner of finance/: petra.",)
+    now = facts(verdicts=(verdict("cyd"), verdict("petra")), rules=rules, paths=now.paths, open_conversations=2)
+    assert "2 conversations are still open" in review.requirements(now)[0]
+    assert review.requirements(facts(verdicts=(verdict("cyd"),), rules=rules, paths=("it/a.md",))) == ()
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (b"rules: 3", "a list of rules"),
+        (b"rules:\n  - approvals: 0", "between 1 and 20"),
+        (b"rules:\n  - matches: x", "unknown key"),
+        (b"rules:\n  - conversations: maybe", "block or allow"),
+        (b"a: [", "cannot be read as YAML"),
+        (b"\xff", "cannot be read as YAML"),
+    ],
+)
+def test_broken_rules_are_refused_with_a_sentence(raw: bytes, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        policy.read(raw)
+
+
+lines = st.lists(st.sampled_from("abcdef"), max_size=8).map("\n".join)
+
+
+@given(lines, lines, lines)
+def test_three_way_comparison_loses_nothing(base: str, mine: str, theirs: str) -> None:
+    parts = hunks(base, mine, theirs)
+    count = sum(part.conflict for part in parts)
+    if theirs == base:
+        assert (count, solve(parts, ())) == (0, mine)
+    if mine == base:
+        assert (count, solve(parts, ())) == (0, theirs)
+    if mine == theirs:
+        assert (count, solve(parts, ())) == (0, mine)
+    for part in parts:
+        assert not part.conflict or "\n".join(part.mine) in mine or not part.mine
+
+
+class Journey(RuleBasedStateMachine):
+    """People at random. Whatever they try, only approved text reaches the main line, and a verdict dies with an edit."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.app = small_app(Path(self.folder.name) / "home", NoProcesses())
+        self.words = 0
+        self.approved: set[tuple[int, str]] = set()
+
+    @initialize()
+    def start(self) -> None:
+        put(self.app, {"a.md": "# A\n\nfirst words\n", "b.md": "# B\n\nother words\n"})
+        self.app.merging.repair()
+
+    def text(self) -> bytes:
+        self.words += 1
+        return f"# A\n\nunique{self.words} words\n".encode()
+
+    def number(self, pick: int) -> int:
+        return pick % max(1, len(self.app.changes.all())) + 1
+
+    @rule(who=st.sampled_from(WRITERS), path=st.sampled_from(["a.md", "b.md", "c.md"]))
+    def propose(self, who: str, path: str) -> None:
+        self.app.changes.propose(PEOPLE[who], "A change", {path: self.text()})
+
+    @rule(who=st.sampled_from(WRITERS), pick=st.integers(0, 9), path=st.sampled_from(["a.md", "b.md"]))
+    def edit(self, who: str, pick: int, path: str) -> None:
+        try:
+            made = self.app.changes.edit(PEOPLE[who], self.number(pick), {path: self.text()})
+        except ConcordError:
+            return
+        assert not made.approvals, "an approval survived an edit"
+        assert made.state in ("draft", "in review")
+
+    @rule(
+        who=st.sampled_from(sorted(PEOPLE)),
+        pick=st.integers(0, 9),
+        move=st.sampled_from(["submit", "withdraw", "close", "reopen"]),
+    )
+    def move(self, who: str, pick: int, move: str) -> None:
+        try:
+            getattr(self.app.changes, move)(PEOPLE[who], self.number(pick))
+        except ConcordError:
+            return
+
+    @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9), good=st.booleans())
+    def judge(self, who: str, pick: int, good: bool) -> None:
+        number = self.number(pick)
+        act = self.app.reviewing.approve if good else self.app.reviewing.request_changes
+        try:
+            change = act(PEOPLE[who], number, "because")
+        except ConcordError:
+            return
+        assert who in JUDGES
+        assert PEOPLE[who].name not in (change.author_name, change.editors[-1])
+        if good:
+            self.approved.add((number, change.head))
+
+    @precondition(lambda self: self.app.changes.all())
+    @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9))
+    def merge(self, who: str, pick: int) -> None:
+        number = self.number(pick)
+        before = self.app.changes.get(number)
+        try:
+            merged = self.app.merging.merge(PEOPLE[who], number)
+        except ConcordError:
+            return
+        assert before.state == "approved"
+        assert (number, merged.head) in self.approved
+
+    @invariant()
+    def only_merged_text_is_on_the_main_line(self) -> None:
+        merged = sum(change.state == "merged" for change in self.app.changes.all())
+        assert len(self.app.store.log(self.app.store.head())) == merged + bool(self.app.store.head())
+
+    def teardown(self) -> None:
+        self.app.builder.build(self.app.team_settings.profile())
+        main = "".join(document.text for document in self.app.documents.all())
+        for n in range(1, self.words + 1):
+            found = self.app.searcher.search(f"unique{n}").hits
+            shown = any(f"unique{n} " in hit.text for hit in found)
+            assert shown == (f"unique{n} " in main)
+        assert self.app.verifying.problems() == ()
+        self.folder.cleanup()
+
+
+TestJourney = Journey.TestCase
+TestJourney.settings = settings(
+    max_examples=6, stateful_step_count=18, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
+
+
+@pytest.mark.slow
+def test_no_long_journey_gets_around_the_rules() -> None:
+    from hypothesis.stateful import run_state_machine_as_test
+
+    run_state_machine_as_test(
+        Journey,
+        settings=settings(
+            max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
+
+
+def test_the_last_editor_does_not_approve(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"a.md": "# A\n"})
+    one = app.reviews.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmore\n"})
+    app.reviews.changes.submit(PEOPLE["author"], one.id)
+    app.reviews.changes.edit(PEOPLE["reviewer"], one.id, {"a.md": b"# A\n\nmore still\n"})
+    with pytest.raises(Refused, match="Petra Voss made its last edit"):
+        app.reviews.discussion.approve(PEOPLE["reviewer"], one.id)
+    assert app.reviews.discussion.approve(PEOPLE["reviewer2"], one.id).state == "approved"
+
+
+def edited_by(app: App, actor: Actor) -> int:
+    """A change in review whose last edit somebody else made than its author."""
+    one = app.reviews.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmore\n"})
+    app.reviews.changes.submit(PEOPLE["author"], one.id)
+    app.reviews.changes.edit(actor, one.id, {"a.md": b"# A\n\nmore still\n"})
+    return one.id
+
+
+@pytest.mark.parametrize("email", ["eve@example.org.", "'Eve@Example.org", "root@localhost"])
+def test_the_last_editor_is_known_whatever_git_makes_of_the_address(tmp_path: Path, email: str) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"a.md": "# A\n"})
+    app.people.accounts.add(PEOPLE["admin"], "eve", "Eve", email, "reviewer")
+    for actor in (
+        app.people.accounts.actor("eve"),
+        Actor("root@localhost", "root", "root@localhost", "admin", "command line"),
+    ):
+        number = edited_by(app, actor)
+        with pytest.raises(Refused, match="made its last edit"):
+            app.reviews.discussion.approve(actor, number)
+        assert app.reviews.discussion.approve(PEOPLE["reviewer2"], number).state == "approved"
+
+
+def test_a_commit_that_came_by_another_door_is_the_work_of_all_who_have_its_address(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"a.md": "# A\n"})
+    app.people.accounts.add(PEOPLE["admin"], "root", "Root", "root@localhost.", "reviewer")
+    number = edited_by(app, PEOPLE["reviewer"])
+    person = Actor("root@localhost", "root", "root@localhost", "admin")
+    app.knowledge.store.commit(f"change/{number}", {"a.md": b"# A\n\nby hand\n"}, person.person, "pushed")
+    for actor in (person, app.people.accounts.actor("root")):
+        with pytest.raises(Refused, match="made its last edit"):
+            app.reviews.discussion.approve(actor, number)
+    assert app.reviews.discussion.approve(PEOPLE["reviewer"], number).state == "approved"
+
+
+def test_an_actor_is_known_by_account_whatever_the_name() -> None:
+    twin = Actor("other", PEOPLE["author"].name, "other@example.org", "reviewer")
+    assert review.own_work(facts(author="author", last_editors=("author",)), twin.id, twin.name) == ""

@@ -1,0 +1,696 @@
+"""Reviews, editor, freshness, audit and accounts under AppTest: they render, they act, they refuse in the rule's own words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.access import Actor
+from core.bootstrap import App, build
+from core.curation.review import MOVES, STATES, refusal
+from core.errors import BadInput, Cancelled, Refused
+from core.services.reviews.changes import Change
+from tests.conftest import ROOT, NoProcesses, kb_settings, put
+from tests.hostile import PAYLOADS, document
+
+Open = Callable[..., AppTest]
+PATH = "finance/records.md"
+TEXT = "---\nid: FIN-1\ntitle: Records\nowner: Ann\nreview_due: 2020-01-01\n---\n\n# Records\n\nKeep invoices 5 years.\n\nThen shred them.\n"
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small workspace with two documents and the demo's people; nothing is indexed."""
+    app = build(kb_settings(tmp_path_factory.mktemp("small") / "kb"), processes=NoProcesses())
+    app.platform.workspace.create()
+    put(app, {PATH: TEXT, "it/vpn.md": "# Using the VPN\n\nSee [records](../finance/records.md).\n"}, "start")
+    return app.settings.home
+
+
+@pytest.fixture
+def kb(furnished: Path, tmp_path: Path) -> App:
+    """A copy of it, to do with as a test likes."""
+    shutil.copytree(furnished, tmp_path / "kb")
+    return build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
+    """Open a page as a persona."""
+    from core.adapters.system.processes import Processes
+
+    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
+    monkeypatch.setenv("CONCORD_HOME", str(kb.settings.home))
+    monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
+
+    import streamlit as st
+
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+    def go(page: str, persona: str = "admin", **query: str) -> AppTest:
+        framed = page == "documents"  # it leads to other pages, which the frame must know
+        script = ROOT / "streamlit_app.py" if framed else ROOT / "pages" / f"{page}.py"
+        app = AppTest.from_file(str(script), default_timeout=60)
+        app.session_state["persona"] = persona
+        if framed:
+            app.run()
+            app.switch_page(f"pages/{page}.py")
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return go
+
+
+def who(app: App, name: str) -> Actor:
+    return app.people.accounts.actor(name)
+
+
+def drawn(app: AppTest, name: str) -> Any:
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == f"concord_{name}":
+            return json.loads(element.proto.json)
+    raise AssertionError(f"{name} was not drawn")
+
+
+def words(app: AppTest) -> str:
+    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error", "success", "text", "toast")
+    shown = [str(element.value) for kind in kinds for element in getattr(app, kind)]
+    kept = app.session_state["flash"] if "flash" in app.session_state else []  # noqa: SIM401  (it has no get)
+    return "\n".join(shown + [text for _, text in kept]).replace("\\", "")
+
+
+def started(kb: App, text: str = TEXT.replace("5 years", "7 years"), title: str = "Keep longer") -> Change:
+    return kb.reviews.changes.propose(who(kb, "author"), title, {PATH: text.encode()}, "The law **changed**.")
+
+
+def brought(kb: App, state: str) -> Change:
+    """A change in a state."""
+    change = started(kb)
+    if state == "closed":
+        return kb.reviews.changes.close(who(kb, "author"), change.id)
+    if state != "draft":
+        kb.reviews.changes.submit(who(kb, "author"), change.id)
+    return moved(kb, change.id, state)
+
+
+def moved(kb: App, number: int, state: str) -> Change:
+    """The same change, in another state."""
+    author, reviewer = who(kb, "author"), who(kb, "reviewer")
+    now = kb.reviews.changes.get(number).state
+    if now == "draft" and state != "draft":
+        kb.reviews.changes.submit(author, number)
+    if now == "closed":
+        kb.reviews.changes.reopen(author, number)
+    if state == "changes requested":
+        kb.reviews.discussion.request_changes(reviewer, number, "No.")
+    if state in ("approved", "merged"):
+        kb.reviews.discussion.approve(reviewer, number)
+    if state == "merged":
+        kb.reviews.merger.merge(author, number)
+    if state == "closed":
+        kb.reviews.changes.close(author, number)
+    if state == "draft" and kb.reviews.changes.get(number).state != "draft":
+        kb.reviews.changes.withdraw(author, number)
+    assert kb.reviews.changes.get(number).state == state
+    return kb.reviews.changes.get(number)
+
+
+# ---------------------------------------------------------------- queues
+
+
+def test_queues_show_what_waits_for_whom(visit: Open, kb: App) -> None:
+    brought(kb, "in review")
+    rows = drawn(visit("reviews", "reviewer"), "queue")["rows"]
+    assert [row["title"] for row in rows] == ["Keep longer"]
+    assert rows[0]["badge"]["text"] == "In review"
+    assert rows[0]["size"] == "1 document · +1 −1"
+    assert rows[0]["checks"] == "1 requirement not met"
+    assert drawn(visit("reviews", "reviewer2", queue="open"), "queue")["rows"]
+    assert drawn(visit("reviews", "author", queue="mine"), "queue")["rows"]
+    assert not drawn(visit("reviews", "author2", queue="mine"), "queue")["rows"]
+
+
+def test_empty_queues_say_what_to_do(visit: Open) -> None:
+    assert "New on the Documents page" in drawn(visit("reviews", "author", queue="mine"), "queue")["empty"]
+
+
+def test_readers_do_not_see_reviews(visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = brought(kb, "in review").id
+    app = AppTest.from_file(str(ROOT / "pages" / "reviews.py"), default_timeout=60)
+    app.session_state["persona"] = "reader"
+    app.query_params["change"] = str(number)
+    app.run()
+    assert "Not for this role" in words(app)
+    assert not app.get("bidi_component")
+
+
+@pytest.mark.parametrize("number", ["99", "0", "-1", "x", "9" * 30, "<script>"])
+def test_an_unknown_change_is_named(visit: Open, number: str) -> None:
+    assert f"There is no change {number}" in words(visit("reviews", change=number))
+
+
+# ---------------------------------------------------------------- one change
+
+
+def test_a_change_shows_fields_lines_blocks_and_talk(visit: Open, kb: App) -> None:
+    change = started(kb, TEXT.replace("5 years", "7 years").replace("owner: Ann", "owner: Bob"))
+    kb.reviews.discussion.comment(
+        who(kb, "reviewer"), change.id, "Why?\n```suggestion\nKeep invoices 10 years.\n```", path=PATH, line=10
+    )
+    app = visit("reviews", "author", change=str(change.id))
+    one = drawn(app, "review")["documents"][0]
+    assert one["fields"] == [{"name": "Owner", "before": "Ann", "after": "Bob"}]
+    assert [row["kind"] for row in one["rows"]].count("changed") == 1
+    assert [kind for kind, _ in one["rendered"]] == ["removed", "added", "equal"]
+    assert one["threads"][0]["line"] == 10
+    assert one["threads"][0]["remarks"][0]["suggestion"][0]["kind"] == "changed"
+    assert drawn(app, "header")["title"] == "Keep longer"
+    assert drawn(app, "prose")["nodes"]
+
+
+def test_new_moved_and_deleted_documents_are_recognised(visit: Open, kb: App) -> None:
+    author = who(kb, "author")
+    files = {PATH: None, "finance/kept.md": TEXT.encode(), "it/new.md": b"# New\n\nText.\n", "it/vpn.md": None}
+    number = kb.reviews.changes.propose(author, "Tidy up", files).id
+    documents = drawn(visit("reviews", "author", change=str(number)), "review")["documents"]
+    assert {(one["word"], one["path"], one["was"]) for one in documents} == {
+        ("Renamed", "finance/kept.md", PATH),
+        ("New", "it/new.md", ""),
+        ("Deleted", "it/vpn.md", ""),
+    }
+
+
+def test_a_document_that_cannot_be_read_says_why_and_still_shows_its_lines(visit: Open, kb: App) -> None:
+    change = started(kb, TEXT.replace("owner: Ann", "status: wip"))
+    one = drawn(visit("reviews", "author", change=str(change.id)), "review")["documents"][0]
+    assert "status is 'wip'" in one["problem"]
+    assert one["rows"]
+
+
+def test_the_checks_are_shown_on_the_change_and_in_the_queue(visit: Open, kb: App) -> None:
+    bad = TEXT.replace("review_due: 2020-01-01\n", "") + "\n#### Far\n\nSee [it](nowhere.md).\n"
+    number = started(kb, bad + "\nKey: AKIA" + "Q7ZXKPLMVTRWNBCD\n").id
+    app = visit("reviews", "author", change=str(number))
+    shown = drawn(app, "review")["documents"][0]["checks"]
+    assert [(one["severity"], one["line"]) for one in shown] == [("error", 17), ("warning", 13), ("warning", 15)]
+    assert [one["text"] for one in drawn(app, "header")["badges"]] == ["Draft", "1 error", "2 to mend"]
+    assert "finance/records.md, line 17: This looks like an AWS access key." in words(app)
+    row = drawn(visit("reviews", "author", queue="mine"), "queue")["rows"][0]
+    assert [one["text"] for one in row["extra"]] == ["1 error", "2 to mend"]
+    app.button(key=f"do_submit_{number}").click().run()
+    assert "It cannot be submitted yet. finance/records.md, line 17" in words(app)
+    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("2020", "2040").replace("5", "6").encode()})
+    badges = drawn(visit("reviews", "author", change=str(number)), "header")["badges"]
+    assert [one["text"] for one in badges] == ["Draft", "Checks passed"]
+
+
+def test_the_chunk_diff_names_what_changes(visit: Open, kb: App) -> None:
+    change = started(kb)
+    chunks = drawn(visit("reviews", "author", change=str(change.id), side="Chunks"), "chunkdiff")["documents"][0]
+    assert [one["word"] for one in chunks["chunks"]] == ["Changes"]
+
+
+def test_the_discussion_tells_what_happened_in_order(visit: Open, kb: App) -> None:
+    number = brought(kb, "changes requested").id
+    items = drawn(visit("reviews", "author", change=str(number), side="Discussion"), "discussion")["items"]
+    assert [one["text"] for one in items] == ["started this change", "asked for review", "requested changes"]
+    assert items[-1]["note"]
+
+
+def test_requirements_stand_beside_a_merge_that_waits(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    app = visit("reviews", "author", change=str(number))
+    assert "It needs 1 more approval" in words(app)
+    assert app.button(key=f"do_merge_{number}").disabled
+    kb.reviews.discussion.approve(who(kb, "reviewer"), number)
+    app = visit("reviews", "author", change=str(number))
+    assert "Nothing stands in the way" in words(app)
+    app.button(key=f"do_merge_{number}").click().run()
+    assert kb.reviews.changes.get(number).state == "merged"
+    assert "Indexing" in words(app) or app.get("progress")
+
+
+def test_a_review_from_submit_to_revert(visit: Open, kb: App) -> None:
+    number = started(kb).id
+    visit("reviews", "author", change=str(number)).button(key=f"do_submit_{number}").click().run()
+    app = visit("reviews", "reviewer", change=str(number))
+    app.text_area(key=f"note_request_changes_{number}").set_value("Cite the law.")
+    app.button(key=f"do_request_changes_{number}").click().run()
+    assert kb.reviews.changes.get(number).state == "changes requested"
+    app.button(key=f"do_approve_{number}").click().run()
+    assert kb.reviews.changes.get(number).approvals == ("Petra Voss",)
+    visit("reviews", "author", change=str(number)).button(key=f"do_merge_{number}").click().run()
+    app = visit("reviews", "author", change=str(number))
+    app.button(key=f"do_revert_{number}").click().run()
+    assert kb.reviews.changes.get(number + 1).reverts == number
+    assert drawn(app, "header")["title"] == "Revert “Keep longer”"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(Cancelled("Stop."), "was cancelled. An admin can"), (Refused("The disk is full."), "The disk is full. An admin can")]
+)  # fmt: skip
+def test_a_build_that_was_stopped_stays_so_and_says_what_to_do(
+    visit: Open, kb: App, error: Exception, said: str
+) -> None:
+    def stopped(*_: object) -> None:
+        raise error
+
+    number = brought(kb, "merged").id
+    app = visit("reviews", "author", change=str(number))
+    assert app.get("progress")
+    kb.platform.jobs.run(kb.platform.jobs.recent()[0].id, {"reindex": stopped})
+    for _ in range(3):
+        app.run()
+    assert said in words(app)
+    assert not app.get("progress"), "nothing ticks any more"
+    assert len(kb.platform.jobs.recent()) == 1
+
+
+def test_a_bypass_needs_a_reason_and_is_seen_for_ever(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    app = visit("reviews", "admin", change=str(number))
+    app.button(key=f"do_bypass_{number}").click().run()
+    assert "Say why the review rules are bypassed" in words(app)
+    assert kb.reviews.changes.get(number).state == "in review"
+    app.text_area(key=f"note_bypass_{number}").set_value("The auditor waits.")
+    app.button(key=f"do_bypass_{number}").click().run()
+    assert kb.reviews.changes.get(number).state == "merged"
+    assert "Reason: The auditor waits." in words(visit("reviews", "author2", change=str(number)))
+
+
+OFFERED = {"submit": "draft", "merge": "approved", "reopen": "closed"}  # where a button is drawn; else in review
+MEANWHILE = {"submit": "in review", "reopen": "draft"}  # what happens before it is clicked; else it is closed
+
+
+@pytest.mark.parametrize("move", [move for move in MOVES if move not in ("edit", "comment", "revert")])
+def test_a_click_on_a_button_from_before_is_refused_in_the_rules_own_words(visit: Open, kb: App, move: str) -> None:
+    number = brought(kb, OFFERED.get(move, "in review")).id
+    app = visit("reviews", "admin", change=str(number))
+    if move in ("bypass", "request changes"):
+        app.text_area(key=f"note_{move.replace(' ', '_')}_{number}").set_value("now")
+    state = MEANWHILE.get(move, "closed")
+    moved(kb, number, state)
+    app.button(key=f"do_{move.replace(' ', '_')}_{number}").click().run()
+    assert not app.exception
+    assert refusal(move, state) in words(app)
+    assert kb.reviews.changes.get(number).state == state
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, state: str) -> None:
+    from core.services.reviews.authoring import Target, save
+    from pages.ui.reviews import moves, talk
+
+    change, admin = brought(kb, state), who(kb, "admin")
+    visit("reviews", "admin", change=str(change.id))
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
+    ways = {
+        **{name: lambda name=name: moves.MOVES[name](admin, change.id, "now", change.head) for name in moves.MOVES},
+        "comment": lambda: talk.act(admin, change.id, said),
+        "edit": lambda: save(kb.reviews.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
+    }
+    assert set(ways) == set(MOVES), "every move of the table has a way through the page"
+    for move, way in ways.items():
+        if sentence := refusal(move, state):
+            with pytest.raises(Refused) as refused:
+                way()
+            assert str(refused.value) == sentence
+    assert kb.reviews.changes.get(change.id).state == state
+    assert kb.reviews.changes.get(change.id).head == change.head
+
+
+def test_nobody_approves_their_own_change_here_either(visit: Open, kb: App) -> None:
+    change = kb.reviews.changes.propose(who(kb, "reviewer"), "Mine", {PATH: TEXT.replace("5", "6").encode()})
+    kb.reviews.changes.submit(who(kb, "reviewer"), change.id)
+    app = visit("reviews", "reviewer", change=str(change.id))
+    assert "Nobody approves their own change: Petra Voss is its author." in words(app)
+    assert not [button for button in app.button if button.key == f"do_approve_{change.id}"]
+
+
+def test_an_approval_is_for_the_text_that_was_shown(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    app = visit("reviews", "reviewer", change=str(number))
+    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
+    app.button(key=f"do_approve_{number}").click().run()
+    assert "The change was edited after you opened it" in words(app)
+    assert kb.reviews.changes.get(number).approvals == ()
+
+
+def test_authors_cannot_approve_even_with_a_button_from_before(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    app = visit("reviews", "reviewer", change=str(number))
+    kb.people.accounts.set_role(who(kb, "admin"), "reviewer", "author")
+    app.button(key=f"do_approve_{number}").click().run()
+    assert "Only reviewers and admins may review a change; Petra Voss is an author." in words(app)
+
+
+def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
+    app = visit("reviews", "author", change=str(number), side="Conflicts")
+    assert "conflicts with what was merged meanwhile" in words(app)
+    assert [code.value for code in app.code] == ["Keep invoices 7 years.", "Keep invoices 6 years."]
+    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
+    app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("edit").run()
+    app.text_area(key=f"conflict_text_{seen}_0_0").set_value("Keep invoices 8 years.").run()
+    app.button(key=f"solve_{number}").click().run()
+    change = kb.reviews.changes.get(number)
+    assert change.conflicts == ()
+    assert "8 years" in kb.knowledge.store.read(change.head, PATH).decode()
+
+
+def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    text = kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH)
+    put(kb, {PATH: None}, "meanwhile")
+    app = visit("reviews", "author", change=str(number), side="Conflicts")
+    assert "The knowledge base no longer has this document here" in words(app)
+    app.button(key=f"solve_{number}").click().run()
+    change = kb.reviews.changes.get(number)
+    assert (change.conflicts, kb.knowledge.store.read(change.head, PATH)) == ((), text)
+
+
+def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
+    app = visit("reviews", "author", change=str(number), side="Conflicts")
+    edited = kb.reviews.changes.edit(who(kb, "author2"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
+    app.button(key=f"solve_{number}").click().run()
+    assert "look at the conflicts again" in words(app)
+    assert kb.reviews.changes.get(number).head == edited.head
+
+
+# ---------------------------------------------------------------- talk
+
+
+def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb: App) -> None:
+    from pages.ui.reviews import talk
+
+    number = brought(kb, "in review").id
+    visit("reviews", "author", change=str(number))
+    author, reviewer = who(kb, "author"), who(kb, "reviewer")
+    body = "Better:\n```suggestion\nKeep invoices 10 years.\n```"
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": body}
+    assert talk.act(reviewer, number, said) == "Comment added."
+    root = kb.reviews.discussion.comments(number)[0]
+    talk.act(author, number, {"do": "reply", "thread": root.id, "body": "Good."})
+    talk.act(author, number, {"do": "resolve", "thread": root.id})
+    talk.act(author, number, {"do": "reopen", "thread": root.id})
+    talk.act(author, number, {"do": "apply", "comment": root.id})
+    assert "10 years" in kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH).decode()
+    for bad in (
+        {},
+        {"do": "drop"},
+        {**said, "body": 7},
+        {**said, "line": "x"},
+        {**said, "line": -1},
+        {**said, "line": 1e99},
+    ):
+        with pytest.raises(BadInput):
+            talk.act(author, number, bad)
+    with pytest.raises(BadInput, match="does not touch"):
+        talk.act(author, number, {**said, "path": "../../etc/passwd"})
+    with pytest.raises(Refused, match="Only authors and above"):
+        talk.act(who(kb, "reader"), number, said)
+    moved(kb, number, "closed")
+    with pytest.raises(Refused, match="Only an open change can be discussed"):
+        talk.act(author, number, said)
+
+
+def test_a_comment_beside_older_text_is_refused_and_the_browser_is_told(visit: Open, kb: App) -> None:
+    from pages.ui.reviews import talk
+
+    number = brought(kb, "in review").id
+    shown = drawn(visit("reviews", "reviewer", change=str(number)), "review")
+    assert (shown["head"], shown["heard"]) == (kb.reviews.changes.get(number).head, ["", False])
+    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
+    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm.", "head": shown["head"], "n": "7"}
+    with pytest.raises(Refused, match="edited after you opened it"):
+        talk.answered(who(kb, "reviewer"), number, said)
+    assert talk.heard() == ["7", False]
+    talk.answered(who(kb, "reviewer"), number, {**said, "head": kb.reviews.changes.get(number).head, "n": "8"})
+    assert talk.heard() == ["8", True]
+
+
+def test_hostile_words_stay_words_in_titles_comments_and_diffs(visit: Open, kb: App) -> None:
+    author = who(kb, "author")
+    flat = " ".join(PAYLOADS)[:190]
+    text = document(1, "\n\n".join(PAYLOADS))
+    change = kb.reviews.changes.propose(author, flat, {PATH: text.encode()}, "\n\n".join(PAYLOADS))
+    kb.reviews.discussion.comment(author, change.id, "\n\n".join(PAYLOADS))
+    kb.reviews.discussion.comment(
+        author, change.id, "```suggestion\n<script>window.__pwned=1</script>\n```", path=PATH, line=12
+    )
+    for side in ("Documents", "Discussion", "Chunks"):
+        app = visit("reviews", "author", change=str(change.id), side=side)
+        assert not app.exception
+        assert not [one for one in app.markdown if "<script" in one.value or "](javascript" in one.value]
+    assert drawn(visit("reviews", "author", queue="open"), "queue")["rows"][0]["title"] == change.title
+
+
+# ---------------------------------------------------------------- writing
+
+
+def test_a_new_document_becomes_a_change(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", do="new")
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_title").set_value("Booking the boat").run()
+    app.selectbox(key=f"{key}_owner").set_value("Ann").run()
+    assert kb.knowledge.drafts.find(who(kb, "author"), "new") is not None, "what was typed is kept"
+    app.button(key="save").click().run()
+    assert not app.exception
+    change = kb.reviews.changes.all()[0]
+    assert change.title == "Add Booking the boat"
+    made = kb.knowledge.store.read(change.head, "booking-the-boat.md").decode()
+    assert made.startswith("---\ntitle: Booking the boat\nowner: Ann\n---\n")
+    assert kb.knowledge.drafts.find(who(kb, "author"), "new") is None
+    assert drawn(app, "header")["title"] == "Add Booking the boat", "saving leads to the change"
+
+
+def test_a_name_that_is_taken_is_refused_and_the_text_stays(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", do="new")
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_title").set_value("Records").run()
+    app.selectbox(key=f"{key}_folder").set_value("finance").run()
+    app.button(key="save").click().run()
+    assert "There already is a document at finance/records.md" in words(app)
+    assert kb.reviews.changes.all() == ()
+    assert kb.knowledge.drafts.find(who(kb, "author"), "new")
+
+
+def test_an_edit_keeps_what_was_not_touched_and_is_offered_again(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", doc="FIN-1", do="edit")
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_title").set_value("Records, kept").run()
+    again = visit("documents", "author", doc="FIN-1", do="edit")
+    assert "what you typed and did not save" in words(again)
+    put(kb, {PATH: TEXT.replace("Then shred", "Then burn")}, "meanwhile")
+    again.button(key="save").click().run()
+    assert not again.exception
+    change = kb.reviews.changes.all()[0]
+    assert kb.knowledge.store.read(change.head, PATH).decode() == TEXT.replace(
+        "title: Records", 'title: "Records, kept"'
+    )
+    assert change.conflicts == (), "what was merged meanwhile is kept by the merge"
+
+
+def test_a_draft_can_be_thrown_away(visit: Open, kb: App) -> None:
+    kb.knowledge.drafts.keep(
+        who(kb, "author"), f"0:{PATH}", json.dumps({"text": TEXT + "more\n", "base": kb.knowledge.store.head()})
+    )
+    app = visit("documents", "author", doc="FIN-1", do="edit")
+    assert "more" in drawn(app, "editor")["text"]
+    app.button(key="discard").click().run()
+    assert "more" not in drawn(app, "editor")["text"]
+    assert kb.knowledge.drafts.find(who(kb, "author"), f"0:{PATH}") is None
+
+
+def test_a_document_of_a_change_is_edited_in_that_change(visit: Open, kb: App) -> None:
+    change = started(kb)
+    app = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
+    assert "7 years" in drawn(app, "editor")["text"]
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_title").set_value("Kept").run()
+    app.button(key="save").click().run()
+    assert "title: Kept" in kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
+    assert len(kb.reviews.changes.all()) == 1
+
+
+def test_a_new_document_starts_from_a_template_and_keeps_its_title(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", do="new")
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_title").set_value("Booking the boat").run()
+    app.segmented_control(key=f"{key}_template").set_value("runbook").run()
+    assert "## First five minutes" in drawn(app, "editor")["text"]
+    assert drawn(app, "editor")["title"] == "Booking the boat"
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    assert app.selectbox(key=f"{key}_type").value == "runbook"
+    app.segmented_control(key=f"{key}_template").set_value("faq").run()
+    assert "## Who decides?" in drawn(app, "editor")["text"], "a template that nobody touched can be exchanged"
+    left = json.dumps({"text": "# Mine\n\nMy own words.\n", "base": kb.knowledge.store.head()})
+    kb.knowledge.drafts.keep(who(kb, "author"), "new", left)
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.segmented_control(key=f"{key}_template").set_value("sop").run()
+    assert "My own words." in drawn(app, "editor")["text"], "what somebody wrote is not thrown away for a template"
+
+
+def test_what_is_typed_is_checked_while_it_is_typed(visit: Open, kb: App) -> None:
+    kb.knowledge.drafts.keep(
+        who(kb, "author"),
+        f"0:{PATH}",
+        json.dumps({"text": TEXT.replace("2020", "2040") + "\n#### Far\n\nText.\n", "base": kb.knowledge.store.head()}),
+    )
+    checks = drawn(visit("documents", "author", doc="FIN-1", do="edit"), "editor")["checks"]
+    assert [(line, severity) for line, severity, _ in checks] == [(14, "warning")]
+
+
+@pytest.mark.parametrize("mend", [True, False])
+def test_moving_a_document_offers_to_mend_the_links_to_it(visit: Open, kb: App, mend: bool) -> None:
+    app = visit("documents", "author", doc="FIN-1")
+    assert app.checkbox(key="move_mend_FIN-1").label == "Mend the links of 1 document that leads here"
+    app.checkbox(key="move_mend_FIN-1").set_value(mend).run()
+    app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
+    app.button(key="move").click().run()
+    change = kb.reviews.changes.all()[0]
+    text = kb.knowledge.store.read(change.head, "it/vpn.md").decode()
+    assert ("../finance/kept/records.md" in text) == mend
+    assert len(change.documents) == (2 if mend else 1)
+
+
+def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", doc="FIN-1")
+    app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
+    app.button(key="move").click().run()
+    assert kb.reviews.changes.all()[0].documents[0].old_path == PATH
+    app = visit("documents", "author", doc="FIN-1")
+    app.button(key="status").click().run()
+    assert "status: retired" in kb.knowledge.store.read(kb.reviews.changes.all()[0].head, PATH).decode()
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "six")
+    app = visit("documents", "author", doc="FIN-1", tab="History")
+    app.button(key="restore").click().run()
+    assert "5 years" in kb.knowledge.store.read(kb.reviews.changes.all()[0].head, PATH).decode()
+
+
+def test_what_was_typed_for_one_document_stays_with_it(visit: Open, kb: App) -> None:
+    for years in ("6", "7", "8"):
+        put(kb, {PATH: TEXT.replace("5 years", f"{years} years")}, years)
+        put(kb, {"it/vpn.md": f"# Using the VPN\n\nSee [records](../finance/records.md) {years}.\n"}, years)
+    app = visit("documents", "author", doc="FIN-1", tab="History")
+    for label, typed in (("New path", "finance/kept.md"), ("Title of the change", "Mine"), ("Why (optional)", "Old")):
+        for box in (one for one in app.text_input if one.label == label):
+            box.set_value(typed)
+    for box, version in zip(app.selectbox, (1, 2), strict=True):
+        box.set_value(version)
+    app.run()
+    assert [one.value for one in app.selectbox] == [1, 2]
+    app.query_params["doc"] = "it/vpn"
+    app.run()
+    assert not app.exception, app.exception
+    assert [one.value for one in app.text_input] == ["it/vpn.md"] + [""] * 6
+    assert [one.value for one in app.selectbox] == [3, 4]
+
+
+def test_history_says_who_approved_and_who_wrote_each_line(visit: Open, kb: App) -> None:
+    brought(kb, "merged")
+    app = visit("documents", "reader", doc="FIN-1", tab="History")
+    assert "Avery Lindqvist · Approved by Petra Voss" in [item["sub"] for item in drawn(app, "listing")["items"]]
+    app.toggle(key="blame").set_value(True).run()
+    lines = drawn(app, "blame")["lines"]
+    assert next(line["who"] for line in lines if "7 years" in line["text"]) == "Avery Lindqvist"
+
+
+def test_readers_have_no_buttons_and_no_editor(visit: Open) -> None:
+    app = visit("documents", "reader", doc="FIN-1")
+    assert not [button for button in app.button if button.key in ("edit", "move", "status")]
+    app = visit("documents", "reader", doc="FIN-1", do="edit")
+    assert "Only authors and above may propose a change; Robin Falk is a reader." in words(app)
+
+
+def test_a_document_names_the_open_changes_that_edit_it(visit: Open, kb: App) -> None:
+    started(kb)
+    links = visit("documents", "author", doc="FIN-1").get("page_link")
+    assert any("Keep longer" in link.proto.label for link in links)
+
+
+# ---------------------------------------------------------------- freshness, audit, accounts
+
+
+def test_the_board_lists_what_is_due_and_confirming_is_recorded(visit: Open, kb: App) -> None:
+    data = drawn(visit("freshness", "reviewer"), "freshness")
+    assert [(row["doc"], row["kind"]) for row in data["rows"]] == [("FIN-1", "overdue"), ("it/vpn", "no owner")]
+    assert data["may"] is True
+    assert drawn(visit("freshness", "author"), "freshness")["may"] is False
+    kb.reviews.merger.confirm(who(kb, "reviewer"), PATH, date(2030, 1, 1))
+    assert [row["doc"] for row in drawn(visit("freshness", "reviewer"), "freshness")["rows"]] == ["it/vpn"]
+    with pytest.raises(Refused, match="Only reviewers and admins may confirm a document"):
+        kb.reviews.merger.confirm(who(kb, "author"), PATH, date(2031, 1, 1))
+
+
+def test_the_audit_is_filtered_and_exported(visit: Open, kb: App) -> None:
+    brought(kb, "merged")
+    app = visit("audit")
+    assert {"propose", "submit", "approve", "merge"} <= set(app.dataframe[0].value["Action"])
+    app.selectbox(key="audit_action").set_value("merge").run()
+    assert set(app.dataframe[0].value["Action"]) == {"merge"}
+    app.selectbox(key="audit_who").set_value("reviewer").run()
+    assert "Nothing in the audit fits" in words(app)
+
+
+@pytest.mark.parametrize("page", ["audit", "accounts"])
+@pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
+def test_only_admins_reach_audit_and_accounts(visit: Open, page: str, persona: str) -> None:
+    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+    app.session_state["persona"] = persona
+    app.run()
+    assert "Not for this role" in words(app)
+    assert not app.button
+    assert not app.dataframe
+
+
+def test_accounts_are_added_changed_and_switched_off(visit: Open, kb: App) -> None:
+    app = visit("accounts")
+    app.selectbox(key="role_author2").set_value("reviewer").run()
+    assert kb.people.accounts.get("author2").role == "reviewer"
+    app.toggle(key="active_reader").set_value(False).run()
+    assert kb.people.accounts.get("reader").active is False
+    app.text_input(key="password_author").set_value("short")
+    app.button(key="set_author").click().run()
+    assert "shorter than 10 characters" in words(app)
+    for name, value in (("id", "new.one"), ("name", "New One"), ("email", "new@example.org")):
+        app.text_input(key=f"add_{name}").set_value(value)
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert kb.people.accounts.get("new.one").role == "reader"
+
+
+def test_every_control_of_an_account_names_it(visit: Open, kb: App) -> None:
+    app = visit("accounts")
+    for account in kb.people.accounts.all():
+        for control in (app.selectbox(key=f"role_{account.id}"), app.toggle(key=f"active_{account.id}")):
+            assert account.name in control.label
+        assert account.name in app.text_input(key=f"password_{account.id}").label
+
+
+def test_the_last_admin_stays_one_and_a_taken_role_counts_at_once(visit: Open, kb: App) -> None:
+    app = visit("accounts")
+    app.selectbox(key="role_admin").set_value("reader").run()
+    assert "This is the last admin" in words(app)
+    assert kb.people.accounts.get("admin").role == "admin"
+    assert app.selectbox(key="role_admin").value == "admin"
+    app.toggle(key="active_admin").set_value(False).run()
+    assert kb.people.accounts.get("admin").active
+    assert app.toggle(key="active_admin").value is True
+    kb.people.accounts.set_role(who(kb, "admin"), "author2", "admin")
+    kb.people.accounts.set_role(who(kb, "author2"), "admin", "reader")
+    app.toggle(key="active_reader").set_value(False).run()
+    assert kb.people.accounts.get("reader").active is True
