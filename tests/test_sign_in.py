@@ -106,8 +106,7 @@ def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
     assert [one.value for one in app.title] == ["Sign in"]
 
 
-def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "routes_exist", True)
+def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App) -> None:
     zoe, start = desk.accounts.actor("zoe"), time.time()
     held = direct.token(zoe)
     assert held
@@ -116,9 +115,7 @@ def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypa
     assert direct.holder(held, desk.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
     desk.accounts.set_active(demo("admin"), "zoe", False)
     assert direct.holder(held, desk.accounts, lambda: start + 2) is None
-    assert (
-        direct.holder(direct.token(desk.accounts.actor("root")) or "", desk.accounts, lambda: start + 13 * 3600) is None
-    )
+    assert direct.holder(direct.token(desk.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600) is None
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
@@ -243,9 +240,7 @@ def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: P
         assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
 
 
-def test_words_of_an_error_are_shown_as_they_are(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "routes_exist", False)  # the launcher switches it on
-
+def test_words_of_an_error_are_shown_as_they_are(desk: App) -> None:
     def page() -> None:
         from core.errors import BadInput
         from pages.ui import launcher

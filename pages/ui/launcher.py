@@ -144,7 +144,6 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 check_address()
-direct.routes_exist = True
 st.navigation([lambda: None])  # switches the discovery of pages/ off before the first session exists
 app = st.App(
     ROOT / "streamlit_app.py",
