@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,6 @@ from core.errors import Refused
 from core.services.accounts import DEMO, MIN_PASSWORD
 from core.settings import load
 from pages.ui import direct
-from tests import browser
 from tests.conftest import ROOT, demo
 
 PASSWORD = "correct horse battery"
@@ -230,22 +228,12 @@ def test_a_provider_lets_in_whom_an_account_names(
         assert (last.who, last.detail) == ("zoe@example.org", "no account that is on")
 
 
-def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: Path) -> None:
-    log, home = tmp_path / "server.log", desk.settings.home
-    open_to_all = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}
-    refused = pytest.raises(RuntimeError, match="only runs on this machine's own address, not on 0.0.0.0")
-    with refused, browser.server(home, log, CONCORD_SIGN_IN="demo", **open_to_all):
-        pass
-    with browser.server(home, log, CONCORD_SIGN_IN="local", **open_to_all) as url:
-        assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
-
-
-def test_words_of_an_error_are_shown_as_they_are(desk: App) -> None:
+def test_words_of_an_error_are_shown_as_they_are() -> None:
     def page() -> None:
         from core.errors import BadInput
-        from pages.ui import launcher
+        from pages.ui import errors
 
-        launcher.on_script_error(BadInput("No document *a* at [here](https://example.org)."))
+        errors.show(BadInput("No document *a* at [here](https://example.org)."))
 
     shown = AppTest.from_function(page, default_timeout=60).run().error[0].value
     assert shown == r"No document \*a\* at \[here\](https\://example.org)."
