@@ -127,13 +127,13 @@ class MappedIndex:
 
     def document_of(self, chunk: int) -> int:
         """The number of the document that a chunk belongs to."""
-        found: int = self._doc_of.item(chunk)
-        return found
+        document: int = self._doc_of.item(chunk)
+        return document
 
     def chunks_of(self, document: int) -> list[int]:
         """The chunks of a document, in the order of the text."""
-        found = np.flatnonzero(self._doc_of == document)
-        ordered: list[int] = found[np.argsort(self._starts[found], kind="stable")].tolist()
+        chunks = np.flatnonzero(self._doc_of == document)
+        ordered: list[int] = chunks[np.argsort(self._starts[chunks], kind="stable")].tolist()
         return ordered
 
     # ------------------------------------------------------------ who may be found
@@ -256,8 +256,8 @@ class DenseLeg:
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The exact cosine of given chunks, in double precision: the same on any number of threads."""
         rows = self.index._vectors[np.array(chunks, dtype=np.int64)].astype(np.float64)
-        found: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
-        return found
+        cosines: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
+        return cosines
 
     def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
         pairs = zip(chunks.tolist(), self.score(chunks.tolist()), strict=True)

@@ -65,7 +65,7 @@ def _spread(size: int) -> np.ndarray | None:
         return None
     import numpy as np
 
-    return np.arange(size) % -(-size // DENSE_LIMIT) == 0
+    return np.asarray(np.arange(size) % -(-size // DENSE_LIMIT) == 0)
 
 
 def _compared(
