@@ -17,6 +17,7 @@ from core.evaluation import known_items
 from core.evaluation.reading import from_frontmatter
 from core.ports import Index
 from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_difference
+from core.retrieval.legs import LEGS
 from core.services.index import agreement
 from tests.conftest import ROOT, HashEmbedder, put, small_app
 
@@ -117,6 +118,11 @@ def test_duplicates_stand_in_the_order_of_ids_even_where_the_ranking_ends(app: A
     for leg, asked in (("bm25", "cash report"), ("dense", vector)):
         for engine in ENGINES[leg]:
             assert list(getattr(index, leg)(asked, engine).search(3, None)) == [0, 1, 2], engine
+
+
+def test_every_engine_that_a_configuration_may_name_answers() -> None:
+    for name, leg in LEGS.items():
+        assert set(leg.engines) <= set(ENGINES.get(name, ())), name
 
 
 def test_an_unknown_engine_is_refused_with_those_there_are(starter: Index) -> None:
