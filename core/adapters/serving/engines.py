@@ -22,7 +22,7 @@ from core.ports import Leg, Ranking
 from core.retrieval.engines import DUCKDB
 from core.types import LexicalOptions
 
-RANK_BM25_LIMIT = 20_000  # chunks; it keeps a dictionary per chunk, 9 KB each
+RANK_BM25_LIMIT = 50_000  # chunks; it keeps a dictionary for each, 5 KB: 240 MB
 
 
 class Engines:
