@@ -44,6 +44,6 @@ def warm_up() -> None:
 
     from pages.ui.workspace import app
 
-    app().warm()
+    app().platform.workspace.warm()
     gc.collect()
     gc.freeze()
