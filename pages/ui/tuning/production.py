@@ -16,7 +16,7 @@ from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import proven
 from pages.ui import acts, empty, flash, identity, style
-from pages.ui.evaluation.state import names
+from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import Frame
 from pages.ui.workspace import app, evidence
 
