@@ -1,4 +1,4 @@
-"""What serves now, whether it is current, and the three things an admin does about it."""
+"""Which generation serves, whether it is current, and the buttons: rebuild, rebuild everything, verify."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from pages.ui.workspace import app
 
 
 def draw() -> None:
-    """The state in one sentence, and the acts."""
     current = app()
-    index = current.knowledge.home.index_state()
-    serving = index.serving
+    state = current.knowledge.home.index_state()
+    serving = state.serving
     if serving is None:
         st.warning(
             "There is no index yet, so nothing can be found. Rebuild to make one.", icon=":material/database_off:"
         )
-    elif index.pinned:
+    elif state.pinned:
         st.warning(
             f"Generation {serving.number} was rolled back to by hand and stays until the next rebuild.",
             icon=":material/history:",
         )
-    elif index.behind:
+    elif state.behind:
         st.info(
-            f"{style.count(index.behind, 'change')} cannot be found yet. Generation {serving.number} serves meanwhile.",
+            f"{style.count(state.behind, 'change')} cannot be found yet. Generation {serving.number} serves until then.",
             icon=":material/hourglass_top:",
         )
     else:
@@ -39,7 +38,7 @@ def draw() -> None:
                 "Make the newest state searchable?",
                 [
                     "Only changed documents are read again; nothing is embedded twice.",
-                    "Searches go on with the present generation until the new one is complete.",
+                    "Searches go on with the current generation until the new one is complete.",
                 ],
                 "Rebuild",
                 rebuild,
@@ -50,7 +49,7 @@ def draw() -> None:
                 [
                     f"All {current.knowledge.home.overview().documents} documents are chunked again.",
                     "Vectors that are already known are reused.",
-                    "Searches go on with the present generation until the new one is complete.",
+                    "Searches go on with the current generation until the new one is complete.",
                 ],
                 "Rebuild everything",
                 rebuild_full,
@@ -61,15 +60,12 @@ def draw() -> None:
 
 
 def rebuild(actor: Actor) -> str:
-    """Start a build of what changed."""
     return f"Rebuild started as job {app().index.admin.rebuild(actor).id}."
 
 
 def rebuild_full(actor: Actor) -> str:
-    """Start a full build."""
     return f"Full rebuild started as job {app().index.admin.rebuild(actor, full=True).id}."
 
 
 def verify(actor: Actor) -> str:
-    """Start a check."""
     return f"Verification started as job {app().index.admin.verify(actor).id}. The result appears under Jobs."
