@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.chunking import CHUNKERS, chunker, parameters
-from core.chunking.tools import Tools
+from core.chunking import CHUNKERS, parameters
 from core.curation.duplicates import CHOICES
 from core.curation.uploads import UploadItem, document_of
 from core.errors import ConcordError
@@ -14,6 +13,7 @@ from pages.ui import flash, keys
 from pages.ui.components.chunk_view import chunk_view
 from pages.ui.components.reader import reader
 from pages.ui.components.upload_view import findings_view, kind, matching_passages
+from pages.ui.documents.chunks import cut
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
@@ -140,9 +140,7 @@ def chunks(item: UploadItem, n: int) -> None:
             for key, value in defaults.items()
         }
     try:
-        embedder = app().models.registry.embedder(production.embedder)
-        tools = Tools(embedder.tokens, embedder.documents)
-        pieces = chunker(ChunkerSpec(name, params), tools, production.context)(document)
+        pieces = cut(document, ChunkerSpec(name, params), production.context)
     except ConcordError as error:
         st.warning(flash.plain(str(error)))
         return
