@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import profiles
-from core.chunking import CHUNKERS, chunker, parameters
+from core.chunking import CHUNKERS, chunker, known
 from core.chunking.tools import Tools
 from core.errors import ConcordError
 from core.types import Chunk, ChunkerSpec, Document
@@ -23,7 +22,7 @@ def draw(document: Document) -> None:
             name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190)
             params = {
                 key: int(st.number_input(key.replace("_", " "), 0, 5000, value, key=f"chunker_{name}_{key}", width=140))
-                for key, value in parameters(name).items()
+                for key, value in known(name).defaults.items()
             }
         try:
             sides.append(
@@ -39,6 +38,6 @@ def draw(document: Document) -> None:
 
 def cut(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
     """The chunks of a document, as an index would hold them."""
-    embedder = app().models.registry.embedder(profiles.dense(app().platform.settings.production().profile))
+    embedder = app().models.registry.of(app().platform.settings.production().profile)
     tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
     return chunker(spec, tools, context)(document)

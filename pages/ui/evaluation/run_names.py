@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core import profiles, strict
+from core import profiles
 from core.evaluation.runs import Run, label
 from core.evaluation.series import distinct
+from core.retrieval import config as configs
 from core.types import SearchConfig
 from pages.ui.configurations import choices
 from pages.ui.workspace import app
@@ -26,7 +27,7 @@ def names(runs: Sequence[Run]) -> dict[str, str]:
     titles = {_digest(config): title for title, config in choices().items() if title != "Production"}
     methods = {run.id: f"{_profile(run)}{titles.get(_digest(run.config), label(run.config))}" for run in runs}
     unique, now = distinct(runs, methods), app().platform.settings.production()
-    production = (profiles.identity(now.profile), strict.digest(now.config))
+    production = (profiles.identity(now.profile), configs.identity(now.config))
     return {
         run.id: unique[run.id] + (" · production" if (run.profile_digest, run.config_digest) == production else "")
         for run in runs
@@ -39,4 +40,4 @@ def _profile(run: Run) -> str:
 
 def _digest(config: SearchConfig) -> str:
     """A configuration whatever its depth and length."""
-    return strict.digest(replace(config, depth=1, k=1, rerank_depth=1))
+    return configs.identity(replace(config, depth=1, k=1, rerank_depth=1))
