@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.access import ROLES, Actor
 from core.services.people.accounts import Account
-from pages.ui import acts, flash, identity
+from pages.ui import actions, flash, identity
 from pages.ui.workspace import app
 
 me = identity.require("manage accounts")
@@ -18,12 +18,12 @@ ABOUT = {
 
 def role_changed(name: str) -> None:
     role = str(st.session_state[f"role_{name}"])
-    acts.do(lambda actor: f"{app().people.accounts.set_role(actor, name, role).name} is {role} now.")
+    actions.do(lambda actor: f"{app().people.accounts.set_role(actor, name, role).name} is {role} now.")
 
 
 def switched(name: str) -> None:
     active = bool(st.session_state[f"active_{name}"])
-    acts.do(
+    actions.do(
         lambda actor: (
             f"The account of {app().people.accounts.set_active(actor, name, active).name} is {'on' if active else 'off'}."
         )
@@ -32,7 +32,7 @@ def switched(name: str) -> None:
 
 def password_set(name: str) -> None:
     password = str(st.session_state.pop(f"password_{name}", ""))
-    acts.do(lambda actor: _set_password(actor, name, password))
+    actions.do(lambda actor: _set_password(actor, name, password))
 
 
 def _set_password(actor: Actor, name: str, password: str) -> str:
@@ -44,7 +44,7 @@ def added() -> None:
     form = {
         field: str(st.session_state.get(f"add_{field}", "")) for field in ("id", "name", "email", "role", "password")
     }
-    acts.do(lambda actor: _add(actor, form))
+    actions.do(lambda actor: _add(actor, form))
 
 
 def _add(actor: Actor, form: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.services.knowledge.home import Overview
 from core.types import Document
-from pages.ui import acts, flash, identity, keys, style
+from pages.ui import actions, flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
@@ -53,7 +53,7 @@ def ask_to_confirm(path: str) -> None:
         if st.button("Cancel", key="confirm_no"):
             st.rerun()
         if st.button("Still right", type="primary", key="confirm_yes") and until:
-            acts.do(lambda actor: confirm(actor, path, until))
+            actions.do(lambda actor: confirm(actor, path, until))
             st.rerun()
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
 from pages.ui.direct import token
-from pages.ui.places import address
+from pages.ui.passage_links import address
 from pages.ui.workspace import app
 
 me = identity.require("search")

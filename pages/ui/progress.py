@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.platform.jobs import Job, seconds_left
-from pages.ui import acts, flash, identity
+from pages.ui import actions, flash, identity
 from pages.ui.workspace import app
 
 NAMES = {
@@ -70,7 +70,7 @@ def _duration(seconds: float) -> str:
 
 
 def stop(job: int) -> None:
-    acts.do(partial(_stop, job=job))
+    actions.do(partial(_stop, job=job))
 
 
 def _stop(actor: Actor, job: int) -> str:

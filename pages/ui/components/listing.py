@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.components import component
-from pages.ui.places import address
+from pages.ui.passage_links import address
 
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:

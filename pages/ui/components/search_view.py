@@ -13,7 +13,7 @@ from core.services.search.page import Group, PagePassage, PageResults
 from core.types import Filters
 from pages.ui import keys, style
 from pages.ui.components import component
-from pages.ui.places import place
+from pages.ui.passage_links import place
 
 TITLES = {
     "types": "Type",

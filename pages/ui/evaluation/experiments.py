@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation import charts as figures
 from core.services.evaluation.experiments import EXPERIMENTS
-from pages.ui import acts, charts, empty, flash, identity, progress, style
+from pages.ui import actions, charts, empty, flash, identity, progress, style
 from pages.ui.workspace import app
 
 ICONS = {"compliance": "rule", "chunking": "content_cut", "cascade": "stacks", "pairs": "join_inner"}
@@ -42,7 +42,7 @@ def _card(name: str, queryset: str, limit: int) -> None:
     st.caption(experiment.about)
     on = f"On {queryset}." if queryset else "On known items, which are made first."
     if st.button("Run", key=f"do_{name}", icon=":material/play_arrow:", help=on):
-        acts.do(partial(start, name=name, queryset=queryset, limit=limit))
+        actions.do(partial(start, name=name, queryset=queryset, limit=limit))
         st.rerun()
 
 

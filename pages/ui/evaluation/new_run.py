@@ -11,7 +11,7 @@ from core.access import Actor
 from core.evaluation.querysets import UNITS
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column
-from pages.ui import acts, style
+from pages.ui import actions, style
 from pages.ui.configurations import built_profiles, choices
 from pages.ui.workspace import app
 
@@ -51,7 +51,7 @@ def draw(queryset: str, first: bool) -> None:
 def _start(queryset: str) -> None:
     chosen, profiles = st.session_state["run_configurations"], st.session_state["run_profiles"]
     pairs = pairs_of(chosen, profiles, same_depth=bool(st.session_state["run_depth"]))
-    acts.do(partial(start, queryset=queryset, pairs=pairs, unit=str(st.session_state["run_unit"])))
+    actions.do(partial(start, queryset=queryset, pairs=pairs, unit=str(st.session_state["run_unit"])))
 
 
 def pairs_of(names: list[str], profiles: list[str], *, same_depth: bool) -> list[tuple[str, str]]:

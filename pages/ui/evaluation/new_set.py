@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor
-from pages.ui import acts, flash, keys, style
+from pages.ui import actions, flash, keys, style
 from pages.ui.workspace import app
 
 KINDS = {"known-items": "Known items", "frontmatter": "Answers that authors wrote", "qa": "Questions and answers"}
@@ -30,7 +30,7 @@ def draw() -> None:
             "From playground judgments",
             icon=":material/thumbs_up_down:",
             key="make_playground",
-            on_click=acts.do,
+            on_click=actions.do,
             args=(from_playground,),
             disabled=not judged,
             help=f"{style.count(len(judged), 'judgment')} of {style.count(len({grade.query for grade in judged}), 'query')}"
@@ -55,7 +55,7 @@ def _generate() -> None:
         count = int(first.number_input(most, 1, 1000, 20 if kind == "qa" else 120, key=f"make_many_{kind}"))
         seed = int(second.number_input("Seed", 0, value=42, key="make_seed", help="The same seed, the same questions."))
     if st.button("Generate", key="make_go", type="primary"):
-        acts.do(partial(generate, kind=kind, name=name.strip(), seed=seed, count=count))
+        actions.do(partial(generate, kind=kind, name=name.strip(), seed=seed, count=count))
         st.rerun()
 
 
@@ -67,7 +67,7 @@ def _import() -> None:
     )
     name = st.text_input("Name", key="import_name", placeholder="the file's name")
     if file and st.button("Import", key="import_go", type="primary"):
-        acts.do(partial(import_file, filename=file.name, content=file.getvalue(), name=name.strip()))
+        actions.do(partial(import_file, filename=file.name, content=file.getvalue(), name=name.strip()))
         st.rerun()
 
 

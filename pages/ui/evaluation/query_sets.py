@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.querysets import QuerySet, by_category
 from core.evaluation.writing import WRITERS
-from pages.ui import acts, empty, flash, progress, style
+from pages.ui import actions, empty, flash, progress, style
 from pages.ui.evaluation import new_set
 from pages.ui.workspace import app, generation, unmapped
 
@@ -51,7 +51,7 @@ def _query_set(queryset: QuerySet) -> None:
             for form in WRITERS:
                 _download(queryset.name, form)
         if st.button("Delete", icon=":material/delete:", type="tertiary", key="set_drop"):
-            acts.confirm(
+            actions.confirm(
                 f"Delete the query set {queryset.name}?",
                 [
                     f"{style.count(len(queryset.questions), 'question')} and {style.count(len(queryset.judgments), 'judgment')} are deleted.",
@@ -140,7 +140,7 @@ def _questions(queryset: QuerySet) -> None:
 
 
 def _save_guidelines(name: str) -> None:
-    acts.do(partial(set_guidelines, name=name, text=str(st.session_state[f"guide_{name}"])))
+    actions.do(partial(set_guidelines, name=name, text=str(st.session_state[f"guide_{name}"])))
 
 
 def set_guidelines(actor: Actor, name: str, text: str) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import acts, style
+from pages.ui import actions, style
 from pages.ui.workspace import app
 
 
@@ -60,7 +60,7 @@ def draw() -> None:
         )
         if st.button("Roll back", icon=":material/history:", key="rollback"):
             target = next(generation for generation in others if generation.number == number)
-            acts.confirm(
+            actions.confirm(
                 f"Serve generation {number} from now on?",
                 [
                     f"Everybody searches the state of {style.moment(target.built)} again: {style.count(target.documents, 'document')}.",

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.platform.jobs import Job, seconds_left
-from pages.ui import acts, flash, identity, progress, style
+from pages.ui import actions, flash, identity, progress, style
 from pages.ui.workspace import app
 
 NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
@@ -52,7 +52,7 @@ def _running(job: Job) -> None:
             flash.plain(status + (f" · about {left:.0f} s left" if left else "")),
         )
         if st.button("Cancel", key=f"cancel_{job.id}", icon=":material/cancel:"):
-            acts.do(partial(cancel, job=job.id))
+            actions.do(partial(cancel, job=job.id))
             st.rerun()
 
 

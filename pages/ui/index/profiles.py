@@ -11,7 +11,7 @@ from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known
 from core.errors import ConcordError
 from core.types import ChunkerSpec, Profile
-from pages.ui import acts, flash, style
+from pages.ui import actions, flash, style
 from pages.ui.workspace import app
 
 
@@ -42,7 +42,7 @@ def draw() -> None:
         if st.button("Build", icon=":material/build:", key="profile_build"):
             _confirm_build(current.platform.settings.profile(name))
         if st.button("Make default", icon=":material/star:", key="profile_default", disabled=name == production.name):
-            acts.confirm(
+            actions.confirm(
                 f"Search with the profile {name} from now on?",
                 [
                     f"The Search page and the command line use {name} instead of {production.name}.",
@@ -60,7 +60,7 @@ def _confirm_build(profile: Profile) -> None:
     except ConcordError as error:
         flash.say(str(error), "error")
         st.rerun()
-    acts.confirm(
+    actions.confirm(
         f"Build the profile {profile.name}?",
         [
             f"{style.count(estimate.documents, 'document')} become about {style.count(estimate.chunks, 'passage')}; {style.count(estimate.to_embed, 'text')} must be embedded.",
@@ -107,7 +107,7 @@ def _form() -> None:
         if st.button("Add", key="new_add", icon=":material/add:"):
             main, *others = (part.strip() for part in embedder.split("+"))
             spec = ChunkerSpec(chunker, params)
-            acts.do(partial(add, profile=Profile(name.strip(), spec, context, main, embedders=tuple(others))))
+            actions.do(partial(add, profile=Profile(name.strip(), spec, context, main, embedders=tuple(others))))
             st.rerun()
 
 

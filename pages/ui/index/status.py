@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import acts, style
+from pages.ui import actions, style
 from pages.ui.workspace import app
 
 
@@ -34,7 +34,7 @@ def draw() -> None:
         )
     with st.container(horizontal=True):
         if st.button("Rebuild", icon=":material/sync:", type="primary", key="rebuild"):
-            acts.confirm(
+            actions.confirm(
                 "Make the newest state searchable?",
                 [
                     "Only changed documents are read again; nothing is embedded twice.",
@@ -44,7 +44,7 @@ def draw() -> None:
                 rebuild,
             )
         if st.button("Rebuild everything", icon=":material/restart_alt:", key="rebuild_full"):
-            acts.confirm(
+            actions.confirm(
                 "Rebuild the whole index?",
                 [
                     f"All {current.knowledge.home.overview().documents} documents are chunked again.",
@@ -55,7 +55,7 @@ def draw() -> None:
                 rebuild_full,
             )
         if st.button("Verify", icon=":material/fact_check:", key="verify"):
-            acts.do(verify)
+            actions.do(verify)
             st.rerun()
 
 

@@ -13,7 +13,7 @@ from core.curation.diffs import diff
 from core.errors import BadInput
 from core.services.reviews.changes import Change
 from core.services.reviews.discussion import Comment
-from pages.ui import acts, keys, style
+from pages.ui import actions, keys, style
 from pages.ui.reviews import labels
 from pages.ui.workspace import app
 
@@ -30,7 +30,7 @@ def received(key: str, number: int) -> None:
     """The callback of every component with comments: do what was clicked, as the signed-in person."""
     message = (st.session_state.get(key) or {}).get("act")
     if message:
-        acts.do(lambda actor: answer(actor, number, message))
+        actions.do(lambda actor: answer(actor, number, message))
 
 
 def answer(actor: Actor, number: int, message: Mapping[str, Any]) -> str:

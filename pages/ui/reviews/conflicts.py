@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.curation.conflicts import Hunk
 from core.services.reviews.changes import Change
 from core.services.reviews.merge import Collision
-from pages.ui import acts, flash, style
+from pages.ui import actions, flash, style
 from pages.ui.workspace import app
 
 SIDES = {"mine": "This change", "theirs": "The knowledge base", "edit": "A text of your own"}
@@ -90,7 +90,7 @@ def solve(number: int, head: str, main: str, shapes: tuple[tuple[str, int, str],
     """Save the decisions in the widgets as a new edit."""
     seen = _seen(head, main)
     choices = {path: _choices(seen, at, places, gone) for at, (path, places, gone) in enumerate(shapes)}
-    acts.do(lambda actor: _solve(actor, number, choices, head, main))
+    actions.do(lambda actor: _solve(actor, number, choices, head, main))
 
 
 def _solve(actor: Actor, number: int, choices: dict[str, tuple[str, ...]], head: str, main: str) -> str:

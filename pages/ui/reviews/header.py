@@ -9,7 +9,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.curation.review import names
 from core.services.reviews.changes import Change
-from pages.ui import acts, flash, style
+from pages.ui import actions, flash, style
 from pages.ui.components import component
 from pages.ui.reviews import labels, queues
 from pages.ui.workspace import app
@@ -55,4 +55,4 @@ def draw(change: Change, me: Actor) -> None:
 def describe(number: int) -> None:
     title, text = (str(st.session_state[f"{name}_{number}"]) for name in ("title", "description"))
     st.session_state["describe_box"] = False
-    acts.do(lambda actor: f"Kept: {app().reviews.changes.describe(actor, number, title, text).title}")
+    actions.do(lambda actor: f"Kept: {app().reviews.changes.describe(actor, number, title, text).title}")

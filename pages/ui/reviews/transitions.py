@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import BadInput
-from pages.ui import acts, keys
+from pages.ui import actions, keys
 from pages.ui.workspace import app
 
 
@@ -86,4 +86,4 @@ def do(name: str, number: int, head: str) -> None:
     note = str(st.session_state.get(key_of(name, number, "note"), ""))
     if key_of(name, number, "open") in st.session_state:
         st.session_state[key_of(name, number, "open")] = False
-    acts.do(lambda actor: TRANSITIONS[name](actor, number, note, head))
+    actions.do(lambda actor: TRANSITIONS[name](actor, number, note, head))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.curation.uploads import Batch, document_of
-from pages.ui import acts, keys, style
+from pages.ui import actions, keys, style
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
@@ -49,7 +49,7 @@ def draw(batch: Batch) -> None:
                 icon=":material/send:",
                 key="upload_submit",
                 disabled=not going,
-                on_click=lambda: acts.do(submit),
+                on_click=lambda: actions.do(submit),
             )
 
 
