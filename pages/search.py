@@ -23,7 +23,7 @@ def from_url() -> dict[str, Any]:
 
 @st.fragment
 def search() -> None:
-    """The box and its results. Keystrokes go to the server's own route; where there is none, they rerun this fragment."""
+    """The box and its results. Keystrokes go to the server's own route; where it cannot be reached, they rerun this fragment."""
     me = identity.require("search")
     typed = (st.session_state.get("search_view") or {}).get("asked")
     asked = typed or from_url()
