@@ -249,7 +249,7 @@ def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: 
     put(own_kb, {path: text.replace("15 calendar days", "12 calendar days")})
     app = visit("documents", home=own_kb.settings.home, **link)
     assert drawn(app, "reader")["mark"] is None
-    assert "This passage was changed since." in words(app)
+    assert "This passage has changed since." in words(app)
 
 
 @pytest.mark.parametrize("version", ["0", "9", "x"])

@@ -1,4 +1,4 @@
-"""Words for changes: states, ages, sizes, and what happened to them."""
+"""How the Reviews page words states, checks, ages, events and people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = {
     "renamed": ("Renamed", "note", "→"),
     "deleted": ("Deleted", "bad", "−"),
 }
-# action of the audit: (words after the name, tone of the dot)
+# action in the audit: (what follows the name, tone of the dot)
 EVENTS = {
     "propose": ("started this change", ""),
     "edit": ("edited it", ""),
@@ -33,7 +33,7 @@ EVENTS = {
     "withdraw": ("took it back to draft", ""),
     "approve": ("approved it", "good"),
     "request changes": ("requested changes", "bad"),
-    "solve conflicts": ("solved conflicts with what was merged meanwhile", ""),
+    "solve conflicts": ("resolved conflicts with what was merged in between", ""),
     "merge": ("merged it", "good"),
     "merge with bypass": ("merged it past the review rules", "bad"),
     "close": ("closed it", "bad"),
@@ -41,20 +41,19 @@ EVENTS = {
     "resolve conversation": ("resolved a conversation", ""),
     "reopen conversation": ("reopened a conversation", ""),
 }
-_FACES = ("#1f5f99", "#8a5a00", "#00704f", "#8c4a73", "#3f6f8f", "#a04400", "#5b5b9a")
+_AVATARS = ("#1f5f99", "#8a5a00", "#00704f", "#8c4a73", "#3f6f8f", "#a04400", "#5b5b9a")
 
 
 def state_badge(state: str) -> dict[str, str]:
-    """The state of a change."""
     text, tone = STATES[state]
     return {"text": text, "tone": tone}
 
 
 def check_badges(change: Change) -> list[dict[str, str]]:
-    """What the checks found, counted; nothing when every check passed."""
-    errors, warnings = (sum(one.severity == name for one in change.findings) for name in ("error", "warning"))
-    found = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
-    return found + ([{"text": f"{warnings} to mend", "tone": "warn"}] if warnings else [])
+    """Errors and warnings, counted; none when every check passed."""
+    errors, warnings = (sum(finding.severity == name for finding in change.findings) for name in ("error", "warning"))
+    badges = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
+    return badges + ([{"text": f"{warnings} to fix", "tone": "warn"}] if warnings else [])
 
 
 def age(stamp: str, now: datetime) -> str:
@@ -72,7 +71,7 @@ def age(stamp: str, now: datetime) -> str:
 
 
 def event(entry: AuditEntry) -> dict[str, object]:
-    """One thing that happened to a change, for its timeline."""
+    """An event of a change, for its timeline."""
     text, tone = EVENTS.get(entry.action, (entry.action, ""))
     return {
         "name": entry.name,
@@ -84,12 +83,12 @@ def event(entry: AuditEntry) -> dict[str, object]:
 
 
 def nodes(text: str, path: str = "") -> list[Node]:
-    """Markdown that people wrote about a change, as harmless nodes."""
+    """Markdown that people wrote, as safe nodes."""
     return list(render(Document("", path, "", text)).nodes)
 
 
 def initials(name: str) -> str:
-    """Two letters for a face.
+    """Two letters for an avatar.
 
     >>> initials("Avery Lindqvist")
     'AL'
@@ -99,5 +98,5 @@ def initials(name: str) -> str:
 
 
 def colour(who: str) -> str:
-    """A colour that stays with a person."""
-    return _FACES[sum(who.encode()) % len(_FACES)]
+    """The colour of a person's avatar, always the same."""
+    return _AVATARS[sum(who.encode()) % len(_AVATARS)]

@@ -1,4 +1,4 @@
-"""Two runs, question by question: how much better, how sure, where it wins and loses."""
+"""Two runs compared: the verdict with its interval, by category, and question by question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.evaluation.runs import Run
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from pages.ui import flash, identity, keys
-from pages.ui.workspace import app, versus
+from pages.ui.workspace import app, run_comparison
 from pages.ui.workspace import run as with_questions
 
 ORDERS = {"Losses first": 1, "Wins first": -1}
@@ -19,7 +19,6 @@ TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_do
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
-    """Choose two, then the verdict, the categories and the questions."""
     st.subheader("Compare two runs", anchor=False)
     if len(runs) < 2:
         st.caption("Run a second configuration to compare.")
@@ -29,55 +28,55 @@ def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
     before = str(
         first.selectbox("From", ids, _production(ids, names), format_func=names.__getitem__, key="versus_before")
     )
-    others = [one for one in ids if one != before]
-    best = max(others, key=lambda one: next(run.figures[measure] for run in runs if run.id == one))
+    others = [run_id for run_id in ids if run_id != before]
+    best = max(others, key=lambda run_id: next(run.figures[measure] for run in runs if run.id == run_id))
     after = str(second.selectbox("To", others, others.index(best), format_func=names.__getitem__, key="versus_after"))
-    found = versus(before, after, measure)
-    _verdict(found)
-    _categories(found)
-    _questions(found)
+    comparison = run_comparison(before, after, measure)
+    _verdict(comparison)
+    _categories(comparison)
+    _questions(comparison)
 
 
 def _production(ids: Sequence[str], names: Mapping[str, str]) -> int:
-    return next((n for n, one in enumerate(ids) if names[one].endswith("production")), 0)
+    return next((n for n, run_id in enumerate(ids) if names[run_id].endswith("production")), 0)
 
 
-def _verdict(found: RunComparison) -> None:
-    overall = found.overall
-    say, icon = TONES.get(overall.verdict, (st.info, "balance"))
-    say(flash.plain(overall.sentence), icon=f":material/{icon}:")
+def _verdict(comparison: RunComparison) -> None:
+    overall = comparison.overall
+    box, icon = TONES.get(overall.verdict, (st.info, "balance"))
+    box(flash.plain(overall.sentence), icon=f":material/{icon}:")
     cells = st.columns(4)
-    cells[0].metric(f"Difference of {found.measure}", f"{overall.difference.mean:+.3f}", border=True)
+    cells[0].metric(f"Difference of {comparison.measure}", f"{overall.difference.mean:+.3f}", border=True)
     cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
     cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
     cells[3].metric("Questions", f"{overall.queries:,}", border=True)
-    st.caption(flash.plain(f"{found.spent} {found.note}".strip()))
+    st.caption(flash.plain(f"{comparison.spent} {comparison.note}".strip()))
 
 
-def _categories(found: RunComparison) -> None:
-    if len(found.by_category) < 2:
+def _categories(comparison: RunComparison) -> None:
+    if len(comparison.by_category) < 2:
         return
     rows = [
         {
             "Category": name.replace("_", " "),
-            "Difference": one.difference.mean,
-            "95 % interval": f"{one.difference.low:+.3f} to {one.difference.high:+.3f}",
-            "Wins": one.wins,
-            "Ties": one.ties,
-            "Losses": one.losses,
-            "Verdict": one.verdict,
+            "Difference": result.difference.mean,
+            "95 % interval": f"{result.difference.low:+.3f} to {result.difference.high:+.3f}",
+            "Wins": result.wins,
+            "Ties": result.ties,
+            "Losses": result.losses,
+            "Verdict": result.verdict,
         }
-        for name, one in found.by_category.items()
+        for name, result in comparison.by_category.items()
     ]
     st.dataframe(rows, hide_index=True, key="versus_categories", column_config=_SIGNED)
 
 
-def _questions(found: RunComparison) -> None:
-    """Sorted by difference; one question can be opened where every rank is explained."""
+def _questions(comparison: RunComparison) -> None:
+    """Sorted by difference; each question opens in the playground, where every rank is explained."""
     order = st.segmented_control(
         "Order", list(ORDERS), default="Losses first", key="versus_first", required=True, label_visibility="collapsed"
     )
-    rows = [row for row in found.rows if abs(row.difference) > 1e-9][:: ORDERS[str(order)]]
+    rows = [row for row in comparison.rows if abs(row.difference) > 1e-9][:: ORDERS[str(order)]]
     if not rows:
         st.caption("No question is answered differently.")
         return
@@ -90,17 +89,16 @@ def _questions(found: RunComparison) -> None:
     )
     clicked = st.session_state.get("versus_click")
     if clicked and clicked["row"] < len(rows):
-        _open(found, rows[clicked["row"]])
+        _open(comparison, rows[clicked["row"]])
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="versus_one"):
         first = rows[0]
         st.markdown(f"**{flash.plain(first.text)}** {first.before:.3f} → {first.after:.3f}", width="stretch")
         if st.button("Open in the playground", icon=":material/compare_arrows:", key="versus_open"):
-            _open(found, first)
+            _open(comparison, first)
 
 
-def _open(found: RunComparison, row: QuestionRow) -> None:
-    """Go where every rank is explained, with both configurations side by side."""
-    link = app().playground.notebook.keep(identity.me(), setup(found, row))
+def _open(comparison: RunComparison, row: QuestionRow) -> None:
+    link = app().playground.notebook.keep(identity.me(), setup(comparison, row))
     st.switch_page("pages/playground.py", query_params={keys.LINK: link})
 
 
@@ -124,7 +122,7 @@ def _line(row: QuestionRow) -> dict[str, object]:
     }
 
 
-def setup(found: RunComparison, row: QuestionRow) -> Setup:
+def setup(comparison: RunComparison, row: QuestionRow) -> Setup:
     """A playground with the question and both configurations side by side."""
-    pair = (with_questions(found.before.id), with_questions(found.after.id))
+    pair = (with_questions(comparison.before.id), with_questions(comparison.after.id))
     return Setup(" ".join(row.text.split()), tuple(Column(run.profile, run.config) for run in pair))

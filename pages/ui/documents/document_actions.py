@@ -1,4 +1,4 @@
-"""What an author can do with a document besides writing: move it, retire it, bring it back."""
+"""What an author can do with a document: edit, move, retire, restore. Each becomes a change."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from core.services.knowledge.documents import Version
 from core.services.reviews.authoring import Files, moved, restored, touching, with_status
 from core.types import Document
 from pages.ui import flash, keys, style
-from pages.ui.editor import target
+from pages.ui.documents import save_target
 from pages.ui.workspace import app, links_to
 
 
 def draw(document: Document, me: Actor) -> None:
-    """The buttons under the head of a document, for those who may propose changes."""
+    """The buttons below the header, and the open changes that touch this document."""
     if not allowed(me, "propose a change"):
         return
     with st.container(horizontal=True, key="document_tools", gap="small"):
@@ -40,13 +40,13 @@ def draw(document: Document, me: Actor) -> None:
 def _move(document: Document, me: Actor) -> None:
     to = st.text_input("New path", document.path, key=f"move_to_{document.id}")
     linking = len(links_to(document.path))
-    label = f"Mend the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
-    mend = linking > 0 and st.checkbox(
-        label, True, key=f"move_mend_{document.id}", help="In the same change, for the same reviewers."
+    label = f"Fix the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
+    fix_links = linking > 0 and st.checkbox(
+        label, True, key=f"move_fix_{document.id}", help="In the same change, for the same reviewers."
     )
-    chosen = target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
+    chosen = save_target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
     if st.button("Save in a change", type="primary", key="move"):
-        target.finish(chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), mend=mend))
+        save_target.finish(chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), mend=fix_links))
 
 
 def _status(document: Document, me: Actor, word: str, status: str) -> None:
@@ -56,20 +56,22 @@ def _status(document: Document, me: Actor, word: str, status: str) -> None:
         else "It stays readable, marked as retired, and is found only when history is asked for."
     )
     st.markdown(f"{will} First the change is reviewed.")
-    chosen = target.choose(f"status_{document.id}", f"{word} {document.title}"[:200], app().knowledge.store.head(), me)
+    chosen = save_target.choose(
+        f"status_{document.id}", f"{word} {document.title}"[:200], app().knowledge.store.head(), me
+    )
     if st.button("Save in a change", type="primary", key="status"):
-        target.finish(chosen, lambda: with_status(app().knowledge.documents, document.path, status))
+        save_target.finish(chosen, lambda: with_status(app().knowledge.documents, document.path, status))
 
 
-def bring_back(document: Document, version: Version, me: Actor) -> None:
-    """An old version as a new change."""
+def restore_version(document: Document, version: Version, me: Actor) -> None:
+    """Propose an old version as a new change."""
     with st.popover(f"Restore version {version.number}", icon=":material/settings_backup_restore:", key="restore_box"):
         st.markdown("The old text becomes a new change, to be reviewed like any other.")
         title = f"Restore version {version.number} of {document.title}"[:200]
-        chosen = target.choose(f"restore_{document.id}_{version.number}", title, app().knowledge.store.head(), me)
+        chosen = save_target.choose(f"restore_{document.id}_{version.number}", title, app().knowledge.store.head(), me)
         if st.button("Save in a change", type="primary", key="restore"):
-            target.finish(chosen, lambda: _old(document, version))
+            save_target.finish(chosen, lambda: _version_files(document, version))
 
 
-def _old(document: Document, version: Version) -> Files:
+def _version_files(document: Document, version: Version) -> Files:
     return restored(app().knowledge.documents, document.path, version.commit.id, version.commit.path)

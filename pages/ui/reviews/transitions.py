@@ -1,4 +1,4 @@
-"""What each button of a change does. The services decide; a refusal is shown in the rule's own words."""
+"""What the buttons of a change do. The services decide; a refusal is shown in their words."""
 
 from __future__ import annotations
 
@@ -8,42 +8,38 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import BadInput
-from pages.ui import acts, keys
+from pages.ui import actions, keys
 from pages.ui.workspace import app
 
 
 def submit(actor: Actor, number: int, note: str, head: str) -> str:
-    """Ask for review."""
     app().reviews.changes.submit(actor, number)
     return "Submitted. It now waits for a reviewer."
 
 
 def withdraw(actor: Actor, number: int, note: str, head: str) -> str:
-    """Back to draft."""
     app().reviews.changes.withdraw(actor, number)
     return "It is a draft again."
 
 
 def approve(actor: Actor, number: int, note: str, head: str) -> str:
-    """Say yes to exactly the text that was shown."""
+    """Approve exactly the text that was shown."""
     change = app().reviews.discussion.approve(actor, number, note, head=head)
     return "Approved. It can be merged." if change.state == "approved" else "Approved."
 
 
 def request_changes(actor: Actor, number: int, note: str, head: str) -> str:
-    """Say what must be better first."""
     app().reviews.discussion.request_changes(actor, number, note, head=head)
     return "Changes requested."
 
 
 def merge(actor: Actor, number: int, note: str, head: str) -> str:
-    """Make it part of the knowledge base."""
     app().reviews.merger.merge(actor, number)
     return "Merged. Indexing has started."
 
 
 def bypass(actor: Actor, number: int, note: str, head: str) -> str:
-    """Merge past the rules, with a reason."""
+    """Merge without the approvals that the rules require, with a reason."""
     if not note.strip():
         raise BadInput("Say why the review rules are bypassed. The reason stays with the change for ever.")
     app().reviews.merger.merge(actor, number, bypass=note)
@@ -51,25 +47,23 @@ def bypass(actor: Actor, number: int, note: str, head: str) -> str:
 
 
 def close(actor: Actor, number: int, note: str, head: str) -> str:
-    """Give it up."""
     app().reviews.changes.close(actor, number, note)
     return "Closed. It can be reopened."
 
 
 def reopen(actor: Actor, number: int, note: str, head: str) -> str:
-    """Take it up again."""
     app().reviews.changes.reopen(actor, number)
     return "Reopened as a draft."
 
 
 def revert(actor: Actor, number: int, note: str, head: str) -> str:
-    """Propose to undo it, and go there."""
-    made = app().reviews.merger.revert(actor, number)
-    st.query_params.from_dict({keys.CHANGE: str(made.id)})
-    return f"Change #{made.id} undoes it, once it is reviewed and merged."
+    """Propose to undo it, and open that change."""
+    undo = app().reviews.merger.revert(actor, number)
+    st.query_params.from_dict({keys.CHANGE: str(undo.id)})
+    return f"Change #{undo.id} undoes it, once it is reviewed and merged."
 
 
-MOVES: dict[str, Callable[[Actor, int, str, str], str]] = {
+TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
     "submit": submit,
     "approve": approve,
     "request changes": request_changes,
@@ -82,14 +76,14 @@ MOVES: dict[str, Callable[[Actor, int, str, str], str]] = {
 }
 
 
-def key_of(move: str, number: int, part: str = "do") -> str:
-    """The key of a move's button or note."""
-    return f"{part}_{move.replace(' ', '_')}_{number}"
+def key_of(name: str, number: int, part: str = "do") -> str:
+    """The widget key of a button, its note or its popover."""
+    return f"{part}_{name.replace(' ', '_')}_{number}"
 
 
-def do(move: str, number: int, head: str) -> None:
-    """The callback behind every button: the service decides, and says why not."""
-    note = str(st.session_state.get(key_of(move, number, "note"), ""))
-    if key_of(move, number, "open") in st.session_state:
-        st.session_state[key_of(move, number, "open")] = False
-    acts.do(lambda actor: MOVES[move](actor, number, note, head))
+def do(name: str, number: int, head: str) -> None:
+    """The callback of every button."""
+    note = str(st.session_state.get(key_of(name, number, "note"), ""))
+    if key_of(name, number, "open") in st.session_state:
+        st.session_state[key_of(name, number, "open")] = False
+    actions.do(lambda actor: TRANSITIONS[name](actor, number, note, head))

@@ -1,4 +1,4 @@
-"""Query sets: which there are, and one of them closer: its questions, its judges, what lost its place."""
+"""Query sets: the list, and the chosen one with its questions, judges and judgments that lost their place."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.querysets import QuerySet, by_category
 from core.evaluation.writing import WRITERS
-from pages.ui import acts, empty, flash, progress, style
-from pages.ui.evaluation import making
+from pages.ui import actions, empty, flash, progress, style
+from pages.ui.evaluation import new_set
 from pages.ui.workspace import app, generation, unmapped
 
 SHOWN = 500
 
 
 def draw(chosen: str) -> None:
-    """The ways in, the list, and the chosen set."""
-    making.draw()
+    new_set.draw()
     progress.draw(("generate",))
     if not chosen:
         empty.state(
@@ -31,53 +30,53 @@ def draw(chosen: str) -> None:
         return
     rows = [
         {
-            "Query set": one.name,
-            "Questions": one.questions,
-            "Judgments": one.judgments,
-            "Judges": one.judges,
-            "By": one.who,
-            "Made": style.moment(one.created),
-            "About": one.about,
+            "Query set": summary.name,
+            "Questions": summary.questions,
+            "Judgments": summary.judgments,
+            "Judges": summary.judges,
+            "By": summary.who,
+            "Made": style.moment(summary.created),
+            "About": summary.about,
         }
-        for one in app().evaluation.querysets.all()
+        for summary in app().evaluation.querysets.all()
     ]
     st.dataframe(rows, hide_index=True, key="sets")
-    _one(app().evaluation.querysets.get(chosen))
+    _query_set(app().evaluation.querysets.get(chosen))
 
 
-def _one(found: QuerySet) -> None:
+def _query_set(queryset: QuerySet) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(flash.plain(found.name), anchor=False, width="stretch")
+        st.subheader(flash.plain(queryset.name), anchor=False, width="stretch")
         with st.popover("Export", icon=":material/download:", type="tertiary", key="set_export"):
             for form in WRITERS:
-                _download(found.name, form)
+                _download(queryset.name, form)
         if st.button("Delete", icon=":material/delete:", type="tertiary", key="set_drop"):
-            acts.confirm(
-                f"Delete the query set {found.name}?",
+            actions.confirm(
+                f"Delete the query set {queryset.name}?",
                 [
-                    f"{style.count(len(found.questions), 'question')} and {style.count(len(found.judgments), 'judgment')} go.",
-                    "Its runs stay, with their questions.",
+                    f"{style.count(len(queryset.questions), 'question')} and {style.count(len(queryset.judgments), 'judgment')} are deleted.",
+                    "Its runs are kept, with their questions.",
                 ],
                 "Delete",
-                partial(drop, name=found.name),
+                partial(delete, name=queryset.name),
             )
-    groups, sources = by_category(found), Counter(one.source for one in found.judgments)
+    groups, sources = by_category(queryset), Counter(judgment.source for judgment in queryset.judgments)
     with st.container(gap="xxsmall"):
         st.caption(flash.plain("Questions: " + ", ".join(f"{name.replace('_', ' ')} {len(ids)}" for name, ids in groups.items())))  # fmt: skip
         st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
-        _lost(found)
-        _agreement(found.name)
+        _unmapped(queryset)
+        _agreement(queryset.name)
     with st.expander("Questions", icon=":material/list:", key="set_questions"):
-        _questions(found)
+        _questions(queryset)
     with st.expander("Guidelines for judges", icon=":material/gavel:", key="set_guidelines"):
         st.text_area(
             "Guidelines",
-            app().evaluation.querysets.guidelines(found.name),
-            key=f"guide_{found.name}",
+            app().evaluation.querysets.guidelines(queryset.name),
+            key=f"guide_{queryset.name}",
             height=110,
             label_visibility="collapsed",
         )
-        st.button("Keep", key="guide_keep", on_click=_guide, args=(found.name,))  # fmt: skip
+        st.button("Keep", key="guide_keep", on_click=_save_guidelines, args=(queryset.name,))  # fmt: skip
 
 
 def _download(name: str, form: str) -> None:
@@ -93,9 +92,9 @@ def _download(name: str, form: str) -> None:
     )
 
 
-def _lost(found: QuerySet) -> None:
-    """Judgments that find no place in the serving generation are listed, never dropped."""
-    lost = unmapped(found.name, found.digest, generation())
+def _unmapped(queryset: QuerySet) -> None:
+    """Judgments without a place in the serving generation are listed, never dropped."""
+    lost = unmapped(queryset.name, queryset.digest, generation())
     if not lost:
         st.caption("Every judgment finds its place in the index that serves now.")
         return
@@ -103,18 +102,20 @@ def _lost(found: QuerySet) -> None:
         f"{style.count(len(lost), 'judgment')} without a place", icon=":material/link_off:", key="set_lost"
     ):
         st.caption("They are kept, and count again when their place comes back.")
-        rows = [{"Question": one.judgment.question, "Document": one.judgment.path, "Why": one.why} for one in lost]
+        rows = [
+            {"Question": entry.judgment.question, "Document": entry.judgment.path, "Why": entry.why} for entry in lost
+        ]
         st.dataframe(rows, hide_index=True, key="lost")
 
 
 def _agreement(name: str) -> None:
-    found = [one for one in app().evaluation.querysets.agreement(name) if one.kappa is not None]
-    if not found:
+    pairs = [pair for pair in app().evaluation.querysets.agreement(name) if pair.kappa is not None]
+    if not pairs:
         st.caption("Agreement is shown as soon as two judges grade the same places.")
         return
     rows = [
-        {"Judges": " and ".join(one.judges), "Places": one.places, "Same verdict": one.same, "Kappa": one.kappa}
-        for one in found
+        {"Judges": " and ".join(pair.judges), "Places": pair.places, "Same verdict": pair.same, "Kappa": pair.kappa}
+        for pair in pairs
     ]
     st.dataframe(
         rows,
@@ -122,33 +123,31 @@ def _agreement(name: str) -> None:
         key="agreement",
         column_config={
             "Same verdict": st.column_config.NumberColumn(format="percent"),
-            "Kappa": st.column_config.NumberColumn(format="%.2f", help="0 is chance, 1 is never a difference."),
+            "Kappa": st.column_config.NumberColumn(format="%.2f", help="0 is chance, 1 is full agreement."),
         },
     )
 
 
-def _questions(found: QuerySet) -> None:
-    judged = Counter(one.question for one in found.judgments)
+def _questions(queryset: QuerySet) -> None:
+    judged = Counter(judgment.question for judgment in queryset.judgments)
     rows = [
-        {"Question": one.text, "Category": one.category, "Judgments": judged[one.id], "Id": one.id}
-        for one in found.questions[:SHOWN]
+        {"Question": question.text, "Category": question.category, "Judgments": judged[question.id], "Id": question.id}
+        for question in queryset.questions[:SHOWN]
     ]
     st.dataframe(rows, hide_index=True, key="questions", height=320)
-    if len(found.questions) > SHOWN:
-        st.caption(f"The first {SHOWN} of {len(found.questions):,}; the export has all.")
+    if len(queryset.questions) > SHOWN:
+        st.caption(f"The first {SHOWN} of {len(queryset.questions):,}; the export has all.")
 
 
-def _guide(name: str) -> None:
-    acts.do(partial(guide, name=name, text=str(st.session_state[f"guide_{name}"])))
+def _save_guidelines(name: str) -> None:
+    actions.do(partial(set_guidelines, name=name, text=str(st.session_state[f"guide_{name}"])))
 
 
-def guide(actor: Actor, name: str, text: str) -> str:
-    """Tell judges something else."""
+def set_guidelines(actor: Actor, name: str, text: str) -> str:
     app().evaluation.querysets.set_guidelines(actor, name, text)
-    return "Judges are asked to do this from now on."
+    return "Judges see these guidelines from now on."
 
 
-def drop(actor: Actor, name: str) -> str:
-    """Delete a query set."""
+def delete(actor: Actor, name: str) -> str:
     app().evaluation.querysets.drop(actor, name)
-    return f"The query set {name} is gone."
+    return f"The query set {name} was deleted."

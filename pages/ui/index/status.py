@@ -1,31 +1,30 @@
-"""What serves now, whether it is current, and the three things an admin does about it."""
+"""Which generation serves, whether it is current, and the buttons: rebuild, rebuild everything, verify."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import acts, style
+from pages.ui import actions, style
 from pages.ui.workspace import app
 
 
 def draw() -> None:
-    """The state in one sentence, and the acts."""
     current = app()
-    index = current.knowledge.home.index_state()
-    serving = index.serving
+    state = current.knowledge.home.index_state()
+    serving = state.serving
     if serving is None:
         st.warning(
             "There is no index yet, so nothing can be found. Rebuild to make one.", icon=":material/database_off:"
         )
-    elif index.pinned:
+    elif state.pinned:
         st.warning(
             f"Generation {serving.number} was rolled back to by hand and stays until the next rebuild.",
             icon=":material/history:",
         )
-    elif index.behind:
+    elif state.behind:
         st.info(
-            f"{style.count(index.behind, 'change')} cannot be found yet. Generation {serving.number} serves meanwhile.",
+            f"{style.count(state.behind, 'change')} cannot be found yet. Generation {serving.number} serves until then.",
             icon=":material/hourglass_top:",
         )
     else:
@@ -35,41 +34,38 @@ def draw() -> None:
         )
     with st.container(horizontal=True):
         if st.button("Rebuild", icon=":material/sync:", type="primary", key="rebuild"):
-            acts.confirm(
+            actions.confirm(
                 "Make the newest state searchable?",
                 [
                     "Only changed documents are read again; nothing is embedded twice.",
-                    "Searches go on with the present generation until the new one is complete.",
+                    "Searches go on with the current generation until the new one is complete.",
                 ],
                 "Rebuild",
                 rebuild,
             )
         if st.button("Rebuild everything", icon=":material/restart_alt:", key="rebuild_full"):
-            acts.confirm(
+            actions.confirm(
                 "Rebuild the whole index?",
                 [
                     f"All {current.knowledge.home.overview().documents} documents are chunked again.",
                     "Vectors that are already known are reused.",
-                    "Searches go on with the present generation until the new one is complete.",
+                    "Searches go on with the current generation until the new one is complete.",
                 ],
                 "Rebuild everything",
                 rebuild_full,
             )
         if st.button("Verify", icon=":material/fact_check:", key="verify"):
-            acts.do(verify)
+            actions.do(verify)
             st.rerun()
 
 
 def rebuild(actor: Actor) -> str:
-    """Start a build of what changed."""
     return f"Rebuild started as job {app().index.admin.rebuild(actor).id}."
 
 
 def rebuild_full(actor: Actor) -> str:
-    """Start a full build."""
     return f"Full rebuild started as job {app().index.admin.rebuild(actor, full=True).id}."
 
 
 def verify(actor: Actor) -> str:
-    """Start a check."""
     return f"Verification started as job {app().index.admin.verify(actor).id}. The result appears under Jobs."

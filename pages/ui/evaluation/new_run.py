@@ -1,4 +1,4 @@
-"""Start runs: which configurations of which profiles over the chosen query set."""
+"""New runs: which configurations and profiles to run on the chosen query set."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from core.access import Actor
 from core.evaluation.querysets import UNITS
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column
-from pages.ui import acts, style
-from pages.ui.playground.serving import built_profiles, choices
+from pages.ui import actions, style
+from pages.ui.configurations import built_profiles, choices
 from pages.ui.workspace import app
 
 FIRST = ("Production", "BM25", "Vectors", "Convex 0.3", "RRF 60")
 
 
 def draw(queryset: str, first: bool) -> None:
-    """The form; open while there is no run yet."""
+    """The form, open while there is no run yet."""
     with st.expander("New run", icon=":material/play_circle:", expanded=first, key="new_run"):
-        known, built = choices(), built_profiles()
+        known, profile_names = choices(), built_profiles()
         with st.form("run_form", border=False):
             st.multiselect(
                 "Configurations", list(known), [name for name in FIRST if name in known], key="run_configurations"
             )
             profiles, unit, depth = st.columns([2, 1, 2], vertical_alignment="bottom")
             profiles.multiselect(
-                "Profiles", built, [app().platform.settings.production().profile.name], key="run_profiles"
+                "Profiles", profile_names, [app().platform.settings.production().profile.name], key="run_profiles"
             )
-            unit.selectbox("Ranked", UNITS, format_func=lambda one: f"{one}s".capitalize(), key="run_unit")
-            deep = app().platform.settings.production().config.depth
+            unit.selectbox("Ranked", UNITS, format_func=lambda unit: f"{unit}s".capitalize(), key="run_unit")
+            production_depth = app().platform.settings.production().config.depth
             depth.toggle(
-                f"All as deep as production ({deep})",
+                f"All as deep as production ({production_depth})",
                 True,
                 key="run_depth",
                 help="Candidates per leg. The same depth for all compares methods, not depths.",
@@ -50,25 +50,27 @@ def draw(queryset: str, first: bool) -> None:
 
 def _start(queryset: str) -> None:
     chosen, profiles = st.session_state["run_configurations"], st.session_state["run_profiles"]
-    pairs = pairs_of(chosen, profiles, bool(st.session_state["run_depth"]))
-    acts.do(partial(start, queryset=queryset, pairs=pairs, unit=str(st.session_state["run_unit"])))
+    pairs = pairs_of(chosen, profiles, same_depth=bool(st.session_state["run_depth"]))
+    actions.do(partial(start, queryset=queryset, pairs=pairs, unit=str(st.session_state["run_unit"])))
 
 
-def pairs_of(names: list[str], profiles: list[str], level: bool) -> list[tuple[str, str]]:
-    """(profile, configuration) as `runs.start` takes them; what a team saved keeps the profile it was saved with."""
+def pairs_of(names: list[str], profiles: list[str], *, same_depth: bool) -> list[tuple[str, str]]:
+    """(profile, configuration) as `runs.start` takes them; a saved configuration keeps the profile it was saved with."""
     known, saved = choices(), app().playground.notebook.saved()
-    deep = app().platform.settings.production().config.depth
+    depth = app().platform.settings.production().config.depth
     columns = [
         Column(profile, known[name])
         for name in names
         for profile in ([saved[name].profile] if name in saved else profiles)
     ]
-    return [(one.profile, spell(replace(one.config, depth=deep) if level else one.config)) for one in columns]
+    return [
+        (column.profile, spell(replace(column.config, depth=depth) if same_depth else column.config))
+        for column in columns
+    ]
 
 
 def start(actor: Actor, queryset: str, pairs: list[tuple[str, str]], unit: str) -> str:
-    """Run them in the background."""
     if not pairs:
         return "Choose at least one configuration and one profile."
     job = app().evaluation.runs.start(actor, queryset, pairs, unit)
-    return f"{style.count(len(pairs), 'configuration')} started as job {job.id}; what was run before is free."
+    return f"{style.count(len(pairs), 'configuration')} started as job {job.id}; what has been run before is free."

@@ -1,4 +1,4 @@
-"""Which change an edit goes to, and the way there."""
+"""Which change an edit is saved in, and the save itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.ui.workspace import app
 
 
 def choose(key: str, title: str, base: str, me: Actor) -> Target:
-    """A new change, or one of one's own that is still open."""
+    """A new change, or one of your own that is still open."""
     mine = {change.id: change for change in my_open(app().reviews.changes, me)}
     number = 0
     if mine:
@@ -30,7 +30,7 @@ def choose(key: str, title: str, base: str, me: Actor) -> Target:
 
 
 def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> None:
-    """Save as the person behind this session and go to the change; a refusal is shown in its own words."""
+    """Save as the signed-in person and open the change; a refusal is shown in its own words."""
     actor = identity.me()
     try:
         change = save(app().reviews.changes, actor, target, files())

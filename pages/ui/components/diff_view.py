@@ -1,4 +1,4 @@
-"""Two versions of a document side by side or inline, with the words that changed."""
+"""Two versions of a document, side by side or inline, with the changed words marked."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from pages.ui.components import component
 
 
 def diff_view(old: Document, new: Document, left: str, right: str, key: str) -> Any:
-    """Draw what changed."""
-    made = body_diff(old, new)
+    lines = body_diff(old, new)
     fields = field_changes(old.meta, new.meta)
     summary = (
-        f"{style.count(made.added, 'line')} added or changed, {style.count(made.removed, 'line')} removed or changed"
+        f"{style.count(lines.added, 'line')} added or changed, {style.count(lines.removed, 'line')} removed or changed"
     )
     return component("diff")(
         key=key,
         data={
-            "rows": strict.plain(made.rows),
+            "rows": strict.plain(lines.rows),
             "fields": strict.plain(fields),
             "left": left,
             "right": right,

@@ -1,4 +1,4 @@
-"""Acts that change something: asked for, explained, confirmed, done, and reported in one sentence."""
+"""Actions that change something: run as the signed-in person, confirmed first where that matters, reported in one sentence."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from core.errors import ConcordError
 from pages.ui import flash, identity
 
 
-def do(act: Callable[[Actor], str]) -> None:
-    """Do it as the person behind this session; a refusal is shown in its own words."""
+def do(action: Callable[[Actor], str]) -> None:
+    """Run an action as the signed-in person; show what it says, or why it was refused."""
     try:
-        flash.say(act(identity.me()))
+        flash.say(action(identity.me()))
     except ConcordError as error:
         flash.say(str(error), "error")
 
 
-def do_quietly(act: Callable[[Actor], object]) -> None:
-    """Do it as the person behind this session; only a refusal is worth a word."""
+def do_quietly(action: Callable[[Actor], object]) -> None:
+    """Like `do`, but silent unless it was refused."""
     try:
-        act(identity.me())
+        action(identity.me())
     except ConcordError as error:
         flash.say(str(error), "error")
 
 
 @st.dialog("Please confirm")
-def confirm(what: str, will: list[str], yes: str, act: Callable[[Actor], str]) -> None:
-    """Say what will happen; act only on the second click."""
+def confirm(what: str, will: list[str], yes: str, action: Callable[[Actor], str]) -> None:
+    """Say what will happen; act on the second click."""
     identity.me()
     st.markdown(f"**{flash.plain(what)}**")
     for line in will:
@@ -38,5 +38,5 @@ def confirm(what: str, will: list[str], yes: str, act: Callable[[Actor], str]) -
         if st.button("Cancel", key="confirm_no"):
             st.rerun()
         if st.button(yes, type="primary", key="confirm_yes"):
-            do(act)
+            do(action)
             st.rerun()

@@ -1,4 +1,4 @@
-"""After a merge: how far the index is, and since when the new text can be found."""
+"""After a merge: the progress of indexing, or since when the new text can be found."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from core.services.reviews.changes import Change
 from pages.ui import flash, identity, style
 from pages.ui.workspace import app
 
-STOPPED = {  # builds that nothing starts again by itself
+STOPPED = {  # builds that do not restart on their own
     "failed": "The new text cannot be found yet, since the index could not be built: {} An admin can rebuild it on the Index page.",
     "cancelled": "The new text cannot be found yet, since building the index was cancelled.{} An admin can rebuild it on the Index page.",
 }
 
 
 def draw(change: Change) -> None:
-    """One sentence when all is done or nothing goes on; a bar that moves by itself until then."""
+    """A sentence once indexing is done or has stopped; a live bar until then."""
     st.markdown("**Part of the knowledge base**")
     since = app().knowledge.home.found_since(change.merged)
     if since:
         st.markdown(f":material/check_circle: The new text can be found since {style.moment(since)}.")
     elif app().index.generations.pinned(app().platform.settings.production().profile):
         st.markdown("It cannot be found yet: an older index was chosen by hand. An admin can rebuild it.")
-    elif (job := _newest()) and job.state in STOPPED:
+    elif (job := _last_build()) and job.state in STOPPED:
         st.warning(STOPPED[job.state].format(flash.plain(job.error)), icon=":material/sync_problem:")
     else:
         _live(change.merged)
 
 
-def _newest() -> Job | None:
-    """The last build of what serves production."""
+def _last_build() -> Job | None:
     profile = app().platform.settings.production().profile.name
     return next(
-        (j for j in app().platform.jobs.recent() if j.kind == "reindex" and j.arguments["profile"] == profile), None
+        (job for job in app().platform.jobs.recent() if job.kind == "reindex" and job.arguments["profile"] == profile),
+        None,
     )
 
 
@@ -42,11 +42,11 @@ def _live(commit: str) -> None:
     identity.require("propose a change")
     current = app()
     current.platform.jobs.sweep()
-    job = _newest()
+    job = _last_build()
     if current.knowledge.home.found_since(commit) or (job and job.state in STOPPED):
         st.rerun()
     if job is None or not job.open:
         current.platform.workspace.catch_up()
     share = job.done / job.total if job and job.open and job.total else 0.0
-    said = (job.message if job and job.open else "") or "Starting"
-    st.progress(share, f"Indexing: {flash.plain(said)}. The new text cannot be found yet.")
+    message = (job.message if job and job.open else "") or "Starting"
+    st.progress(share, f"Indexing: {flash.plain(message)}. The new text cannot be found yet.")

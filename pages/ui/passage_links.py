@@ -1,4 +1,4 @@
-"""The place of a passage in an address: every link to one is made and followed here."""
+"""Links to a passage: a span of a document at one version, as query parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARTS = (keys.DOC, keys.START, keys.END, keys.VERSION)
 
 
 def place(doc: str, start: int, end: int, version: int) -> Place:
-    """A span of a document, as the version that was searched has it.
+    """A span in the version that was searched.
 
     >>> place("SOP-1", 120, 240, 3)
     {'doc': 'SOP-1', 'start': 120, 'end': 240, 'version': 3}
@@ -20,10 +20,10 @@ def place(doc: str, start: int, end: int, version: int) -> Place:
     return {keys.DOC: doc, keys.START: start, keys.END: end, keys.VERSION: version}
 
 
-def address(said: Mapping[str, Any]) -> dict[str, str]:
-    """The query parameters of a place that was clicked.
+def address(clicked: Mapping[str, Any]) -> dict[str, str]:
+    """The query parameters for a place that was clicked.
 
     >>> address({"doc": "SOP-1", "start": 120, "end": 240, "version": 3, "n": 99})
     {'doc': 'SOP-1', 'start': '120', 'end': '240', 'version': '3'}
     """
-    return {name: str(said[name]) for name in _PARTS if name in said}
+    return {name: str(clicked[name]) for name in _PARTS if name in clicked}
