@@ -63,9 +63,7 @@ def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(quick: App) 
 
 
 def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('count', '{}', 'queued', '')"
-    )
+    number = app.platform.jobs.rows.add(kind="count", arguments="{}", state="queued", created="")
     seen: list[int] = []
 
     def count(arguments: object, progress: object) -> None:
@@ -82,9 +80,7 @@ def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
 
 
 def test_a_refusal_is_the_job_s_error(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('no', '{}', 'queued', '')"
-    )
+    number = app.platform.jobs.rows.add(kind="no", arguments="{}", state="queued", created="")
 
     def refuse(arguments: object, progress: object) -> None:
         raise BadInput("It cannot be done, because.")
@@ -93,9 +89,7 @@ def test_a_refusal_is_the_job_s_error(app: App) -> None:
 
 
 def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('bug', '{}', 'queued', '')"
-    )
+    number = app.platform.jobs.rows.add(kind="bug", arguments="{}", state="queued", created="")
 
     def bug(arguments: object, progress: object) -> None:
         raise ZeroDivisionError
@@ -129,9 +123,8 @@ def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
 
 
 def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created, attempts) VALUES ('reindex', '{}', 'running', '', ?)",
-        (MAX_ATTEMPTS,),
+    number = app.platform.jobs.rows.add(
+        kind="reindex", arguments="{}", state="running", created="", attempts=MAX_ATTEMPTS
     )
     assert app.platform.jobs.sweep() == ()
     assert app.platform.jobs.get(number).state == "failed"

@@ -7,13 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from core import strict
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation import measures, rank_distance
 from core.evaluation.rank_distance import Move, RankAgreement
-from core.ports import Clock, Index, Models, Shelf
+from core.ports import Clock, Index, Models
 from core.retrieval import config as configs
 from core.retrieval.alpha import AlphaModels
 from core.retrieval.remembering import AHEAD, RememberingIndex, RememberingModels
@@ -21,6 +21,9 @@ from core.retrieval.strip import Strip, alpha_strip
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
+
+if TYPE_CHECKING:
+    from core.adapters.index.generations import Generations
 
 MOST = 4  # columns
 _RANKED = 64  # configurations of one run whose ranking is remembered
@@ -94,7 +97,7 @@ class Comparer:
 
     def __init__(
         self,
-        generations: Shelf,
+        generations: Generations,
         models: Models,
         team_settings: TeamSettings,
         clock: Clock,

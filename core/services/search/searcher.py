@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.errors import Unavailable
-from core.ports import Clock, Index, Llm, Models, Shelf
+from core.ports import Clock, Index, Llm, Models
 from core.retrieval import pipeline, weighing
 from core.retrieval.alpha import AlphaModels
 from core.retrieval.candidates import Candidates, Fused
@@ -23,6 +23,8 @@ from core.types import Filters, Profile, Result, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.adapters.index.generations import Generations
+
 RERANKER = "ms-marco-minilm-l12-int8"
 
 
@@ -31,7 +33,7 @@ class Searcher:
 
     def __init__(
         self,
-        generations: Shelf,
+        generations: Generations,
         models: Models,
         team_settings: TeamSettings,
         clock: Clock,
