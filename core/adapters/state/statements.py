@@ -49,7 +49,8 @@ class Statements:
     def add(self, table: Table, **values: Any) -> int:
         """Insert one row; the id that the database gave it."""
         with self._writing() as connection:
-            return int(connection.execute(insert(table), values).inserted_primary_key[0])
+            (number,) = connection.execute(insert(table), values).inserted_primary_key or (0,)
+            return int(number)
 
     def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]], key: Sequence[str], new: Sequence[str]) -> None:
         """Insert rows; where one with the same key is there, its columns `new` are replaced, or nothing if none is named."""

@@ -57,7 +57,7 @@ class Grades:
         """Judgments of one query, or all of them."""
         rows, names = self.state.grades.of(_words(query)), shown_names(self.state.accounts)
         return tuple(
-            Grade(**{**row, "blind": bool(row["blind"])}, name=names.get(row["judge"], row["judge"])) for row in rows
+            Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
 
     def grades(self, query: str, judge: str, hits: Sequence[Hit]) -> dict[str, int]:
