@@ -151,7 +151,7 @@ class MappedIndex:
 
     # ------------------------------------------------------------ legs
 
-    def bm25(self, query: str) -> Bm25Leg:
+    def bm25(self, query: str, engine: str = "") -> Bm25Leg:
         """The lexical leg for one query."""
         terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
         return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
@@ -170,7 +170,7 @@ class MappedIndex:
     def _tfidf(self) -> ngrams.TfidfMatrix:
         return ngrams.load(self._folder, self.vocabulary, self.size)
 
-    def dense(self, vector: np.ndarray) -> DenseLeg:
+    def dense(self, vector: np.ndarray, engine: str = "") -> DenseLeg:
         """The vector leg for one query vector."""
         return DenseLeg(self, vector)
 
