@@ -47,7 +47,7 @@ class QuerySetRows:
         """Question id to text, of a set by name; empty where there is no such set."""
         joined = questions.join(querysets, querysets.c.id == questions.c.queryset)
         asked = select(questions.c.id, questions.c.text).select_from(joined).where(querysets.c.name == name)
-        return {row["id"]: row["text"] for row in self._run.rows(asked)}
+        return self._run.pairs(asked)
 
     def keep(self, **values: Any) -> int:
         """The head of a set; one of that name gets the new description. Its id."""
@@ -109,8 +109,7 @@ class RankingRows:
 
     def of(self, search: str) -> dict[str, bytes]:
         """Packed results by query."""
-        rows = self._run.rows(select(rankings.c.query, rankings.c.result).where(rankings.c.search == search))
-        return {row["query"]: row["result"] for row in rows}
+        return self._run.pairs(select(rankings.c.query, rankings.c.result).where(rankings.c.search == search))
 
     def keep(self, search: str, packed: Mapping[str, bytes]) -> None:
         """Packed results by query, together or not at all."""

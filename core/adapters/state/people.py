@@ -38,7 +38,7 @@ class AccountRows:
 
     def emails(self) -> dict[str, str]:
         """Email to id."""
-        return {row["email"]: row["id"] for row in self._run.rows(_EMAILS)}
+        return self._run.pairs(_EMAILS)
 
     def active_by_email(self, email: str) -> Row | None:
         """Upper and lower case are the same."""
