@@ -12,7 +12,7 @@ _KEPT = 20
 
 
 class Memo:
-    """The `Memo` port. Names are made of hex digits and dashes by whoever asks."""
+    """Keeps small values. Names are made of hex digits and dashes by whoever asks."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -18,7 +18,7 @@ _SCHEMA = "vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text
 
 
 class EmbeddingCache:
-    """The `Cache` port."""
+    """Keeps vectors, and gives back the ones it knows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
