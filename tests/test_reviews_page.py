@@ -316,7 +316,10 @@ def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, 
     visit("reviews", "admin", change=str(change.id))
     said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
     ways = {
-        **{name: lambda name=name: transitions.TRANSITIONS[name](admin, change.id, "now", change.head) for name in transitions.TRANSITIONS},
+        **{
+            name: lambda name=name: transitions.TRANSITIONS[name](admin, change.id, "now", change.head)
+            for name in transitions.TRANSITIONS
+        },
         "comment": lambda: comments.perform(admin, change.id, said),
         "edit": lambda: save(kb.reviews.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
     }
