@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,15 @@ def modules() -> list[Path]:
     return sorted((ROOT / "core").rglob("*.py"))
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -90,13 +97,13 @@ def test_importing_core_loads_nothing_heavy(module: str) -> None:
 
 def test_nothing_is_pickled_and_no_user_html_is_trusted() -> None:
     for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
-        found = list(forbidden(ast.parse(path.read_text(encoding="utf-8"))))
+        found = list(forbidden(tree(path)))
         assert found == [], f"{path}: {found}"
 
 
-def forbidden(tree: ast.AST) -> Iterator[str]:
+def forbidden(code: ast.AST) -> Iterator[str]:
     """However it is spelled: modules that unpickle, loaders that build objects, switches that are not written off."""
-    for node in ast.walk(tree):
+    for node in ast.walk(code):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.split(".")[0] in UNPICKLING)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in UNPICKLING:
