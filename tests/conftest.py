@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 import argon2
 
-# A hash that is slow to guess costs 0.1 s of CPU; tests take the same algorithm at its cheapest.
+# A hash that is slow to guess costs 0.2 s of CPU; tests take the same algorithm at its cheapest.
 argon2.PasswordHasher = partial(argon2.PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
 
 from hypothesis import HealthCheck
