@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,11 @@ def modules() -> list[Path]:
     return sorted((ROOT / "core").rglob("*.py"))
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 class Names(ast.NodeTransformer):
     """Takes away what only a type checker imports: a name in an annotation is no dependency of the running program."""
 
@@ -54,10 +60,11 @@ class Names(ast.NodeTransformer):
         return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
 
 
+@cache
 def imports(path: Path, *, running: bool = False) -> set[str]:
     """What a file imports; with `running`, without what only a type checker sees."""
-    found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(Names().visit(tree) if running else tree):
+    found = set()
+    for node in ast.walk(Names().visit(ast.parse(path.read_text(encoding="utf-8"))) if running else tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -119,13 +126,13 @@ def test_importing_core_loads_nothing_heavy(module: str) -> None:
 
 def test_nothing_is_pickled_and_no_user_html_is_trusted() -> None:
     for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
-        found = list(forbidden(ast.parse(path.read_text(encoding="utf-8"))))
+        found = list(forbidden(tree(path)))
         assert found == [], f"{path}: {found}"
 
 
-def forbidden(tree: ast.AST) -> Iterator[str]:
+def forbidden(code: ast.AST) -> Iterator[str]:
     """However it is spelled: modules that unpickle, loaders that build objects, switches that are not written off."""
-    for node in ast.walk(tree):
+    for node in ast.walk(code):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.split(".")[0] in UNPICKLING)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in UNPICKLING:
@@ -203,7 +210,7 @@ def test_a_class_name_means_one_thing() -> None:
     """A port may share its name with the adapter that fills it."""
     homes: dict[str, list[str]] = {}
     for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef) and path.name != "ports.py":
                 homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
