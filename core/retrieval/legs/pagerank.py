@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.ports import Index, Leg
 from core.retrieval.legs.walks import PageRankLeg
-from core.retrieval.methods import LegQuery, LegKind
+from core.retrieval.methods import LegKind, LegQuery
 
 
 def open_leg(asked: LegQuery, index: Index) -> Leg:

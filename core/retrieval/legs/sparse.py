@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.ports import Index, Leg
-from core.retrieval.methods import LegQuery, LegKind
+from core.retrieval.methods import LegKind, LegQuery
 
 
 def open_leg(asked: LegQuery, index: Index) -> Leg:
