@@ -16,7 +16,6 @@ from core.types import Filters
 if TYPE_CHECKING:
     import numpy as np
 
-_FORM = 1  # of what is kept; raise it when the same graph would give other communities
 _SHOWN = Filters(statuses=("approved",), history=True)  # what summaries may tell
 
 
@@ -47,7 +46,7 @@ class Communities:
 
     def kept(self, index: Index) -> Any:
         """The communities of a generation: at hand, from the disk, or found now and kept."""
-        name = f"{index.generation.digest}-{index.generation.commit}-{_FORM}"
+        name = f"{index.generation.digest}-{index.generation.commit}-{communities.VERSION}"
         if self._last[0] != name:
             known = self.memo.get(name)
             if known is None:
@@ -64,11 +63,11 @@ class Communities:
         visible = np.ones(index.size, np.bool_) if allowed is None else allowed
         owners = np.repeat(np.arange(len(graph.keys)), np.diff(graph.chunk_start))
         seen = np.bincount(owners, visible[graph.chunks], minlength=len(graph.keys)) > 0
-        membership, method = communities.detect(graph, seen)
+        membership = communities.detect(graph, seen)
         count = min(communities.MOST, int(membership.max(initial=-1)) + 1)
         made = [self._community(index, n, np.flatnonzero(membership == n), visible) for n in range(count)]
         quality = round(communities.modularity(graph, membership), 6)
-        return {"method": method, "modularity": quality, "membership": membership.tolist(), "communities": made}
+        return {"modularity": quality, "membership": membership.tolist(), "communities": made}
 
     def _community(self, index: Index, number: int, members: np.ndarray, visible: np.ndarray) -> Community:
         graph = index.graph()

@@ -111,7 +111,7 @@ class GraphExplorer:
         nodes = tuple(_community_node(one, float(sizes[one.number]), index) for one in found)
         kept = self.topics.kept(index)
         notes = (
-            f"{int(group.max(initial=-1)) + 1} communities by {kept['method']}, modularity {kept['modularity']:.3f}; "
+            f"{int(group.max(initial=-1)) + 1} communities by Leiden, modularity {kept['modularity']:.3f}; "
             f"{len(nodes)} shown. Entities in no community of at least {SMALLEST} are left out.",
         )
         return GraphView(nodes, tuple(edges), notes)
