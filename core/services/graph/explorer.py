@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from core.curation.links import links
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
 from core.graph.communities import SMALLEST, Community
+from core.graph.entities import PATTERNS, document_key, key
 from core.graph.pagerank import SHARED, pagerank
+from core.graph.paths import RelationNetwork, relation_network
 from core.graph.walk import CANDIDATES, DEGREE, arrived, holding, neighbours, path, seeds, trail, walk
 from core.ports import Index
 from core.retrieval.graph import LocalLeg
 from core.retrieval.pipeline import check_query
 from core.services.graph.communities import Communities
+from core.services.graph.paths import Connection, connect
 from core.services.graph.view import LIMIT, GraphEdge, GraphNode, GraphView, Painter, folder
 from core.services.knowledge.documents import Documents
 from core.services.search.searcher import Searcher
@@ -25,6 +30,7 @@ class GraphExplorer:
 
     def __init__(self, searcher: Searcher, documents: Documents, topics: Communities) -> None:
         self.searcher, self.documents, self.topics = searcher, documents, topics
+        self._networks: WeakKeyDictionary[Index, tuple[date, RelationNetwork]] = WeakKeyDictionary()
 
     def around_document(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """A document, what it names and links to; with two hops also documents that name the same."""
@@ -80,6 +86,21 @@ class GraphExplorer:
         notes = (f"{len(shown)} of {len(reach.hops)} entities shown; {bounds}",)
         nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
         return GraphView(nodes, _once(painter.relations(shown)), notes)
+
+    def path(self, source: str, target: str, profile: str = "") -> Connection:
+        """How two entities are connected: the shortest paths with their witnesses, or why there is none."""
+        index, painter = self._open(profile, 0, 1)
+        first, second = (_named(painter, name) for name in (source, target))
+        if first == second:
+            raise BadInput(f"{source!r} and {target!r} are the same entity. Choose two different ones.")
+        return connect(painter, self._network(index, painter), first, second)
+
+    def _network(self, index: Index, painter: Painter) -> RelationNetwork:
+        """Built once a day, since documents take effect and expire; gone with its generation."""
+        cached, today = self._networks.get(index), self.searcher.clock.today()
+        if cached is None or cached[0] != today:
+            cached = self._networks[index] = (today, relation_network(painter.graph, painter.visible))
+        return cached[1]
 
     def entities(self, limit: int = 500, profile: str = "") -> tuple[GraphNode, ...]:
         """Entities to start from, the largest first; documents have a view of their own."""
@@ -166,6 +187,23 @@ def _document(index: Index, painter: Painter, name: str) -> int:
         if name in (facts.doc, facts.path) and painter.seen(int(painter.graph.document_nodes[n])):
             return n
     raise NotFound(f"The index holds no document {name!r}. List them with: python -m core documents list")
+
+
+def _named(painter: Painter, name: str) -> int:
+    """The one visible entity of a name: by its label, by any spelling, or by a phrase that holds no other."""
+    graph = painter.graph
+    labelled = [entity for entity, label in enumerate(graph.labels) if label == name]
+    spelled = (document_key(name), key(name), *(key(name, kind) for kind in PATTERNS))
+    candidates = sorted(labelled, key=lambda entity: -graph.entity_rank[entity])
+    candidates += [graph.names[spelling] for spelling in spelled if spelling in graph.names]
+    if visible := [entity for entity in candidates if painter.seen(entity)]:
+        return visible[0]
+    within = [entity for entity in seeds(graph, name) if painter.seen(entity)]
+    if len(within) > 1:
+        raise BadInput(f"{name!r} names several entities: {', '.join(graph.labels[n] for n in within)}. Choose one.")
+    if not within:
+        raise NotFound(f"The graph has no entity {name!r}.{_alike(painter, name)}")
+    return within[0]
 
 
 def _linked(painter: Painter, own: int) -> list[int]:
