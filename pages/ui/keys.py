@@ -44,6 +44,7 @@ TURN = "edit_turn"  # goes up when an editor starts afresh
 OFFERED = "edit_offered"  # when the draft was kept that an editor started with
 GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
 AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, the query or the entity that it starts from
+CONNECT, CONNECT_WITH = "connect", "with"  # the two entities of a path, also in the URL
 HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it goes, how much it shows, what colours mean
 GRAPH_AS = "as"  # picture or table
 QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL

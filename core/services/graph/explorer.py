@@ -190,20 +190,22 @@ def _document(index: Index, painter: Painter, name: str) -> int:
 
 
 def _named(painter: Painter, name: str) -> int:
-    """The one visible entity of a name: by its label, by any spelling, or by a phrase that holds no other."""
+    """The one visible entity of a name: by its label, by another spelling of it, or by how its label begins."""
     graph = painter.graph
-    labelled = [entity for entity, label in enumerate(graph.labels) if label == name]
+    by_rank = sorted(range(len(graph.keys)), key=lambda entity: -graph.entity_rank[entity])
     spelled = (document_key(name), key(name), *(key(name, kind) for kind in PATTERNS))
-    candidates = sorted(labelled, key=lambda entity: -graph.entity_rank[entity])
-    candidates += [graph.names[spelling] for spelling in spelled if spelling in graph.names]
-    if visible := [entity for entity in candidates if painter.seen(entity)]:
+    exact = [entity for entity in by_rank if graph.labels[entity] == name]
+    exact += [graph.names[spelling] for spelling in spelled if spelling in graph.names]
+    if visible := [entity for entity in exact if painter.seen(entity)]:
         return visible[0]
-    within = [entity for entity in seeds(graph, name) if painter.seen(entity)]
-    if len(within) > 1:
-        raise BadInput(f"{name!r} names several entities: {', '.join(graph.labels[n] for n in within)}. Choose one.")
-    if not within:
+    begun = [entity for entity in by_rank if graph.labels[entity].casefold().startswith(name.casefold())]
+    begun = [entity for entity in begun if painter.seen(entity)]
+    if not (name.strip() and begun):
         raise NotFound(f"The graph has no entity {name!r}.{_alike(painter, name)}")
-    return within[0]
+    if len(begun) > 1:
+        several = ", ".join(graph.labels[entity] for entity in begun[:5])
+        raise BadInput(f"{name!r} could be one of {len(begun)} entities: {several}. Choose one.")
+    return begun[0]
 
 
 def _linked(painter: Painter, own: int) -> list[int]:

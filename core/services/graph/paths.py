@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.chunking.sentences import sentences
+from core.curation.render import plain
 from core.graph.assembly import LINKS
 from core.graph.communities import central_sentence
 from core.graph.entities import VALUES, extract
@@ -88,10 +89,9 @@ def _step(painter: Painter, network: RelationNetwork, a: int, b: int) -> PathSte
     edge = network.relations.edges[a, b]
     chunks = _visible(painter, a, b)
     quotes = [(chunk, _sentence(painter, chunk, a, b)) for chunk in chunks[:_READ].tolist()]
-    quotes.sort(key=lambda pair: not pair[1])  # passages with one sentence for both come first, else by position
-    witnesses = tuple(
-        _witness(painter, chunk, quote or _central(painter, chunk, a, b)) for chunk, quote in quotes[:WITNESSES]
-    )
+    best = [(chunk, quote) for chunk, quote in quotes if quote]
+    best = best or [(chunk, _central(painter, chunk, a, b)) for chunk, _ in quotes[:WITNESSES]]
+    witnesses = tuple(_witness(painter, chunk, quote) for chunk, quote in best[:WITNESSES])
     relation = painter.graph.relation_names[edge["relation"]]
     if relation == LINKS and not (painter.graph.document_nodes[painter.graph.document_of[chunks]] == a).any():
         relation = "is linked from"
@@ -118,13 +118,18 @@ def _sentence(painter: Painter, chunk: int, a: int, b: int) -> str:
 
 
 def _central(painter: Painter, chunk: int, a: int, b: int) -> str:
-    """For links and entities that a model found: the sentence that names most of the two."""
-    labels = [painter.graph.labels[a], painter.graph.labels[b]]
-    return _short(central_sentence([painter.index.excerpt(chunk)], labels))
+    """For links, tables and entities that a model found: the sentence or line that names most of the two."""
+    text, labels = painter.index.excerpt(chunk), [painter.graph.labels[a], painter.graph.labels[b]]
+    sentence = central_sentence([text], labels)
+    if any(label.casefold() in sentence.casefold() for label in labels):
+        return _short(sentence)
+    count = lambda line: sum(label.casefold() in line.casefold() for label in labels)
+    return _short(max(plain(text).splitlines(), key=count, default=""))
 
 
 def _short(sentence: str) -> str:
-    flat = " ".join(sentence.split())
+    """The words of a sentence without markup, as far as a quotation goes."""
+    flat = " ".join(plain(sentence).split()).replace(" | ", " · ").strip("|*_ ")
     return flat if len(flat) <= _QUOTE else flat[: _QUOTE - 1] + "…"
 
 
@@ -152,10 +157,9 @@ def _shared(painter: Painter, source: int, target: int) -> tuple[Witness, ...]:
 
 
 def _why(painter: Painter, network: RelationNetwork, source: int, target: int) -> str:
-    reason, labels = gap(network, source, target), painter.graph.labels
+    reason = gap(network, source, target)
     if reason.alone:
-        names = " or ".join(labels[entity] for entity in reason.alone)
-        return f"There is no path: no sentence names {names} together with another entity."
+        return f"There is no path: {' '.join(_alone(painter, entity) for entity in reason.alone)}"
     if reason.steps:
         return f"The shortest path has {reason.steps} steps. Paths of more than {LONGEST} say nothing about their ends."
     if reason.through:
@@ -163,7 +167,14 @@ def _why(painter: Painter, network: RelationNetwork, source: int, target: int) -
     first, second = (
         _circle(painter, network, entity, count) for entity, count in zip((source, target), reason.reached, strict=True)
     )
-    return f"There is no path: {first}, {second}, and they have none in common."
+    return f"There is no path: {first}; {second}. They have none in common."
+
+
+def _alone(painter: Painter, entity: int) -> str:
+    label = painter.graph.labels[entity]
+    if entity in painter.documents:
+        return f"{label} links to no document, and none links to it."
+    return f"No sentence names {label} together with another entity."
 
 
 def _closed(painter: Painter, entity: int) -> str:

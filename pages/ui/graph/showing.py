@@ -8,7 +8,7 @@ from core.errors import ConcordError
 from core.services.graph.view import GraphView
 from pages.ui import flash, style
 from pages.ui.components.network import network
-from pages.ui.graph import choosing, communities, links, ranking, tables
+from pages.ui.graph import choosing, communities, links, paths, ranking, tables
 from pages.ui.graph.choosing import Choice
 from pages.ui.graph.describing import short
 from pages.ui.graph.filtering import filtered
@@ -28,6 +28,9 @@ def draw(choice: Choice) -> None:
     """The view, or what is missing for it."""
     if choice.view in _ASK and not choice.start:
         st.info(flash.plain(_ASK[choice.view]), icon=":material/hub:")
+        return
+    if choice.view == "Path":
+        paths.draw(choice)
         return
     try:
         view = _view(choice)
