@@ -45,19 +45,19 @@ def _shared(command: Any) -> None:
 
 
 def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around a document."""
+    """What a document names, links to and shares."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_document(options.start, options.hops, options.limit, options.profile))
 
 
 def query(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around a query."""
+    """Where relations lead from what a query names."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_query(options.start, options.hops, options.limit, options.profile))
 
 
 def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around an entity."""
+    """What an entity is related to."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_entity(options.start, options.hops, options.limit, options.profile))
 
@@ -67,7 +67,7 @@ def path(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     connection = open_app(settings).graph.explorer.path(options.source, options.target, options.profile)
     lines = [line for number, chain in enumerate(connection.paths) for line in _path_lines(number, chain)]
     lines += [connection.note] if connection.note else []
-    lines += [f"Named in one document: {witness.title} ({witness.path})" for witness in connection.shared]
+    lines += [f"Both are named in {witness.title} ({witness.path})" for witness in connection.shared]
     terminal.show(strict.plain(connection), lines)
     return 0
 

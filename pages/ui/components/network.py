@@ -34,8 +34,8 @@ def _library() -> Any:
 
 def bundle() -> str:
     """vis-network as pyvis brings it."""
-    found = find_spec("pyvis")
-    path = Path(found.origin).parent / _BUNDLE if found and found.origin else Path("pyvis")
+    package = find_spec("pyvis")
+    path = Path(package.origin).parent / _BUNDLE if package and package.origin else Path("pyvis")
     if not path.is_file():
         raise Unavailable("pyvis is not installed, so the graph cannot be drawn. Install it with: pip install pyvis")
     return path.read_text(encoding="utf-8")

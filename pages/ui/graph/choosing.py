@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import ConcordError
+from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
+from core.types import Filters
 from pages.ui import flash, keys
 from pages.ui.playground import serving
 from pages.ui.workspace import app
@@ -68,6 +70,7 @@ def look_around(node: str, label: str) -> None:
         st.session_state[keys.GRAPH_VIEW], st.session_state[keys.AROUND] = "Document", name
     elif kind == "entity":
         st.session_state[keys.GRAPH_VIEW], st.session_state[keys.ENTITY] = "Entity", label or name
+        st.query_params[keys.ENTITY] = label or name  # a bound widget writes only what people change
 
 
 def _profile() -> str:
@@ -87,7 +90,7 @@ def _start(view: str, profile: str) -> str:
             "Query", key=keys.ABOUT, bind="query-params", placeholder="A question, as in the search", width="stretch"
         ).strip()
     if view == "Entity":
-        return _entity(profile, "Entity", keys.ENTITY, first=True)
+        return _entity(profile, "Entity", keys.ENTITY, Filters(history=True), first=True)
     with st.container(width="stretch"):
         st.caption(
             {
@@ -99,7 +102,7 @@ def _start(view: str, profile: str) -> str:
 
 
 def _document() -> str:
-    titles = {one.id: one.title for one in app().knowledge.documents.all()}
+    titles = {document.id: document.title for document in app().knowledge.documents.all()}
     names = sorted(titles, key=lambda name: (titles[name], name))
     asked = st.query_params.get(keys.AROUND, "")
     if keys.AROUND not in st.session_state and asked in names:
@@ -117,13 +120,13 @@ def _ends(profile: str) -> tuple[str, str]:
     """The two ends of a path; the first is the entity that was looked at before, if any."""
     if keys.CONNECT not in st.session_state and (before := st.session_state.get(keys.ENTITY)):
         st.session_state[keys.CONNECT] = st.query_params[keys.CONNECT] = before
-    return _entity(profile, "From", keys.CONNECT), _entity(profile, "To", keys.CONNECT_WITH)
+    return _entity(profile, "From", keys.CONNECT, IN_FORCE), _entity(profile, "To", keys.CONNECT_WITH, IN_FORCE)
 
 
-def _entity(profile: str, title: str, key: str, first: bool = False) -> str:
-    """The name of an entity: typed, or found in the list of the largest; the first of them unless empty is better."""
+def _entity(profile: str, title: str, key: str, filters: Filters, first: bool = False) -> str:
+    """The name of an entity: typed, or chosen from the largest; `first` starts with the largest of all."""
     try:
-        names = list(dict.fromkeys(node.label for node in app().graph.explorer.entities(_MOST, profile)))
+        names = list(dict.fromkeys(node.label for node in app().graph.explorer.entities(_MOST, profile, filters)))
     except ConcordError as error:
         st.caption(flash.plain(str(error)))
         return ""

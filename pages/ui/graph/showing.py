@@ -70,7 +70,7 @@ def _drawn(view: GraphView, choice: Choice) -> None:
     elif choice.table:
         tables.draw(view)
     else:
-        titles = {one.path: (one.id, one.title) for one in app().knowledge.documents.all()}
+        titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
         shown = largest(view)
         if len(shown.nodes) < len(view.nodes):
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
@@ -83,7 +83,8 @@ def _topics(choice: Choice) -> dict[int, str]:
     """What communities are called: by their largest entities."""
     if choice.view == "Links":
         return {}
-    return {one.number: short("; ".join(one.entities[:2]), 34) for one in app().graph.communities.all(choice.profile)}
+    known = app().graph.communities.all(choice.profile)
+    return {community.number: short("; ".join(community.entities[:2]), 34) for community in known}
 
 
 def largest(view: GraphView, most: int = _READABLE) -> GraphView:
