@@ -68,7 +68,7 @@ def _edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
 def _leiden(size: int, edges: np.ndarray, weights: np.ndarray, seed: int) -> np.ndarray:
     """A label per entity. The adjacency matrix is sorted, so the same relations give the same labels in any process."""
     import numpy as np
-    from graspologic_native import leiden_csr
+    from graspologic_native import leiden_csr  # type: ignore[attr-defined]  # its stub leaves it out
     from scipy.sparse import coo_array
 
     labels = size + np.arange(size)  # an entity without relations is alone

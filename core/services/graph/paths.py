@@ -103,7 +103,7 @@ def _visible(painter: Painter, a: int, b: int) -> np.ndarray:
     import numpy as np
 
     chunks = np.intersect1d(holding(painter.graph, a), holding(painter.graph, b))
-    return chunks[painter.visible[chunks]]
+    return np.asarray(chunks[painter.visible[chunks]])
 
 
 def _sentence(painter: Painter, chunk: int, a: int, b: int) -> str:
