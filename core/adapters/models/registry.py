@@ -12,6 +12,8 @@ from core.adapters.models.weights import BUNDLED, Weights
 from core.adapters.web.endpoints import Endpoints, is_remote
 from core.errors import BadInput
 from core.ports import Embedder, Llm, Reranker
+from core.retrieval.legs.embedders import combined
+from core.types import Profile
 
 T = TypeVar("T")
 
@@ -28,8 +30,12 @@ class ModelShelf:
         self._loading = threading.RLock()
 
     def embedder(self, name: str) -> Embedder:
-        """An embedder, ready to use; several names joined by + are several side by side."""
+        """An embedder, ready to use."""
         return self._once(self._embedders, name, self._load_embedder)
+
+    def of(self, profile: Profile) -> Embedder:
+        """The embedder of a profile: one model, or several side by side."""
+        return combined([self.embedder(name) for name in (profile.embedder, *profile.embedders)])
 
     def reranker(self, name: str) -> Reranker:
         """A reranker, ready to use."""
@@ -47,10 +53,6 @@ class ModelShelf:
         return held[name]
 
     def _load_embedder(self, name: str) -> Embedder:
-        if "+" in name:
-            from core.adapters.models.combined import CombinedEmbedder
-
-            return CombinedEmbedder([self.embedder(part) for part in name.split("+")])
         if is_remote(name):
             return self.endpoints.embedder(name)
         weights = _bundled(name)

@@ -29,11 +29,11 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> N
     documents, chunks = duckdb.tables(connection)
     write_table(folder / "documents.arrow", documents)
     write_table(folder / "chunks.arrow", chunks)
-    found = duckdb.occurrences(connection)
-    start, where, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
-    idf = inverse_frequencies(np.diff(start), found.chunks) * (options.k1 + 1.0)
+    words = duckdb.occurrences(connection)
+    start, where, counts, lengths = kernels.postings(words.chunk, words.term, words.chunks, len(words.terms))
+    idf = inverse_frequencies(np.diff(start), words.chunks) * (options.k1 + 1.0)
     gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
-    write_table(folder / "terms.arrow", pa.table({"term": pa.array(found.terms, pa.string())}))
+    write_table(folder / "terms.arrow", pa.table({"term": pa.array(words.terms, pa.string())}))
     for name, array in (("start", start), ("where", where), ("impacts", gains)):
         np.save(folder / f"{name}.npy", array)
 
@@ -96,24 +96,24 @@ def read_table(path: Path) -> pa.Table:
 
 def numbers(table: pa.Table, name: str) -> np.ndarray:
     """A column of 32-bit numbers on the same memory (`to_numpy` would import pandas: a quarter second)."""
-    found = _column(table, name)
-    if not len(found):
+    column = _column(table, name)
+    if not len(column):
         return np.empty(0, np.int32)
-    return np.frombuffer(found.buffers()[1], dtype=np.int32)[found.offset : found.offset + len(found)]
+    return np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset : column.offset + len(column)]
 
 
 class MappedTexts:
     """A column of texts on the same memory. Each is a slice of one run of bytes, read in a third of pyarrow's time.
 
-    >>> made = Texts(pa.table({"name": pa.array(["", "café", "tea"], pa.large_string())}), "name")
-    >>> made[1], made.part(1, 0, 2), made.all()
+    >>> names = MappedTexts(pa.table({"name": pa.array(["", "café", "tea"], pa.large_string())}), "name")
+    >>> names[1], names.part(1, 0, 2), names.all()
     ('café', 'ca', ['', 'café', 'tea'])
     """
 
     def __init__(self, table: pa.Table, name: str) -> None:
-        self._column = found = _column(table, name)
-        _, starts, data = found.buffers() if len(found) else (None, None, None)
-        self._starts = np.zeros(1, np.int64) if starts is None else np.frombuffer(starts, np.int64)[found.offset :]
+        self._column = column = _column(table, name)
+        _, starts, data = column.buffers() if len(column) else (None, None, None)
+        self._starts = np.zeros(1, np.int64) if starts is None else np.frombuffer(starts, np.int64)[column.offset :]
         self._bytes = memoryview(data or b"")
 
     def __len__(self) -> int:
@@ -129,13 +129,13 @@ class MappedTexts:
 
     def all(self) -> list[str]:
         """Every text, in one go."""
-        found: list[str] = self._column.to_pylist()
-        return found
+        texts: list[str] = self._column.to_pylist()
+        return texts
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
-    found = table[name].combine_chunks()
-    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+    column = table[name].combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
 
 def map_array(path: Path) -> np.ndarray:

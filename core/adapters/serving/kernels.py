@@ -54,16 +54,16 @@ def top(
     if fast := _compiled(size):
         scores = np.zeros(size, np.float64)
         fast.accumulate(start, where, gains, terms, scores)
-        ids, found = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
+        ids, best = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
     else:
         scores = accumulated(start, where, gains, terms, size)
         if allowed is not None:
             scores[~allowed] = 0.0
         ids = near_top(scores, depth, 0.0)
         ids = ids[scores[ids] > 0.0]
-        found = scores[ids]
-    order = np.lexsort((ids, -found))[:depth]
-    return dict(zip(ids[order].tolist(), found[order].tolist(), strict=True))
+        best = scores[ids]
+    order = np.lexsort((ids, -best))[:depth]
+    return dict(zip(ids[order].tolist(), best[order].tolist(), strict=True))
 
 
 def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, size: int) -> np.ndarray:
@@ -88,8 +88,8 @@ def lookup(
             chunks, added = where[start[term] : start[term + 1]], gains[start[term] : start[term + 1]]
             at = np.minimum(np.searchsorted(chunks, wanted), len(chunks) - 1)
             scores += np.where(chunks[at] == wanted, added[at], 0.0)
-    found: list[float] = scores.tolist()
-    return found
+    exact: list[float] = scores.tolist()
+    return exact
 
 
 def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
@@ -104,10 +104,10 @@ def warm() -> None:
     """Load the compiled loops now; a process that lives long calls this once, and every search gets faster."""
     from core.adapters.serving import compiled
 
-    none, one = np.empty(0, np.float32), np.zeros(1, np.int64)
-    nobody, scores = np.empty(0, np.uint32), np.zeros(1, np.float64)
-    compiled.accumulate(one, nobody, none, one[:0], scores)
-    compiled.lookup(one, nobody, none, one[:0], nobody, scores)
+    start, terms, scores = np.zeros(1, np.int64), np.empty(0, np.int64), np.zeros(1, np.float64)
+    where, gains = np.empty(0, np.uint32), np.empty(0, np.float32)
+    compiled.accumulate(start, where, gains, terms, scores)
+    compiled.lookup(start, where, gains, terms, where, scores)
     compiled.best(scores, np.empty(0, np.bool_), 1)
 
 

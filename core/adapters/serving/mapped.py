@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,9 +15,11 @@ from core.adapters.index import graph, lance
 from core.adapters.index.duckdb import HEADING
 from core.adapters.serving import image, kernels
 from core.adapters.serving import tfidf as ngrams
+from core.adapters.serving.engines import Engines
 from core.adapters.serving.kernels import near_top
 from core.errors import Unavailable
-from core.ports import Ranking
+from core.ports import Leg, Ranking
+from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.types import DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
@@ -89,10 +90,6 @@ class MappedIndex:
     def _by_id(self) -> Mapping[str, int]:
         return {chunk: n for n, chunk in enumerate(self._ids.all())}
 
-    def answers(self, document: int) -> tuple[str, ...]:
-        """The questions that a document promises to answer."""
-        return tuple(json.loads(self._documents["meta"][document].as_py())["answers"])
-
     def passage(self, chunk: int) -> Passage:
         """A chunk by number."""
         above = self._parents.item(chunk, 0)
@@ -130,13 +127,13 @@ class MappedIndex:
 
     def document_of(self, chunk: int) -> int:
         """The number of the document that a chunk belongs to."""
-        found: int = self._doc_of.item(chunk)
-        return found
+        document: int = self._doc_of.item(chunk)
+        return document
 
     def chunks_of(self, document: int) -> list[int]:
         """The chunks of a document, in the order of the text."""
-        found = np.flatnonzero(self._doc_of == document)
-        ordered: list[int] = found[np.argsort(self._starts[found], kind="stable")].tolist()
+        chunks = np.flatnonzero(self._doc_of == document)
+        ordered: list[int] = chunks[np.argsort(self._starts[chunks], kind="stable")].tolist()
         return ordered
 
     # ------------------------------------------------------------ who may be found
@@ -151,10 +148,18 @@ class MappedIndex:
 
     # ------------------------------------------------------------ legs
 
-    def bm25(self, query: str) -> Bm25Leg:
-        """The lexical leg for one query."""
-        terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
-        return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
+    def bm25(self, query: str, engine: str = "") -> Leg:
+        """The lexical leg for one query, by the image or another engine."""
+        engine = engine_of("bm25", engine)
+        return self._bm25(query) if engine == IMAGE else self._engines.bm25(engine, self._terms_of(query))
+
+    def _bm25(self, query: str) -> Bm25Leg:
+        numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
+        return Bm25Leg(self, np.array(numbers, dtype=np.int64))
+
+    def _terms_of(self, query: str) -> list[str]:
+        """The distinct terms of a query: repeating a word does not weigh it."""
+        return sorted(set(self.analyse(query)))
 
     def tfidf(self, query: str) -> ngrams.FullLeg:
         """TF-IDF over one and two terms for one query."""
@@ -163,16 +168,20 @@ class MappedIndex:
     def sparse(self, query: str) -> ngrams.FullLeg:
         """BM25 and TF-IDF, averaged, for one query."""
         return ngrams.FullLeg(
-            lambda: ngrams.averaged(self.bm25(query).every(), self._tfidf.scores(self.analyse(query)))
+            lambda: ngrams.averaged(self._bm25(query).every(), self._tfidf.scores(self.analyse(query)))
         )
 
     @cached_property
     def _tfidf(self) -> ngrams.TfidfMatrix:
         return ngrams.load(self._folder, self.vocabulary, self.size)
 
-    def dense(self, vector: np.ndarray) -> DenseLeg:
-        """The vector leg for one query vector."""
-        return DenseLeg(self, vector)
+    def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
+        """The vector leg for one query vector, by the image or another engine."""
+        return DenseLeg(self, vector) if engine_of("dense", engine) == IMAGE else self._engines.dense(vector)
+
+    @cached_property
+    def _engines(self) -> Engines:
+        return Engines(self._folder, self.profile.lexical, self._ids, self.number)
 
     def vector(self, chunk: int) -> np.ndarray:
         """The vector of a chunk."""
@@ -247,8 +256,8 @@ class DenseLeg:
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The exact cosine of given chunks, in double precision: the same on any number of threads."""
         rows = self.index._vectors[np.array(chunks, dtype=np.int64)].astype(np.float64)
-        found: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
-        return found
+        cosines: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
+        return cosines
 
     def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
         pairs = zip(chunks.tolist(), self.score(chunks.tolist()), strict=True)

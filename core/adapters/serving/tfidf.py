@@ -40,19 +40,19 @@ class TfidfMatrix:
     def query(self, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The features of a query that the matrix knows, and their weights: a unit vector."""
         numbers = np.array([self.vocabulary.get(term, -1) for term in terms], dtype=np.int64)
-        found, counts = np.unique(codes(numbers, len(self.vocabulary)), return_counts=True)
-        if not len(self.features) or not len(found):
+        asked, counts = np.unique(codes(numbers, len(self.vocabulary)), return_counts=True)
+        if not len(self.features) or not len(asked):
             return np.empty(0, np.int64), np.empty(0)
-        at = np.minimum(np.searchsorted(self.features, found), len(self.features) - 1)
-        known = self.features[at] == found
+        at = np.minimum(np.searchsorted(self.features, asked), len(self.features) - 1)
+        known = self.features[at] == asked
         weights = counts[known] * self.idf[at[known]]
         return at[known], weights / (np.linalg.norm(weights) or 1.0)
 
     def scores(self, terms: Sequence[str]) -> np.ndarray:
         """The cosine of every chunk to a query."""
-        found, weights = self.query(terms)
+        features, weights = self.query(terms)
         total = np.zeros(self.size)
-        for feature, weight in zip(found.tolist(), weights.tolist(), strict=True):
+        for feature, weight in zip(features.tolist(), weights.tolist(), strict=True):
             here = slice(self.start[feature], self.start[feature + 1])
             total[self.where[here]] += weight * self.gains[here]
         return total
@@ -72,9 +72,9 @@ def codes(numbers: np.ndarray, terms: int) -> np.ndarray:
 def build(texts: Sequence[str], vocabulary: Mapping[str, int], limit: int = FEATURES) -> TfidfMatrix:
     """The matrix of chunks, each given as its terms joined by spaces."""
     chunk, code = _occurrences(texts, vocabulary)
-    found, column, counts = np.unique(code, return_inverse=True, return_counts=True)
-    kept = np.sort(np.lexsort((found, -counts))[:limit])  # of equally frequent ones the first by number
-    place = np.full(len(found), -1, np.int64)
+    features, column, counts = np.unique(code, return_inverse=True, return_counts=True)
+    kept = np.sort(np.lexsort((features, -counts))[:limit])  # of equally frequent ones the first by number
+    place = np.full(len(features), -1, np.int64)
     place[kept] = np.arange(len(kept))
     column = place[column]
     start, where, times, _ = kernels.postings(chunk[column >= 0], column[column >= 0], len(texts), len(kept))
@@ -82,17 +82,17 @@ def build(texts: Sequence[str], vocabulary: Mapping[str, int], limit: int = FEAT
     gains = times * np.repeat(idf, np.diff(start))
     length = np.sqrt(np.bincount(where, gains * gains, minlength=len(texts)))
     return TfidfMatrix(
-        vocabulary, len(texts), found[kept], idf, start, where, (gains / length[where]).astype(np.float32)
+        vocabulary, len(texts), features[kept], idf, start, where, (gains / length[where]).astype(np.float32)
     )
 
 
 def _occurrences(texts: Sequence[str], vocabulary: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray]:
-    chunks, found = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    chunks, features = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for n, text in enumerate(texts):
         numbers = np.array([vocabulary[term] for term in text.split(" ") if term], dtype=np.int64)
-        found.append(codes(numbers, len(vocabulary)))
-        chunks.append(np.full(len(found[-1]), n, np.int64))
-    return np.concatenate(chunks), np.concatenate(found)
+        features.append(codes(numbers, len(vocabulary)))
+        chunks.append(np.full(len(features[-1]), n, np.int64))
+    return np.concatenate(chunks), np.concatenate(features)
 
 
 def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
@@ -100,21 +100,21 @@ def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
     place = folder / "tfidf"
     if not place.is_dir():
         with duckdb.open_file(folder / "fts.duckdb") as connection:
-            rows = connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()
-        made = build([row[0] for row in rows], vocabulary)
-        if not _keep(place, made):
-            return made
+            texts = duckdb.analysed(connection)
+        matrix = build(texts, vocabulary)
+        if not _keep(place, matrix):
+            return matrix
     arrays = {name: image.map_array(place / f"{name}.npy") for name in _ARRAYS}
     return TfidfMatrix(vocabulary, size, **arrays)
 
 
-def _keep(place: Path, made: TfidfMatrix) -> bool:
+def _keep(place: Path, matrix: TfidfMatrix) -> bool:
     """Write aside, then rename: a reader finds all of it or nothing. Whoever comes second finds the first one's."""
     aside = place.with_name(f".tfidf-{os.getpid()}-{time.time_ns()}")
     try:
         aside.mkdir()
         for name in _ARRAYS:
-            np.save(aside / f"{name}.npy", getattr(made, name))
+            np.save(aside / f"{name}.npy", getattr(matrix, name))
         fsync_tree(aside)
         aside.rename(place)
     except OSError:
@@ -145,8 +145,8 @@ class FullLeg:
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The exact score of given chunks."""
-        found: list[float] = self.scores[np.array(chunks, dtype=np.int64)].tolist()
-        return found
+        exact: list[float] = self.scores[np.array(chunks, dtype=np.int64)].tolist()
+        return exact
 
 
 def averaged(bm25: np.ndarray, tfidf: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ class Communities:
         query, known = check_query(query), self.all(profile)
         if not known:
             return ()
-        embedder = self.searcher.models.embedder(self.searcher.index(profile).profile.embedder)
+        embedder = self.searcher.models.of(self.searcher.index(profile).profile)
         vectors, _ = embed_texts(embedder, self.cache, [community.summary for community in known])
         scores = (vectors.astype(np.float64) * embedder.query(query).astype(np.float64)).sum(axis=1)
         order = np.lexsort((np.arange(len(known)), -scores))[:k]

@@ -95,7 +95,7 @@ class Audit:
 def as_csv(entries: tuple[AuditEntry, ...]) -> str:
     """For a spreadsheet. A text that would be taken for a formula is quoted.
 
-    >>> as_csv((Entry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
+    >>> as_csv((AuditEntry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
     "1,t,a,'=HYPERLINK(1),admin,app,merge,x,0,,"
     """
     out = io.StringIO()
