@@ -1,16 +1,20 @@
-"""Commands that show the graph: around a document, a query or an entity, communities, links."""
+"""Commands that show the graph: around a document, a query or an entity, paths, communities, links."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from itertools import pairwise
 from typing import Any
 
 from core import strict
 from core.entrypoints.session import open_app
 from core.entrypoints.terminal import Terminal, table
 from core.services.graph import communities as community_json
+from core.services.graph.paths import EntityPath
 from core.services.graph.view import GraphView
 from core.settings import Settings
+
+_PROFILE = "which index (default: the one in production)"
 
 
 def register(add: Any) -> None:
@@ -21,10 +25,14 @@ def register(add: Any) -> None:
         ("query", query, "QUERY", 2, "where relations lead from what a query names"),
         ("entity", entity, "NAME", 1, "what an entity is related to"),
     ):
-        one = graph(name, run, about)
-        one.add_argument("start", metavar=metavar)
-        one.add_argument("--hops", type=int, default=hops, help=f"how far to go, 0 to 2 (default: {hops})")
-        _shared(one)
+        command = graph(name, run, about)
+        command.add_argument("start", metavar=metavar)
+        command.add_argument("--hops", type=int, default=hops, help=f"how far to go, 0 to 2 (default: {hops})")
+        _shared(command)
+    path_ = graph("path", path, "how two entities are connected")
+    path_.add_argument("source", metavar="ENTITY")
+    path_.add_argument("target", metavar="ENTITY")
+    path_.add_argument("--profile", default="", help=_PROFILE)
     communities_ = graph("communities", communities, "entities that belong together, with summaries")
     communities_.add_argument("--query", default="", help="rank them for a question about the whole")
     _shared(communities_)
@@ -33,25 +41,47 @@ def register(add: Any) -> None:
 
 def _shared(command: Any) -> None:
     command.add_argument("--limit", type=int, default=100, help="how many nodes (at most 300)")
-    command.add_argument("--profile", default="", help="which index (default: the one in production)")
+    command.add_argument("--profile", default="", help=_PROFILE)
 
 
 def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around a document."""
+    """What a document names, links to and shares."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_document(options.start, options.hops, options.limit, options.profile))
 
 
 def query(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around a query."""
+    """Where relations lead from what a query names."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_query(options.start, options.hops, options.limit, options.profile))
 
 
 def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around an entity."""
+    """What an entity is related to."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_entity(options.start, options.hops, options.limit, options.profile))
+
+
+def path(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The shortest paths between two entities, each step with its witnesses."""
+    connection = open_app(settings).graph.explorer.path(options.source, options.target, options.profile)
+    lines = [line for number, chain in enumerate(connection.paths) for line in _path_lines(number, chain)]
+    lines += [connection.note] if connection.note else []
+    lines += [f"Both are named in {witness.title} ({witness.path})" for witness in connection.shared]
+    terminal.show(strict.plain(connection), lines)
+    return 0
+
+
+def _path_lines(number: int, chain: EntityPath) -> list[str]:
+    """The chain in one line, then a block per step."""
+    lines = ([""] if number else []) + [" -> ".join(node.label for node in chain.nodes)]
+    for step, (source, target) in zip(chain.steps, pairwise(chain.nodes), strict=True):
+        lines.append(f"  {source.label} {step.relation or 'with'} {target.label} (passages: {step.passages})")
+        lines += [
+            f"    {' > '.join((witness.title, *witness.heading))} ({witness.path}): {witness.quote}"
+            for witness in step.witnesses
+        ]
+    return lines
 
 
 def communities(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -59,9 +89,9 @@ def communities(settings: Settings, options: Namespace, terminal: Terminal) -> i
     app = open_app(settings)
     if not options.query:
         return _show(terminal, app.graph.explorer.communities(options.profile, options.limit))
-    found = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
-    lines = [f"{score:.3f}  {one.summary}" for one, score in found]
-    terminal.show(community_json.as_json(found), lines or ["There are no communities."])
+    scored = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
+    lines = [f"{score:.3f}  {community.summary}" for community, score in scored]
+    terminal.show(community_json.as_json(scored), lines or ["There are no communities."])
     return 0
 
 
