@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
-from pages.ui.places import address, place
+from pages.ui.passage_links import address, place
 
 from core.errors import ConcordError
 from core.graph.paths import MOST
