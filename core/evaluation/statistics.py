@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, isfinite
+from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.evaluation.calibration import wilson_lower as wilson_lower
-from core.evaluation.calibration import wilson_upper as wilson_upper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -153,3 +151,26 @@ def percentile(values: Sequence[float], share: float) -> float:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def wilson_lower(hits: int, n: int, z: float = 1.96) -> float:
+    """The lowest precision still plausible at 95 % after `hits` successes in `n` trials (Wilson 1927).
+
+    >>> round(wilson_lower(45, 50), 3)
+    0.786
+    """
+    return max(0.0, _wilson(hits, n, -z)) if n else 0.0
+
+
+def wilson_upper(hits: int, n: int, z: float = 1.96) -> float:
+    """The highest precision still plausible at 95 % after `hits` successes in `n` trials.
+
+    >>> round(wilson_upper(45, 50), 3)
+    0.957
+    """
+    return min(1.0, _wilson(hits, n, z)) if n else 1.0
+
+
+def _wilson(hits: int, n: int, z: float) -> float:
+    p = hits / n
+    return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)

@@ -1,6 +1,6 @@
 """The weight of the dense side, chosen per query: the optimum in hindsight, and models that predict it.
 
-Models are trained in `core/evaluation/learning.py` and kept as JSON. Each names the way of searching that it was
+Models are trained in `core/evaluation/learning/training.py` and kept as JSON. Each names the way of searching that it was
 trained for and refuses to serve another one.
 """
 

@@ -13,11 +13,11 @@ from core import strict
 from core.access import Actor, require
 from core.curation.names import safe_profile
 from core.errors import BadInput, NotFound
-from core.evaluation import anchoring, querysets, reading, writing
-from core.evaluation.agreement import JudgeAgreement, agreement
-from core.evaluation.pooling import Pooled, ask_model
-from core.evaluation.querysets import Judgment, QuerySet, Question
-from core.evaluation.reading import Problem
+from core.evaluation.querysets import anchoring, export_querysets, import_querysets
+from core.evaluation.querysets.agreement import JudgeAgreement, agreement
+from core.evaluation.querysets.import_querysets import Problem
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
+from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
@@ -78,7 +78,7 @@ class QuerySets:
         An id goes on meaning the same question: judgments of the old text say nothing about another one.
         """
         require(actor, "keep a query set")
-        queryset = querysets.check(replace(queryset, name=safe_profile(queryset.name)))
+        queryset = check(replace(queryset, name=safe_profile(queryset.name)))
         now = self.clock.stamp()
         with self.database.transaction() as state:
             words = {"name": queryset.name, "about": queryset.about, "guidelines": GUIDELINES}
@@ -153,10 +153,10 @@ class QuerySets:
         self, actor: Actor, path: Path, form: str = "", name: str = "", split: str = "test"
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Keep a set from a file or folder; returns it and the lines that were left out."""
-        found, problems = reading.read(path, form, name or _name(path.stem), split)
+        found, problems = import_querysets.read(path, form, name or _name(path.stem), split)
         taken = _taken(self.database.querysets.texts(safe_profile(found.name)), found.questions)
         problems += tuple(Problem(path.name, 0, f"the id {one!r} already names another question") for one in taken)
-        found = querysets.without(found, taken)
+        found = without(found, taken)
         if not found.questions:
             raise BadInput(f"No line of {path.name} could be used. The first: {problems[0].line}: {problems[0].why}.")
         return self.keep(actor, replace(found, judgments=tuple(self._by_path(found.judgments)))), problems
@@ -168,7 +168,7 @@ class QuerySets:
 
     def write(self, name: str, path: Path, form: str) -> tuple[Path, ...]:
         """Export a set."""
-        return writing.write(self.get(name), path, form, self.documents.all())
+        return export_querysets.write(self.get(name), path, form, self.documents.all())
 
     def read_upload(
         self, actor: Actor, filename: str, content: bytes, name: str = ""
@@ -185,7 +185,7 @@ class QuerySets:
 
     def export(self, name: str, form: str) -> tuple[str, bytes]:
         """A set as one download: the file's name and its content."""
-        return writing.packed(self.get(name), form, self.documents.all())
+        return export_querysets.packed(self.get(name), form, self.documents.all())
 
     def from_playground(self, actor: Actor, said: Sequence[Said], name: str = "playground") -> QuerySet:
         """Keep what people judged in the playground: one question per query."""
@@ -198,7 +198,7 @@ class QuerySets:
 
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
         """Keep what authors say their documents answer."""
-        return self.keep(actor, reading.from_frontmatter(self.documents.all(), name))
+        return self.keep(actor, import_querysets.from_frontmatter(self.documents.all(), name))
 
 
 def _taken(texts: Mapping[str, str], questions: Iterable[Question]) -> tuple[str, ...]:

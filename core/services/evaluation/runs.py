@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from core import profiles, strict
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
-from core.evaluation import anchoring
-from core.evaluation.querysets import Judgment, QuerySet, Question, known_unit, of_question, settled
-from core.evaluation.runs import Answered, Run, label, means, pack, times_of, unpack
-from core.evaluation.scoring import READ, Gold, score
+from core.evaluation.measures.scoring import READ, Gold, score
+from core.evaluation.querysets import anchoring
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, known_unit, of_question, settled
+from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, Kept, RankedQuestion, search_key

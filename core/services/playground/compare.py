@@ -11,14 +11,14 @@ from typing import Any, cast
 
 from core import strict
 from core.errors import BadInput, ConcordError, NotFound
-from core.evaluation import measures, rank_distance
-from core.evaluation.rank_distance import Move, RankAgreement
+from core.evaluation.measures import rank_distance, ranking
+from core.evaluation.measures.rank_distance import Move, RankAgreement
 from core.ports import Index
 from core.retrieval import config as configs
+from core.retrieval.alpha_strip import Strip, alpha_strip
 from core.retrieval.cache import AHEAD, CachedIndex, QueryCache
 from core.retrieval.candidates import Candidates
 from core.retrieval.pipeline import Ask
-from core.retrieval.strip import Strip, alpha_strip
 from core.services.search.searcher import Searcher, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
 
@@ -190,7 +190,7 @@ def best_alpha(strip: Strip, gains: Mapping[int, float]) -> tuple[float, float] 
     scored: list[tuple[float, float, float]] = []
     for low, high in pairwise(edges):
         top = sorted((rank, chunk) for chunk in strip.stretches if (rank := strip.rank(chunk, (low + high) / 2)))
-        score = measures.ndcg([str(chunk) for _, chunk in top], named, strip.k)
+        score = ranking.ndcg([str(chunk) for _, chunk in top], named, strip.k)
         if scored and scored[-1][0] == score:
             scored[-1] = (score, scored[-1][1], high)
         else:

@@ -8,8 +8,8 @@ from math import log2
 from typing import Any
 
 from core.errors import ConcordError, NotFound
+from core.retrieval.alpha_strip import Strip, alpha_strip
 from core.retrieval.filters import admits
-from core.retrieval.strip import Strip, alpha_strip
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import Column, Comparer, Held
 from core.types import DocumentFacts, Filters, Result, SearchConfig

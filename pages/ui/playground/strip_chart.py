@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.retrieval.strip import Strip
+from core.retrieval.alpha_strip import Strip
 from core.services.playground.compare import Column, Comparison, Held, best_alpha
 from core.services.playground.confidence import learned_alphas
 from core.services.playground.notebook import Setup

@@ -8,11 +8,13 @@ from typing import Any
 
 from core.access import Actor, require
 from core.errors import BadInput, ConcordError, NotFound
-from core.evaluation import charts, comparisons, known_items, qa
-from core.evaluation.paraphrase import by_llm
-from core.evaluation.querysets import QuerySet, by_category, of_question
-from core.evaluation.report import Chart, Part, Report, ReportTable
-from core.evaluation.runs import Run
+from core.evaluation.generators import known_items, qa
+from core.evaluation.generators.paraphrase import by_llm
+from core.evaluation.querysets.queryset import QuerySet, by_category, of_question
+from core.evaluation.reports import charts
+from core.evaluation.reports.report import Chart, Part, Report, ReportTable
+from core.evaluation.runs import comparisons
+from core.evaluation.runs.run import Run
 from core.llm.bill import dollars_of
 from core.ports import Llm, Models, Progress, no_progress
 from core.retrieval.filters import admits

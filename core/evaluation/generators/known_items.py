@@ -17,8 +17,8 @@ from core.analysis import fold
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
 from core.curation.render import plain
-from core.evaluation.paraphrase import by_rules
-from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.evaluation.generators.paraphrase import by_rules
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Progress, no_progress
 from core.types import Document
 

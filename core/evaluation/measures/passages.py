@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.evaluation.lcs import coverage, overlap
+from core.evaluation.measures.lcs import coverage, overlap
 
 
 def holds(text: str, answer: str) -> bool:

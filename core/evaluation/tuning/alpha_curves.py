@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.evaluation import sweep
 from core.evaluation.statistics import Interval, bootstrap
+from core.evaluation.tuning import sweep
 from core.types import NOTHING, SearchConfig
 
 if TYPE_CHECKING:

@@ -124,7 +124,7 @@ def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
 
 def ranks(table: SweepTable, fused: np.ndarray) -> np.ndarray:
     """The rank of every judged unit, 0 where it was not found; a document stands where its best chunk stands."""
-    from core.evaluation.ranking_loops import rank_judged
+    from core.evaluation.tuning.ranking_loops import rank_judged
 
     return rank_judged(fused, table.units, table.starts, table.judged)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.evaluation.measures import MEASURES, ranked
+from core.evaluation.measures.registry import MEASURES, ranking_measure
 
 RANKED = ("nDCG@10", "Recall@5", "Recall@10", "Recall@100", "MRR@10", "MAP@10", "P@1", "P@5", "Judged@10")
 SPANS = tuple(name for name, measure in MEASURES.items() if measure.kind == "span")
@@ -31,7 +31,7 @@ def score(ranking: Sequence[int], passages: Sequence[str], top: float, gold: Gol
     """
     units = [str(unit) for unit in ranking]
     gains = {str(unit): gain for unit, gain in gold.gains.items()}
-    values = {name: ranked(name)(units, gains) for name in RANKED}
+    values = {name: ranking_measure(name)(units, gains) for name in RANKED}
     values["AT1S"] = top
     texts = passages[:READ]
     if gold.answer:

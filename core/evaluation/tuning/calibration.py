@@ -7,36 +7,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import sqrt
+
+from core.evaluation.statistics import wilson_lower, wilson_upper
 
 BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
 LEAST = 30  # skipped queries below this say nothing
 HELD_OUT = 0.2
 STEPS = 101
 CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "contradicted"  # by what was held out
-
-
-def wilson_lower(hits: int, n: int, z: float = 1.96) -> float:
-    """The lowest precision still plausible at 95 % after `hits` successes in `n` trials (Wilson 1927).
-
-    >>> round(wilson_lower(45, 50), 3)
-    0.786
-    """
-    return max(0.0, _wilson(hits, n, -z)) if n else 0.0
-
-
-def wilson_upper(hits: int, n: int, z: float = 1.96) -> float:
-    """The highest precision still plausible at 95 % after `hits` successes in `n` trials.
-
-    >>> round(wilson_upper(45, 50), 3)
-    0.957
-    """
-    return min(1.0, _wilson(hits, n, z)) if n else 1.0
-
-
-def _wilson(hits: int, n: int, z: float) -> float:
-    p = hits / n
-    return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import io
 from collections.abc import Callable, Mapping
 
 from core import strict
-from core.evaluation.runs import Run
-from core.evaluation.trec_runs import write_run
+from core.evaluation.runs.run import Run
+from core.evaluation.runs.trec_runs import write_run
 
 
 def _as_csv(run: Run) -> str:

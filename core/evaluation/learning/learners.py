@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from core.evaluation import network
+from core.evaluation.learning import network
 from core.ports import Progress
 from core.types import NOTHING
 

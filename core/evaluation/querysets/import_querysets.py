@@ -16,7 +16,7 @@ from typing import Any
 
 from core import strict
 from core.errors import BadInput, NotFound
-from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.types import Document
 
 COLUMNS = ("id", "question", "category", "path", "heading", "quote", "grade", "source", "judge")

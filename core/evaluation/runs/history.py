@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from core.evaluation.runs import Run
+from core.evaluation.runs.run import Run
 
 Way = tuple[str, str, str]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core import strict
-from core.evaluation.querysets import Question
+from core.evaluation.querysets.queryset import Question
 from core.evaluation.statistics import percentile
 from core.retrieval import config as configs
 from core.types import NOTHING, SearchConfig

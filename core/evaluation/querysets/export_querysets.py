@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.evaluation.querysets import Judgment, QuerySet, of_question
-from core.evaluation.reading import ARROW, COLUMNS
+from core.evaluation.querysets.import_querysets import ARROW, COLUMNS
+from core.evaluation.querysets.queryset import Judgment, QuerySet, of_question
 from core.types import Document
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import BadInput
-from core.evaluation.runs import Answered, Run
+from core.evaluation.runs.run import Answered, Run
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap
 from core.evaluation.statistics import compare as paired
 from core.llm.bill import dollars_of

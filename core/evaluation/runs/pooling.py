@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import ConcordError
-from core.evaluation.querysets import Judgment, Question
-from core.evaluation.runs import Run
+from core.evaluation.querysets.queryset import Judgment, Question
+from core.evaluation.runs.run import Run
 from core.ports import Index, Llm
 
 GRADES = (0.0, 1.0, 2.0)

@@ -18,8 +18,8 @@ from core import strict
 from core.chunking.blocks import Outline, blocks
 from core.chunking.sentences import sentences
 from core.errors import ConcordError
-from core.evaluation.known_items import entities
-from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.evaluation.generators.known_items import entities
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Llm, Progress, no_progress
 from core.types import Document
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from core.evaluation.querysets import Judgment
+from core.evaluation.querysets.queryset import Judgment
 
 Place = tuple[str, str, tuple[str, ...], str]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput
-from core.evaluation.learners import LEARNERS, Learned, r2
+from core.evaluation.learning.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
 from core.retrieval.alpha.features import Seen
 from core.retrieval.alpha.models import INPUTS, AlphaModel, optimum, ranking_optimum

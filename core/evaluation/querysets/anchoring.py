@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from core.chunking.blocks import Outline, blocks
 from core.curation.passages import places
-from core.evaluation.querysets import Judgment, of_question, settled
+from core.evaluation.querysets.queryset import Judgment, of_question, settled
 from core.ports import Index
 from core.types import Document
 
