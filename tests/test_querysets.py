@@ -85,6 +85,16 @@ def test_lossless_formats_give_back_what_they_got(tmp_path: Path, form: str) -> 
     assert (found.questions, found.judgments) == (sample().questions, sample().judgments)
 
 
+def test_a_csv_cell_is_no_formula_and_still_comes_back_as_it_was(tmp_path: Path) -> None:
+    question = Question("q1", "=HYPERLINK(1)", "'+ plan")
+    judgment = Judgment("q1", "ops/claims.md", ("- Deadlines",), "- within nine months", -1.0)
+    export_querysets.write(QuerySet("x", (question,), (judgment,)), tmp_path / "x.csv", "csv")
+    row = (tmp_path / "x.csv").read_text().splitlines()[1]
+    assert row == "q1,'=HYPERLINK(1),''+ plan,ops/claims.md,'- Deadlines,'- within nine months,-1,import,"
+    found, problems = import_querysets.read(tmp_path / "x.csv")
+    assert (found.questions, found.judgments, problems) == ((question,), (judgment,), ())
+
+
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=30).filter(
     lambda text: bool(text.split())
 )

@@ -1,4 +1,4 @@
-"""Do judges agree, beyond what chance alone would give? Cohen 1960 for two, Fleiss 1971 for more."""
+"""Agreement of judges beyond chance: Cohen's kappa for two (1960), Fleiss' kappa for more (1971)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import combinations
 
 from core.evaluation.querysets.queryset import Judgment
 
-Place = tuple[str, str, tuple[str, ...], str]
+Place = tuple[str, str, tuple[str, ...], str]  # question, path, heading, quote
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """How far some judges agree on the places that all of them judged. `kappa` is None without such places."""
+    """How far judges agree on the places that all of them judged; `kappa` is None where there are none."""
 
     judges: tuple[str, ...]
     places: int
@@ -33,7 +33,7 @@ def cohen(first: Sequence[bool], second: Sequence[bool]) -> float:
 
 
 def _margins(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """Chance agreement from each judge's own habits, where Fleiss would pool them."""
+    """Chance agreement from each judge's own share of yes; Fleiss pools the judges instead."""
     a, b = sum(first) / len(first), sum(second) / len(second)
     return a * b + (1 - a) * (1 - b)
 
@@ -56,16 +56,17 @@ def fleiss(table: Sequence[Mapping[bool, int]], chance: float | None = None) -> 
 def agreement(judgments: Iterable[Judgment]) -> tuple[JudgeAgreement, ...]:
     """Every pair of judges by Cohen, then all of them by Fleiss if there are more than two."""
     verdicts: dict[str, dict[Place, bool]] = {}
-    for one in judgments:
-        if name := _name(one):
-            verdicts.setdefault(name, {})[one.question, one.path, one.heading, one.quote] = one.grade > 0
+    for judgment in judgments:
+        if name := _name(judgment):
+            place = (judgment.question, judgment.path, judgment.heading, judgment.quote)
+            verdicts.setdefault(name, {})[place] = judgment.grade > 0
     names = sorted(verdicts)
-    found = [_among(pair, verdicts) for pair in combinations(names, 2)]
-    return tuple([*found, _among(tuple(names), verdicts)] if len(names) > 2 else found)
+    agreements = [_among(pair, verdicts) for pair in combinations(names, 2)]
+    return tuple([*agreements, _among(tuple(names), verdicts)] if len(names) > 2 else agreements)
 
 
 def _name(judgment: Judgment) -> str:
-    """Who judged; models are named as such."""
+    """The judge's name; a model is marked as one."""
     return f"{judgment.judge} (llm)" if judgment.source == "llm judge" else judgment.judge
 
 

@@ -1,21 +1,22 @@
-"""From judgments to chunks of one generation. What finds no place any more is listed with the reason, never dropped."""
+"""From judgments to chunks of one generation. A judgment that no longer fits is listed with the reason, never dropped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from core.chunking.blocks import Outline, blocks
 from core.curation.passages import places
-from core.evaluation.querysets.queryset import Judgment, of_question, settled
+from core.evaluation.querysets.queryset import Judgment, by_question, settled
 from core.ports import Index
 from core.types import Document
 
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """Where a judgment stands in one generation; without chunks, `why` says what was not found."""
+    """The chunks that a judgment is about, in one generation; without chunks, `why` says what is gone."""
 
     judgment: Judgment
     document: int = -1
@@ -25,14 +26,14 @@ class Anchored:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """What a generation should find: per question the gain of each document or chunk, and what was left out."""
+    """What a search should find: per question the gain of each document or chunk, and judgments without a place."""
 
     gains: Mapping[str, Mapping[int, float]]
     unmapped: tuple[Anchored, ...]
 
 
 def anchor(judgment: Judgment, index: Index) -> Anchored:
-    """The chunks that hold what was judged, or the reason why there are none."""
+    """Find the chunks that hold what was judged, or say why there are none."""
     document = _document(judgment, index)
     if document is None:
         return Anchored(judgment, why=f"There is no document {judgment.path!r} any more.")
@@ -47,41 +48,43 @@ def anchor(judgment: Judgment, index: Index) -> Anchored:
             judgment, why=f"The heading {' › '.join(judgment.heading)!r} no longer stands in {judgment.path!r}."
         )
     chunks = index.chunks_of(document)
-    held = tuple(_holding(index, chunks, section) if section else chunks)
-    return Anchored(judgment, document, held, "" if held else f"No chunk of {judgment.path!r} holds what was judged.")
+    judged = tuple(_holding(index, chunks, section) if section else chunks)
+    return Anchored(
+        judgment, document, judged, "" if judged else f"No chunk of {judgment.path!r} holds what was judged."
+    )
 
 
 def section_text(judgment: Judgment, index: Index) -> str:
-    """The section that a judgment names, as it stands in a generation; "" when it is gone."""
+    """The text of the section that a judgment names; "" when it is gone."""
     document = _document(judgment, index)
     span = _section(index, document, judgment.heading) if document is not None else None
     return index.text(document)[span[0] : span[1]] if document is not None and span else ""
 
 
 def gains(judgments: Iterable[Judgment], index: Index, unit: str = "document") -> Gains:
-    """Judgments as gains over documents or chunks of a generation; of several grades the best counts."""
-    placed: dict[str, dict[int, float]] = {}
+    """Gains by document or chunk; where several judgments meet, the highest grade counts."""
+    grades: dict[str, dict[int, float]] = {}
     unmapped = []
-    for question, given in of_question(settled(judgments)).items():
-        for judgment in given:
-            found = anchor(judgment, index)
-            if not found.chunks:
-                unmapped.append(found)
-            for place in (found.document,) if unit == "document" and found.chunks else found.chunks:
-                kept = placed.setdefault(question, {})
-                kept[place] = max(kept.get(place, 0.0), judgment.grade)
-    return Gains(placed, tuple(unmapped))
+    for judgment in chain.from_iterable(by_question(settled(judgments)).values()):
+        anchored = anchor(judgment, index)
+        if not anchored.chunks:
+            unmapped.append(anchored)
+            continue
+        of_question = grades.setdefault(judgment.question, {})
+        for place in (anchored.document,) if unit == "document" else anchored.chunks:
+            of_question[place] = max(of_question.get(place, 0.0), judgment.grade)
+    return Gains(grades, tuple(unmapped))
 
 
 def _document(judgment: Judgment, index: Index) -> int | None:
-    """By path; a file that was moved is found by its name if a single one of that name still holds the quote."""
+    """By path; a moved file by its name, if exactly one file of that name holds the quote."""
     for number, facts in enumerate(index.documents):
         if judgment.path in (facts.path, facts.doc):
             return number
     name = judgment.path.rsplit("/", 1)[-1]
-    same = [n for n, facts in enumerate(index.documents) if facts.path.rsplit("/", 1)[-1] == name]
-    kept = [n for n in same if judgment.quote and places(index.text(n), judgment.quote)]
-    return kept[0] if len(kept) == 1 else None
+    namesakes = [n for n, facts in enumerate(index.documents) if facts.path.rsplit("/", 1)[-1] == name]
+    quoted = [n for n in namesakes if judgment.quote and places(index.text(n), judgment.quote)]
+    return quoted[0] if len(quoted) == 1 else None
 
 
 def _holding(index: Index, chunks: Iterable[int], span: tuple[int, int]) -> list[int]:
@@ -92,7 +95,7 @@ def _holding(index: Index, chunks: Iterable[int], span: tuple[int, int]) -> list
 
 
 def _section(index: Index, document: int, heading: tuple[str, ...]) -> tuple[int, int] | None:
-    """Where a section begins and ends, with the sections below it."""
+    """Start and end of a section, with its subsections."""
     facts, text = index.documents[document], index.text(document)
     outline = _outline(Document(facts.doc, facts.path, facts.title, text, facts.body))
     size = len(heading)

@@ -1,4 +1,4 @@
-"""Query sets to the outside. JSONL and CSV keep everything; BEIR and TREC know documents only."""
+"""Export of query sets. JSONL and CSV keep everything; BEIR and TREC know documents only."""
 
 from __future__ import annotations
 
@@ -11,33 +11,30 @@ from typing import Any
 
 from core.errors import BadInput
 from core.evaluation.querysets.import_querysets import ARROW, COLUMNS
-from core.evaluation.querysets.queryset import Judgment, QuerySet, of_question
+from core.evaluation.querysets.queryset import Judgment, QuerySet, by_question
+from core.spreadsheet import guarded
 from core.types import Document
 
 
 def write(queryset: QuerySet, path: Path, form: str, documents: Sequence[Document] = ()) -> tuple[Path, ...]:
-    """A query set as files; returns what was written."""
-    if form not in WRITERS:
-        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
-    files = WRITERS[form](queryset, documents)
+    """Write a query set to a file or folder; returns the files."""
+    files = _files(queryset, form, documents)
     if "" not in files:
         path.mkdir(parents=True, exist_ok=True)
-    made = []
+    written = []
     for name, text in files.items():
         target = path / name if name else path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-        made.append(target)
-    return tuple(made)
+        written.append(target)
+    return tuple(written)
 
 
 def packed(queryset: QuerySet, form: str, documents: Sequence[Document] = ()) -> tuple[str, bytes]:
-    """A query set as one download: its name and content; formats of several files come as a zip."""
+    """A query set as one download: file name and content. Formats of several files become a zip."""
     import zipfile
 
-    if form not in WRITERS:
-        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
-    files = WRITERS[form](queryset, documents)
+    files = _files(queryset, form, documents)
     if "" in files:
         return f"{queryset.name}.{form}", files[""].encode()
     out = io.BytesIO()
@@ -47,26 +44,33 @@ def packed(queryset: QuerySet, form: str, documents: Sequence[Document] = ()) ->
     return f"{queryset.name}-{form}.zip", out.getvalue()
 
 
+def _files(queryset: QuerySet, form: str, documents: Sequence[Document]) -> dict[str, str]:
+    """Text by file name; the name is "" where the format is a single file."""
+    if form not in WRITERS:
+        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
+    return WRITERS[form](queryset, documents)
+
+
 def _as_jsonl(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:
-    judged = of_question(queryset.judgments)
+    judged = by_question(queryset.judgments)
     rows = [
         {
-            "id": one.id,
-            "text": one.text,
-            "category": one.category,
+            "id": question.id,
+            "text": question.text,
+            "category": question.category,
             "judgments": [
                 {
-                    "path": j.path,
-                    "heading": list(j.heading),
-                    "quote": j.quote,
-                    "grade": j.grade,
-                    "source": j.source,
-                    "judge": j.judge,
+                    "path": judgment.path,
+                    "heading": list(judgment.heading),
+                    "quote": judgment.quote,
+                    "grade": judgment.grade,
+                    "source": judgment.source,
+                    "judge": judgment.judge,
                 }
-                for j in judged.get(one.id, ())
+                for judgment in judged.get(question.id, ())
             ],
         }
-        for one in queryset.questions
+        for question in queryset.questions
     ]
     return {"": _jsonlines(rows)}
 
@@ -75,18 +79,33 @@ def _as_csv(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
-    judged = of_question(queryset.judgments)
-    for one in queryset.questions:
-        for j in judged.get(one.id, [Judgment(one.id, "")]):
-            place = (j.path, ARROW.join(j.heading), j.quote, f"{j.grade:g}", j.source, j.judge) if j.path else [""] * 6
-            table.writerow((one.id, one.text, one.category, *place))
+    judged = by_question(queryset.judgments)
+    for question in queryset.questions:
+        for judgment in judged.get(question.id, [Judgment(question.id, "")]):
+            cells = (question.id, question.text, question.category, *_judgment_cells(judgment))
+            table.writerow(
+                cell if name == "grade" else guarded(cell) for name, cell in zip(COLUMNS, cells, strict=True)
+            )
     return {"": out.getvalue()}
+
+
+def _judgment_cells(judgment: Judgment) -> tuple[str, ...]:
+    if not judgment.path:
+        return ("",) * 6
+    heading, grade = ARROW.join(judgment.heading), f"{judgment.grade:g}"
+    return judgment.path, heading, judgment.quote, grade, judgment.source, judgment.judge
 
 
 def _as_beir(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:
     ids = {document.path: document.id for document in documents}
-    corpus = [{"_id": one.id, "title": one.title, "text": one.text[one.body :].strip()} for one in documents]
-    queries = [{"_id": one.id, "text": one.text, "metadata": {"category": one.category}} for one in queryset.questions]
+    corpus = [
+        {"_id": document.id, "title": document.title, "text": document.text[document.body :].strip()}
+        for document in documents
+    ]
+    queries = [
+        {"_id": question.id, "text": question.text, "metadata": {"category": question.category}}
+        for question in queryset.questions
+    ]
     lines = [f"{question}\t{document}\t{grade}" for question, document, grade in _document_grades(queryset, ids)]
     return {
         "corpus.jsonl": _jsonlines(corpus),
@@ -99,17 +118,17 @@ def _as_trec(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str
     ids = {document.path: document.id for document in documents}
     lines = [f"{question} 0 {document} {grade}" for question, document, grade in _document_grades(queryset, ids)]
     return {
-        "topics.tsv": "".join(f"{one.id}\t{one.text}\n" for one in queryset.questions),
+        "topics.tsv": "".join(f"{question.id}\t{question.text}\n" for question in queryset.questions),
         "qrels.txt": "".join(f"{line}\n" for line in lines),
     }
 
 
 def _document_grades(queryset: QuerySet, ids: Mapping[str, str]) -> list[tuple[str, str, int]]:
-    """The best grade of each document, in whole numbers: the formats know no others."""
+    """The highest grade of each document, rounded up: the formats hold whole numbers only."""
     best: dict[tuple[str, str], float] = {}
-    for one in queryset.judgments:
-        key = (one.question, ids.get(one.path, one.path))
-        best[key] = max(best.get(key, 0.0), one.grade)
+    for judgment in queryset.judgments:
+        key = (judgment.question, ids.get(judgment.path, judgment.path))
+        best[key] = max(best.get(key, 0.0), judgment.grade)
     return [(question, document, -int(-grade // 1)) for (question, document), grade in best.items()]
 
 

@@ -20,7 +20,7 @@ MAX_TEXT = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What somebody asks."""
+    """A question, with an optional category."""
 
     id: str
     text: str
@@ -54,12 +54,12 @@ class QuerySet:
 
     @property
     def digest(self) -> str:
-        """What names its content, whatever it is called."""
+        """A digest of the content, whatever the set is called."""
         return strict.digest([self.questions, self.judgments])
 
 
 def check(queryset: QuerySet) -> QuerySet:
-    """The set without repeats, if its parts fit together.
+    """The set without duplicates; BadInput if ids, texts or judgments do not fit together.
 
     >>> check(QuerySet("a", (Question("1", "why"),), (Judgment("2", "a.md"),)))
     Traceback (most recent call last):
@@ -86,24 +86,23 @@ def check(queryset: QuerySet) -> QuerySet:
 
 
 def without(queryset: QuerySet, ids: Iterable[str]) -> QuerySet:
-    """The set without some questions and what was judged about them."""
-    gone = set(ids)
+    """The set without some questions and their judgments."""
+    removed = set(ids)
     return replace(
         queryset,
-        questions=tuple(one for one in queryset.questions if one.id not in gone),
-        judgments=tuple(one for one in queryset.judgments if one.question not in gone),
+        questions=tuple(question for question in queryset.questions if question.id not in removed),
+        judgments=tuple(judgment for judgment in queryset.judgments if judgment.question not in removed),
     )
 
 
 def known_unit(unit: str) -> str:
-    """What a ranking is a ranking of, if there is such a thing."""
+    """The unit, if rankings can be made of it."""
     if unit not in UNITS:
         raise BadInput(f"There is no unit {unit!r}. Units: {', '.join(UNITS)}.")
     return unit
 
 
-def of_question(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
-    """Judgments by question."""
+def by_question(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
     grouped: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         grouped.setdefault(judgment.question, []).append(judgment)
@@ -111,25 +110,25 @@ def of_question(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
 
 
 def settled(judgments: Iterable[Judgment]) -> tuple[Judgment, ...]:
-    """One judgment per place: the mean grade of its judges; people outweigh models where both spoke.
+    """One judgment per place with the mean grade of its judges; where people judged, models do not count.
 
-    >>> one, two = Judgment("1", "a.md", judge="ann", grade=1.0), Judgment("1", "a.md", judge="ben", grade=0.0)
-    >>> settled([one, two])[0].grade
+    >>> ann, ben = Judgment("1", "a.md", judge="ann", grade=1.0), Judgment("1", "a.md", judge="ben", grade=0.0)
+    >>> settled([ann, ben])[0].grade
     0.5
     """
     places: dict[tuple[str, str, tuple[str, ...], str], list[Judgment]] = {}
     for judgment in judgments:
         places.setdefault((judgment.question, judgment.path, judgment.heading, judgment.quote), []).append(judgment)
-    return tuple(_settle(given) for given in places.values())
+    return tuple(map(_settle, places.values()))
 
 
-def _settle(given: list[Judgment]) -> Judgment:
-    heard = [one for one in given if one.source == "person"] or given
-    return replace(heard[0], grade=sum(one.grade for one in heard) / len(heard))
+def _settle(judgments: list[Judgment]) -> Judgment:
+    counted = [judgment for judgment in judgments if judgment.source == "person"] or judgments
+    return replace(counted[0], grade=sum(judgment.grade for judgment in counted) / len(counted))
 
 
 def by_category(queryset: QuerySet) -> Mapping[str, tuple[str, ...]]:
-    """Questions of each category, in the order in which categories first appear."""
+    """Question ids by category, categories in order of appearance."""
     grouped: dict[str, list[str]] = {}
     for question in queryset.questions:
         grouped.setdefault(question.category or "uncategorised", []).append(question.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.evaluation.querysets.import_querysets import Problem, is_number, numbered
+from core.evaluation.querysets.draft import Problem, is_number, numbered
 
 
 def write_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:

@@ -15,7 +15,7 @@ from core.curation.names import safe_profile
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.agreement import JudgeAgreement, agreement
-from core.evaluation.querysets.import_querysets import Problem
+from core.evaluation.querysets.draft import Problem
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
 from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress

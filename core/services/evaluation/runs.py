@@ -12,7 +12,7 @@ from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.evaluation.measures.scoring import READ, Gold, score
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, known_unit, of_question, settled
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
@@ -220,7 +220,7 @@ class _Bench:
         self.queryset, self.unit = queryset, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [one for one in queryset.questions if any(self.gains.gains.get(one.id, {}).values())]
-        self._given = of_question(settled(queryset.judgments))
+        self._given = by_question(settled(queryset.judgments))
         self._legs: list[CandidateCache] = []
 
     def legs(self, config: SearchConfig) -> CandidateCache:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.ports import Clock
+from core.spreadsheet import guarded
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -93,9 +94,5 @@ def as_csv(entries: tuple[AuditEntry, ...]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in fields(AuditEntry)]
     writer.writerow(names)
-    writer.writerows([_cell(getattr(entry, name)) for name in names] for entry in entries)
+    writer.writerows([guarded(getattr(entry, name)) for name in names] for entry in entries)
     return out.getvalue()
-
-
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value

@@ -14,7 +14,7 @@ from core.evaluation.learning.training import Example, Trained, example, train
 from core.evaluation.measures.lcs import coverage
 from core.evaluation.measures.registry import ranking_measure
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import Question, of_question, settled
+from core.evaluation.querysets.queryset import Question, by_question, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
@@ -113,7 +113,7 @@ class _Examples:
     def __init__(self, runs: Runs, index: Index, config: SearchConfig, queryset: str) -> None:
         self.runs, self.index, self.config = runs, index, config
         found = runs.querysets.get(queryset)
-        self.judged = of_question(settled(found.judgments))
+        self.judged = by_question(settled(found.judgments))
         self.documents = anchoring.gains(found.judgments, index).gains
         self.passages = anchoring.gains(found.judgments, index, "passage").gains
         self.questions = {one.id: one for one in found.questions if any(self.documents.get(one.id, {}).values())}

@@ -10,7 +10,7 @@ from core.access import Actor, require
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.generators import known_items, qa
 from core.evaluation.generators.paraphrase import by_llm
-from core.evaluation.querysets.queryset import QuerySet, by_category, of_question
+from core.evaluation.querysets.queryset import QuerySet, by_category, by_question
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable
 from core.evaluation.runs import comparisons
@@ -135,7 +135,7 @@ def sampled(queryset: QuerySet, limit: int) -> QuerySet:
     groups = list(by_category(queryset).values())
     turns = [ids[n] for n in range(max(map(len, groups))) for ids in groups if n < len(ids)]
     kept = set(turns[:limit])
-    judged = of_question(queryset.judgments)
+    judged = by_question(queryset.judgments)
     return QuerySet(
         f"{queryset.name} ({limit} questions)",
         tuple(one for one in queryset.questions if one.id in kept),
