@@ -261,7 +261,9 @@ def test_drafts_are_neither_found_nor_walked_through(indexed: App) -> None:
     reach = walking.walk(graph, [named(graph, "fincen")], hidden)
     assert falcon not in reach.hops
     assert falcon in walking.walk(graph, [named(graph, "fincen")], None).hops
-    everything = [hit.path for config in ("graph", "pagerank") for hit in hits(indexed, "Project Falcon FinCEN", config)]
+    everything = [
+        hit.path for config in ("graph", "pagerank") for hit in hits(indexed, "Project Falcon FinCEN", config)
+    ]
     assert "e.md" not in everything
     assert all("Falcon" not in leg.note for hit in hits(indexed, "FinCEN", "graph") for leg in hit.legs.values())
     with pytest.raises(NotFound):

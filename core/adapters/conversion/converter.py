@@ -19,7 +19,7 @@ IDLE = 120.0  # seconds after which an unused worker ends
 
 
 class Conversion:
-    """The `Converter` port. One worker answers one file after the other; it is replaced when it dies or takes too long."""
+    """Files of other programs to Markdown. One worker answers one file after the other; it is replaced when it dies or takes too long."""
 
     def __init__(self, limit: float = LIMIT) -> None:
         self.limit = limit

@@ -11,7 +11,7 @@ from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
 from core.types import Filters
 from pages.ui import flash, keys
-from pages.ui.playground import serving
+from pages.ui.configurations import built_profiles
 from pages.ui.workspace import app
 
 VIEWS = ("Document", "Query", "Entity", "Path", "Communities", "Links")
@@ -75,7 +75,7 @@ def look_around(node: str, label: str) -> None:
 
 def _profile() -> str:
     """The profile in production, unless several are built and another one is chosen."""
-    built, now = serving.built_profiles(), app().platform.settings.production().profile.name
+    built, now = built_profiles(), app().platform.settings.production().profile.name
     if len(built) < 2:
         return ""
     return st.selectbox("Profile", built, index=built.index(now) if now in built else 0, key="graph_profile", width=240)
