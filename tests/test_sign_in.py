@@ -113,7 +113,10 @@ def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App) -> None:
     assert direct.holder(held, desk.people.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
     desk.people.accounts.set_active(demo("admin"), "zoe", False)
     assert direct.holder(held, desk.people.accounts, lambda: start + 2) is None
-    assert direct.holder(direct.token(desk.people.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600) is None
+    assert (
+        direct.holder(direct.token(desk.people.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600)
+        is None
+    )
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from core.adapters.cache.memo import Memo
     from core.adapters.cache.vectors import EmbeddingCache
+
 _SHOWN = Filters(statuses=("approved",), history=True)  # what summaries may tell
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from pages.ui.passage_links import address, place
 
 from core.errors import ConcordError
 from core.graph.paths import MOST
@@ -14,7 +15,6 @@ from pages.ui.components.chain import chain
 from pages.ui.components.listing import listing
 from pages.ui.graph.choosing import Choice, look_around
 from pages.ui.graph.describing import KINDS, type_words
-from pages.ui.places import address, place
 from pages.ui.workspace import app
 
 _KEY = "graph_chain"
