@@ -8,7 +8,7 @@ class ConcordError(Exception):
 
 
 class BadInput(ConcordError):
-    """The input cannot be used; the sentence says which part and how to mend it."""
+    """The input cannot be used; the sentence says which part and how to fix it."""
 
 
 class NotFound(ConcordError):

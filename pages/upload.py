@@ -1,4 +1,4 @@
-"""Upload: bring documents in, see what they are and what is there already, mend them, submit them as a change."""
+"""Upload: bring documents in, see what they are and what is there already, fix them, submit them as a change."""
 
 import streamlit as st
 
@@ -25,5 +25,5 @@ if batch.items:
 else:
     st.caption(
         "Every file is checked and compared with what is there before anything is written. "
-        "You see the result, mend what is wrong, and submit the rest as one change."
+        "You see the result, fix what is wrong, and submit the rest as one change."
     )

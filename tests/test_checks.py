@@ -33,7 +33,7 @@ def kb() -> list[Document]:
     return [read_document(str(path.relative_to(ROOT / "kb")), decode(path.read_bytes())) for path in paths]
 
 
-def test_a_complete_document_has_nothing_to_mend() -> None:
+def test_a_complete_document_has_nothing_to_fix() -> None:
     assert check("it/a.md", (WHOLE + "# T\n\nText.\n").encode()) == ()
 
 

@@ -183,7 +183,7 @@ def test_a_pair_that_is_there_already_stops_only_what_makes_it_worse(store: GitS
     store.merge(head, ANN, "merge")
     with pytest.raises(BadInput, match="differ only in case"):
         store.commit("main", {"A.md": b"2\n"}, ANN, "another pair")
-    store.commit("main", {"X.md": None}, ANN, "mend it")
+    store.commit("main", {"X.md": None}, ANN, "fix it")
     with pytest.raises(BadInput, match="differ only in case"):
         store.commit("main", {"X.md": b"2\n"}, ANN, "the pair again")
 

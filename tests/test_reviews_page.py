@@ -204,10 +204,10 @@ def test_the_checks_are_shown_on_the_change_and_in_the_queue(visit: Open, kb: Ap
     app = visit("reviews", "author", change=str(number))
     shown = drawn(app, "review")["documents"][0]["checks"]
     assert [(one["severity"], one["line"]) for one in shown] == [("error", 17), ("warning", 13), ("warning", 15)]
-    assert [one["text"] for one in drawn(app, "header")["badges"]] == ["Draft", "1 error", "2 to mend"]
+    assert [one["text"] for one in drawn(app, "header")["badges"]] == ["Draft", "1 error", "2 to fix"]
     assert "finance/records.md, line 17: This looks like an AWS access key." in words(app)
     row = drawn(visit("reviews", "author", queue="mine"), "queue")["rows"][0]
-    assert [one["text"] for one in row["extra"]] == ["1 error", "2 to mend"]
+    assert [one["text"] for one in row["extra"]] == ["1 error", "2 to fix"]
     app.button(key=f"do_submit_{number}").click().run()
     assert "It cannot be submitted yet. finance/records.md, line 17" in words(app)
     kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("2020", "2040").replace("5", "6").encode()})
@@ -555,17 +555,17 @@ def test_what_is_typed_is_checked_while_it_is_typed(visit: Open, kb: App) -> Non
     assert [(line, severity) for line, severity, _ in checks] == [(14, "warning")]
 
 
-@pytest.mark.parametrize("mend", [True, False])
-def test_moving_a_document_offers_to_mend_the_links_to_it(visit: Open, kb: App, mend: bool) -> None:
+@pytest.mark.parametrize("fix", [True, False])
+def test_moving_a_document_offers_to_fix_the_links_to_it(visit: Open, kb: App, fix: bool) -> None:
     app = visit("documents", "author", doc="FIN-1")
-    assert app.checkbox(key="move_mend_FIN-1").label == "Mend the links of 1 document that leads here"
-    app.checkbox(key="move_mend_FIN-1").set_value(mend).run()
+    assert app.checkbox(key="move_fix_FIN-1").label == "Fix the links of 1 document that leads here"
+    app.checkbox(key="move_fix_FIN-1").set_value(fix).run()
     app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
     app.button(key="move").click().run()
     change = kb.reviews.changes.all()[0]
     text = kb.knowledge.store.read(change.head, "it/vpn.md").decode()
-    assert ("../finance/kept/records.md" in text) == mend
-    assert len(change.documents) == (2 if mend else 1)
+    assert ("../finance/kept/records.md" in text) == fix
+    assert len(change.documents) == (2 if fix else 1)
 
 
 def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> None:

@@ -67,12 +67,12 @@ def test_a_good_file_is_ready_and_keeps_its_bytes(app: App) -> None:
     assert app.upload.uploads.files(batch) == {"it/access/vpn.md": GOOD.format("IT-1").encode()}
 
 
-def test_a_bad_file_becomes_ready_when_its_text_is_mended(app: App) -> None:
+def test_a_bad_file_becomes_ready_when_its_text_is_fixed(app: App) -> None:
     batch = app.upload.uploads.read([("a.md", b"---\nstatus: wip\n---\n# A\n\nText.\n")])
     assert one(batch).findings[0].line == 2
     assert refusal(one(batch)).startswith("status is 'wip'")
-    mended = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("wip", "approved"))
-    assert one(mended).goes_on
+    fixed = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("wip", "approved"))
+    assert one(fixed).goes_on
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def run(file: File, around: CheckContext) -> Iterable[Finding]:
     for name, rule in RULES.items():
         for count, remark in enumerate(rule(file, around), 1):
             if count > MOST:
-                more = "There are more of these; mend the first ones and check again."
+                more = "There are more of these; fix the first ones and check again."
                 yield Finding(file.path, remark.line, "note", name, more)
                 break
             yield Finding(file.path, remark.line, remark.severity, name, remark.message)

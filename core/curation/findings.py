@@ -15,7 +15,7 @@ from core.types import Document
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-SEVERITIES = ("error", "warning", "note")  # an error is refused; a warning should be mended; a note is good to know
+SEVERITIES = ("error", "warning", "note")  # an error is refused; a warning should be fixed; a note is good to know
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def _yaml_sentence(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or "it is not valid YAML"
     where = f"Line {mark.line + 2}: " if mark else ""
-    return f"{where}the frontmatter cannot be read: {problem}. Quote the value or mend the indentation."
+    return f"{where}the frontmatter cannot be read: {problem}. Quote the value or fix the indentation."
 
 
 def read_meta(fields: Fields) -> Meta:

@@ -103,22 +103,24 @@ def backlinks(documents: Iterable[Document]) -> Mapping[str, tuple[tuple[str, st
     return {path: tuple(sorted(sources.items())) for path, sources in found.items()}
 
 
-def mended(document: Document, moves: Mapping[str, str]) -> str:
+def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
     """The text of a document after some documents moved (old path to new path), itself perhaps among them.
 
-    >>> mended(Document("d", "it/vpn.md", "", "See [it](../a.md#top).\\n"), {"a.md": "old/b c.md"})
+    >>> rewrite_links(Document("d", "it/vpn.md", "", "See [it](../a.md#top).\\n"), {"a.md": "old/b c.md"})
     'See [it](../old/b%20c.md#top).\\n'
     """
     first, here = document.text.count("\n", 0, document.body), moves.get(document.path, document.path)
     lines = document.text.split("\n")
-    found = {n: _mended_line(lines[n], document.path, here, moves) for n in range(first, len(lines)) if "]" in lines[n]}
+    found = {
+        n: _rewrite_line(lines[n], document.path, here, moves) for n in range(first, len(lines)) if "]" in lines[n]
+    }
     if changed := {n for n, line in found.items() if line != lines[n]}:
         for n in changed.difference(_code_lines(document, first)):
             lines[n] = found[n]
     return "\n".join(lines)
 
 
-def _mended_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
+def _rewrite_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
     code = [found.span() for found in _CODE.finditer(line)]
     found = [one for one in (*_INLINE.finditer(line), *_DEFINED.finditer(line)) if one[1]]
     for one in sorted(found, key=lambda one: one.start(1), reverse=True):

@@ -130,8 +130,8 @@ def _show(app: App, change: Change, terminal: Terminal) -> int:
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
     lines += [f"  approved by {name}" for name in change.approvals]
     lines += [f"  - {sentence}" for sentence in change.requirements]
-    mend = [one for one in change.findings if one.severity == "warning"] if change.open else []
-    lines += [f"  mend {one.path}, line {one.line}: {one.message}" for one in mend]
+    fix = [one for one in change.findings if one.severity == "warning"] if change.open else []
+    lines += [f"  fix {one.path}, line {one.line}: {one.message}" for one in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
     terminal.show(_json(app, change), lines)
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.access import Actor
 from core.curation.frontmatter import decode
-from core.curation.links import mended
+from core.curation.links import rewrite_links
 from core.curation.names import collision_key, safe_path
 from core.curation.writing import with_fields
 from core.errors import BadInput
@@ -52,16 +52,16 @@ def free_path(documents: Documents, path: str) -> str:
     return name
 
 
-def moved(documents: Documents, path: str, to: str, *, mend: bool = True) -> Files:
-    """A document at another path. Its own links still lead where they led; with `mend` so do those that lead to it."""
+def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -> Files:
+    """A document at another path. Its own links still lead where they led; with `fix_links` so do those that lead to it."""
     if to == path:
         raise BadInput("The document already is at this path. Choose another one.")
     name = safe_path(to) if collision_key(to) == collision_key(path) else free_path(documents, to)
     files: dict[str, bytes | None] = {path: None, name: documents.store.read(documents.store.head(), path)}
     for document in documents.all():
         if document.path == path:
-            files[name] = mended(document, {path: name}).encode()
-        elif mend and (text := mended(document, {path: name})) != document.text:
+            files[name] = rewrite_links(document, {path: name}).encode()
+        elif fix_links and (text := rewrite_links(document, {path: name})) != document.text:
             files[document.path] = text.encode()
     return files
 

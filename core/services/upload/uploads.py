@@ -214,7 +214,7 @@ class Uploads:
         batch = self.look(batch)
         files = self.files(batch)
         if not files:
-            raise BadInput("No document is ready. Mend what is refused, or decide about the duplicates, first.")
+            raise BadInput("No document is ready. Fix what is refused, or decide about the duplicates, first.")
         if not title.strip():
             raise BadInput("The change needs a title, so that a reviewer knows what it is about.")
         if self.changes is None:

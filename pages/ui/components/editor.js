@@ -15,6 +15,6 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   if (state.serial !== data.serial) { state.serial = data.serial; state.area.value = data.text; state.sent = data.text; }
   state.note.textContent = data.note;
-  state.checks.replaceChildren(...(data.checks.length ? data.checks.map(([line, severity, message]) => el("div", {}, badge({ text: severity === "error" ? "Error" : "Mend", tone: severity === "error" ? "bad" : "warn" }), el("span", { class: "muted" }, `Line ${line}`), el("span", {}, message))) : data.problem ? [] : [el("span", { class: "muted" }, "✓ Every check passed.")]));
+  state.checks.replaceChildren(...(data.checks.length ? data.checks.map(([line, severity, message]) => el("div", {}, badge({ text: severity === "error" ? "Error" : "Fix", tone: severity === "error" ? "bad" : "warn" }), el("span", { class: "muted" }, `Line ${line}`), el("span", {}, message))) : data.problem ? [] : [el("span", { class: "muted" }, "✓ Every check passed.")]));
   state.preview.replaceChildren(el("h1", {}, data.title), data.problem ? el("div", { class: "problem" }, data.problem) : "", prose(data.nodes));
 }

@@ -36,7 +36,7 @@ function file(root, state, one, n, may, act) {
   const whole = one.threads.filter((thread) => !thread.line);
   const body = shut ? null : [
     one.problem ? el("div", { class: "problem" }, one.problem) : null,
-    one.checks.length ? el("div", { class: "checks", "aria-label": "Checks" }, one.checks.map((check) => el("div", {}, badge({ text: check.severity === "error" ? "Error" : "Mend", tone: check.severity === "error" ? "bad" : "warn" }), el("span", { class: "muted" }, `Line ${check.line}`), el("span", {}, check.message)))) : null,
+    one.checks.length ? el("div", { class: "checks", "aria-label": "Checks" }, one.checks.map((check) => el("div", {}, badge({ text: check.severity === "error" ? "Error" : "Fix", tone: check.severity === "error" ? "bad" : "warn" }), el("span", { class: "muted" }, `Line ${check.line}`), el("span", {}, check.message)))) : null,
     one.fields.length ? el("table", { class: "fields" }, el("tr", {}, ["Field", "Before", "After"].map((text) => el("th", {}, text))), one.fields.map((field) => el("tr", {}, el("td", { class: "fname" }, field.name), el("td", { class: field.before ? "minus" : "" }, field.before || "–"), el("td", { class: field.after ? "plus" : "" }, field.after || "–")))) : null,
     whole.map(talk), here && !here.line ? el("div", { class: "conversation" }, writer()) : null,
     state.view === "rendered" ? blocks(state, one, again) : lines(state, one, here, may, { again, talk, write, writer })];

@@ -12,7 +12,7 @@ from core.curation.uploads import Batch, UploadItem, document_of
 from pages.ui import style
 from pages.ui.components import component
 
-_ORDER = {"error": "error", "warning": "thing to mend", "note": "note"}
+_ORDER = {"error": "error", "warning": "thing to fix", "note": "note"}
 
 
 def upload_list(batch: Batch, opened: int, key: str) -> Any:
@@ -49,14 +49,14 @@ def why(item: UploadItem) -> str:
     if item.choice == "replace":
         return f"Becomes a new version of {item.target}."
     counts = [(name, sum(one.severity == severity for one in item.findings)) for severity, name in _ORDER.items()]
-    return ", ".join(count(number, name) for name, number in counts if number) or "Nothing to mend."
+    return ", ".join(count(number, name) for name, number in counts if number) or "Nothing to fix."
 
 
 def count(number: int, noun: str) -> str:
     """A number with its noun; only the first word of the noun takes the plural.
 
-    >>> count(2, "thing to mend"), count(1, "note")
-    ('2 things to mend', '1 note')
+    >>> count(2, "thing to fix"), count(1, "note")
+    ('2 things to fix', '1 note')
     """
     head, _, rest = noun.partition(" ")
     return f"{style.count(number, head)} {rest}".strip()

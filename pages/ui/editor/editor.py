@@ -211,7 +211,7 @@ def _editor(key: str, body: str, document: Document | None, problem: str, note: 
             "title": document.title if document else "",
             "nodes": nodes,
             "problem": problem,
-            "note": f"{note} · {len(found)} to mend below" if found and not problem else note,
+            "note": f"{note} · {len(found)} to fix below" if found and not problem else note,
             "checks": [] if problem else [[one.line, one.severity, one.message] for one in found],
         },
         on_text_change=lambda: None,

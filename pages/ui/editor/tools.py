@@ -40,13 +40,13 @@ def draw(document: Document, me: Actor) -> None:
 def _move(document: Document, me: Actor) -> None:
     to = st.text_input("New path", document.path, key=f"move_to_{document.id}")
     linking = len(links_to(document.path))
-    label = f"Mend the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
-    mend = linking > 0 and st.checkbox(
-        label, True, key=f"move_mend_{document.id}", help="In the same change, for the same reviewers."
+    label = f"Fix the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
+    fix = linking > 0 and st.checkbox(
+        label, True, key=f"move_fix_{document.id}", help="In the same change, for the same reviewers."
     )
     chosen = target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
     if st.button("Save in a change", type="primary", key="move"):
-        target.finish(chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), mend=mend))
+        target.finish(chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), fix_links=fix))
 
 
 def _status(document: Document, me: Actor, word: str, status: str) -> None:

@@ -54,7 +54,7 @@ def check_badges(change: Change) -> list[dict[str, str]]:
     """What the checks found, counted; nothing when every check passed."""
     errors, warnings = (sum(one.severity == name for one in change.findings) for name in ("error", "warning"))
     found = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
-    return found + ([{"text": f"{warnings} to mend", "tone": "warn"}] if warnings else [])
+    return found + ([{"text": f"{warnings} to fix", "tone": "warn"}] if warnings else [])
 
 
 def age(stamp: str, now: datetime) -> str:

@@ -120,7 +120,7 @@ def text(item: UploadItem, n: int) -> None:
     document = document_of(item)
     with right, st.container(border=True, height=606, key="preview"):
         if document is None:
-            st.warning("There is no preview until the errors are mended.", icon=":material/edit_note:")
+            st.warning("There is no preview until the errors are fixed.", icon=":material/edit_note:")
         else:
             st.markdown(f"### {flash.plain(document.title)}")
             reader(document, key="upload_reader")
@@ -130,7 +130,7 @@ def chunks(item: UploadItem, n: int) -> None:
     """The chunks it will become, with any chunker."""
     document = document_of(item)
     if document is None:
-        st.warning("There are no chunks until the errors are mended.", icon=":material/edit_note:")
+        st.warning("There are no chunks until the errors are fixed.", icon=":material/edit_note:")
         return
     production = app().platform.settings.production().profile
     names = list(CHUNKERS)
