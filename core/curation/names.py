@@ -69,10 +69,10 @@ def collision_key(path: str) -> str:
     return unicodedata.normalize("NFKC", path).casefold()
 
 
-def clashes(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+def name_collisions(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """Groups of paths that cannot live side by side on every computer.
 
-    >>> clashes(["a.md", "it/vpn.md", "it/VPN.md"])
+    >>> name_collisions(["a.md", "it/vpn.md", "it/VPN.md"])
     (('it/VPN.md', 'it/vpn.md'),)
     """
     groups: dict[str, list[str]] = {}

@@ -59,7 +59,7 @@ class Facts:
     broken: tuple[str, ...]  # sentences about documents that cannot be read
     conflicts: tuple[str, ...]  # paths that both sides changed
     rules: tuple[Rule, ...]
-    clashes: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
+    name_collisions: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
     barred: tuple[str, ...] = ()  # accounts that may not judge it now, whatever they said before
 
 
@@ -166,7 +166,7 @@ def obstacles(facts: Facts) -> tuple[str, ...]:
         found.append("It changes nothing: its documents are the same as in the knowledge base.")
     if facts.conflicts:
         found.append(f"It conflicts with what was merged meanwhile in {', '.join(facts.conflicts)}. Solve that first.")
-    for group in facts.clashes:
+    for group in facts.name_collisions:
         found.append(f"{names(group)} differ only in case or Unicode form. Rename the document in this change.")
     return tuple(found)
 

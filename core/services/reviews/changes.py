@@ -163,8 +163,8 @@ class Changes:
             )[0]
             branch = branch_of(row["id"])
             if self.store.head(branch):  # left by a kill before the change was recorded
-                self.store.drop(branch)
-            self.store.branch(branch, base)
+                self.store.delete_branch(branch)
+            self.store.create_branch(branch, base)
             self.store.commit(branch, made, actor.person, text or name)
             self.audit.record(run, actor, "propose", name, change=row["id"])
         return self.get(row["id"])

@@ -31,7 +31,7 @@ class Work:
     editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
-    clashes: tuple[tuple[str, ...], ...]
+    name_collisions: tuple[tuple[str, ...], ...]
     findings: tuple[Finding, ...]
 
 
@@ -69,7 +69,7 @@ class ChangeFacts:
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
-            clashes=work.clashes,
+            name_collisions=work.name_collisions,
             barred=() if row["merged"] else self._barred(paths),
         )
         return facts, work
@@ -101,16 +101,16 @@ class ChangeFacts:
         return self.store.head()
 
     def _look(self, head: str, main: str) -> Work:
-        start = self.store.fork(main, head)
+        start = self.store.merge_base(main, head)
         edits = self.store.changed(start, head) if head != start else ()
         steps = self.store.log(head, since=start) if head != start else ()
         editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
         now = edits if main == self.store.head() else ()
         conflicts = self.store.conflicts(head) if now else ()
-        clashes = self.store.clashes(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
+        collisions = self.store.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
         findings = self.checking.findings(head, main, edits, self.clock.today())
         broken = tuple(self._broken(head, edits, findings))
-        return Work(start, edits, editors, broken, conflicts, clashes, findings)
+        return Work(start, edits, editors, broken, conflicts, collisions, findings)
 
     def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
         """A file that cannot be read, or in which the checks found an error: sentences that stop a submit and a merge."""

@@ -81,7 +81,7 @@ class Merger:
 
     def _finish(self, number: int) -> None:
         """After the merge is safe: the branch is not needed any more, and the index has work to do."""
-        self.store.drop(branch_of(number))
+        self.store.delete_branch(branch_of(number))
         self.merged()
 
     # ------------------------------------------------------------ conflicts
@@ -92,7 +92,7 @@ class Merger:
         return self._collisions(change.head, self.store.head()) if change.conflicts else ()
 
     def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
-        found = self.store.sides(head, main)
+        found = self.store.conflicting_blobs(head, main)
         return tuple(self._collision(path, blobs, head, main) for path, blobs in found.items() if any(blobs[1:]))
 
     def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
@@ -127,7 +127,7 @@ class Merger:
                 raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
             files = checked_files({path: _solved(found[path], chosen) for path, chosen in choices.items()})
             note = "Solve conflicts with the main line"
-            self.store.weave(branch_of(number), now, files, actor.person, note, expected=facts.head)
+            self.store.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(run, number)
             self.audit.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
         return self.changes.get(number)
@@ -193,7 +193,7 @@ class Merger:
         number = int(named) if named.isdecimal() and len(named) < 19 else 0  # what SQLite can hold
         rows = run("SELECT * FROM changes WHERE id = ? AND stage = 'in review'", (number,)) if number else []
         if rows and len(step.parents) == 2 and step.parents[1] == self.store.head(branch_of(number)):
-            start = self.store.fork(step.parents[0], step.parents[1])
+            start = self.store.merge_base(step.parents[0], step.parents[1])
             self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, said.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
