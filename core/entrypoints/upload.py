@@ -32,7 +32,7 @@ def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     batch = app.upload.uploads.read([_read(path) for path in options.files], options.into, terminal.progress)
     value = {
-        "ready": sum(item.goes_on for item in batch.items),
+        "ready": sum(item.included for item in batch.items),
         "refused": sum(item.state == "refused" for item in batch.items),
         "items": [_json(item) for item in batch.items],
     }

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.curation.freshness import Freshness, freshness
+from core.curation.names import top_folder
 from core.ports import Clock, Shelf, Store
 from core.services.knowledge.documents import Documents
 from core.services.platform.settings import TeamSettings
-from core.services.search.page import folder_of
 from core.types import Commit, Document, Edit, Generation
 
 
@@ -70,7 +70,7 @@ class Home:
         return Overview(
             documents=len(found),
             types=_counts(document.meta.doc_type or "document" for document in found),
-            folders=_counts(folder_of(document.path) or "top level" for document in found),
+            folders=_counts(top_folder(document.path) or "top level" for document in found),
             overdue=_in_state(dated, "overdue"),
             due_soon=_in_state(dated, "due soon"),
             without_owner=tuple(document for document in live if not document.meta.owner),

@@ -43,8 +43,8 @@ def _not_there_yet(change: Change, files: Files) -> None:
         raise BadInput(f"Change {change.id} already edits {path}. Open the change and edit its text there.")
 
 
-def free_path(documents: Documents, path: str) -> str:
-    """The path, if a new document can live there."""
+def check_new_path(documents: Documents, path: str) -> str:
+    """The path in its one spelling; refused if a document is there already."""
     name = safe_path(path)
     taken = {collision_key(entry.path): entry.path for entry in documents.store.entries(documents.store.head())}
     if collision_key(name) in taken:
@@ -56,7 +56,7 @@ def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -
     """A document at another path. Its own links still lead where they led; with `fix_links` so do those that lead to it."""
     if to == path:
         raise BadInput("The document already is at this path. Choose another one.")
-    name = safe_path(to) if collision_key(to) == collision_key(path) else free_path(documents, to)
+    name = safe_path(to) if collision_key(to) == collision_key(path) else check_new_path(documents, to)
     files: dict[str, bytes | None] = {path: None, name: documents.store.read(documents.store.head(), path)}
     for document in documents.all():
         if document.path == path:

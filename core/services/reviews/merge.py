@@ -10,9 +10,10 @@ from typing import Any
 from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
-from core.curation.frontmatter import decode, read_document, with_field
+from core.curation.frontmatter import decode, read_document
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
+from core.curation.writing import with_fields
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import plain_address
 from core.services.people.audit import Run
@@ -159,7 +160,7 @@ class Merger:
             if name not in {entry.path for entry in self.store.entries(head)}:
                 raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
             text = decode(self.store.read(head, name))
-            files = {name: with_field(text, "review_due", until.isoformat()).encode()}
+            files = {name: with_fields(text, {"review_due": until}).encode()}
             title = read_document(name, text).title
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.store.commit("main", files, actor.person, note, expected=head)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
-from core.curation.duplicates import Duplicate, PassagePair, Shelfmarks, body, pairs
+from core.curation.duplicates import Duplicate, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Cache, Index, Models
 from core.services.index.embedding import embed_texts
@@ -37,7 +37,7 @@ class DuplicateFinder:
     ) -> None:
         self.documents, self.searcher, self.team_settings = documents, searcher, team_settings
         self.models, self.cache = models, cache
-        self._marks: tuple[str, Shelfmarks | None] = ("", None)
+        self._marks: tuple[str, ShingleIndex | None] = ("", None)
 
     def duplicates(self, document: Document) -> tuple[Duplicate, ...]:
         """By path, content, id and wording; a document is never compared with its own path by wording."""
@@ -54,11 +54,11 @@ class DuplicateFinder:
             found.append(Duplicate("near copy", other.path, other.id, other.title, score, pairs(document, other)))
         return tuple(found)
 
-    def marks(self) -> Shelfmarks:
+    def marks(self) -> ShingleIndex:
         """The shingles of every approved document, made once per commit."""
         head = self.documents.store.head()
         if self._marks[0] != head or self._marks[1] is None:
-            self._marks = (head, Shelfmarks(self.documents.all()))
+            self._marks = (head, ShingleIndex(self.documents.all()))
         return self._marks[1]  # type: ignore[return-value]
 
     def meanings(

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from core.access import Actor, require
 from core.curation import checks, conversions
 from core.curation.archives import check_office
-from core.curation.duplicates import CHOICES, Duplicate, Shelfmarks, body, pairs
+from core.curation.duplicates import CHOICES, Duplicate, ShingleIndex, body, pairs
 from core.curation.findings import CheckContext, Finding
 from core.curation.frontmatter import decode
 from core.curation.names import collision_key, free_path, safe_folder, safe_path
@@ -20,14 +20,14 @@ from core.curation.uploads import (
     Batch,
     Raw,
     UploadItem,
+    best_effort_text,
     document_of,
-    flat,
     path_findings,
     places,
     plain_lines,
-    proposed,
-    salvaged,
+    proposed_path,
     title_of,
+    unzipped,
 )
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Clock, Converter, Progress, no_progress
@@ -62,7 +62,7 @@ class Uploads:
 
     def read(self, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress) -> Batch:
         """One or many uploads as items. A bad file says why and does not hold up the others."""
-        folder, found, items = safe_folder(into), list(flat(files)), []
+        folder, found, items = safe_folder(into), list(unzipped(files)), []
         for n, one in enumerate(found, 1):
             items.append(self._item(one, folder))
             progress(n, len(found), "Reading")
@@ -82,7 +82,7 @@ class Uploads:
         return self.look(Batch(batch.items + more.items))
 
     def _item(self, one: Raw, folder: str) -> UploadItem:
-        path = proposed(one.name, folder)
+        path = proposed_path(one.name, folder)
         try:
             if one.refused:
                 raise BadInput(one.refused)
@@ -90,7 +90,7 @@ class Uploads:
             return UploadItem(one.name, path, text, converted, notes=_notes(path, one.raw, converted))
         except ConcordError as error:
             why = checks.refusal(path, "file", str(error))
-            return UploadItem(one.name, path, salvaged(one.raw, one.name), findings=(why,), readable=False)
+            return UploadItem(one.name, path, best_effort_text(one.raw, one.name), findings=(why,), readable=False)
 
     def _text(self, one: Raw) -> tuple[str, str]:
         """The Markdown of an upload, and what it was converted from."""
@@ -126,7 +126,7 @@ class Uploads:
             item = replace(item, text=plain_lines(text), readable=True)
         if path is not None and path.strip() != item.path:
             item = replace(item, path=path.strip(), choice="", target="")
-        return self.look(batch.having(n, replace(item, duplicates=(), compared=False)))
+        return self.look(batch.with_item(n, replace(item, duplicates=(), compared=False)))
 
     def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
         """What to do about an item's duplicate: replace that document, keep both, or drop this one; "" is undecided."""
@@ -138,7 +138,7 @@ class Uploads:
             raise BadInput("Only a document of the knowledge base can be replaced. Keep both, or drop this one.")
         path = free_path(item.path, [one.path for one in self.documents.all()]) if choice == "keep" else item.path
         made = replace(item, choice=choice, path=path, target=(target or known[0]) if choice == "replace" else "")
-        return self.look(batch.having(n, made))
+        return self.look(batch.with_item(n, made))
 
     def decided(self, batch: Batch) -> Batch:
         """For doors that cannot ask: a document at its own path is a new version; whatever else is alike is kept."""
@@ -162,7 +162,7 @@ class Uploads:
             return batch
         told = frozenset({item.place, *(one.path for one in kept)})
         found = self.duplicates.meanings([document], [told], probes=200)[0]
-        return batch.having(n, replace(item, duplicates=kept + found))
+        return batch.with_item(n, replace(item, duplicates=kept + found))
 
     def _around(self, batch: Batch) -> CheckContext:
         """What links and ids may lead to: the approved documents, and the other items."""
@@ -193,7 +193,7 @@ class Uploads:
     def _compared(self, items: Sequence[UploadItem], there: set[str]) -> Iterator[UploadItem]:
         """Duplicates of items that were not compared yet, or whose path was taken meanwhile."""
         documents = [document_of(item) for item in items]
-        marks = Shelfmarks(document for document in documents if document)
+        marks = ShingleIndex(document for document in documents if document)
         new = {n: one for n, one in enumerate(documents) if one and _stale(items[n], there)}
         found = {n: _among(self.duplicates.duplicates(one), one, marks) for n, one in new.items()}
         open_ = [n for n in new if not found[n]]
@@ -206,7 +206,7 @@ class Uploads:
 
     def files(self, batch: Batch) -> dict[str, bytes | None]:
         """What the change would hold: path to content."""
-        return {safe_path(item.place): item.text.encode() for item in batch.going}
+        return {safe_path(item.place): item.text.encode() for item in batch.included}
 
     def submit(self, actor: Actor, batch: Batch, title: str, message: str = "") -> tuple[Any, Batch]:
         """Propose what is ready as one change; returns it, and the batch of what stays behind."""
@@ -220,14 +220,14 @@ class Uploads:
         if self.changes is None:
             raise Unavailable("This workspace has no change service, so nothing can be proposed.")
         made = self.changes.propose(actor, " ".join(title.split()), files, message.strip())
-        return made, Batch(tuple(item for item in batch.items if not item.goes_on and item.choice != "drop"))
+        return made, Batch(tuple(item for item in batch.items if not item.included and item.choice != "drop"))
 
 
 def _notes(path: str, raw: bytes, converted: str) -> tuple[Finding, ...]:
     if converted:
         why = f"Converted from {converted}. Compare it with the original before you submit it."
         return (Finding(path, 1, "note", "converted", why),)
-    return checks.harmless(path, raw)
+    return checks.decoding_notes(path, raw)
 
 
 def _stale(item: UploadItem, there: set[str]) -> bool:
@@ -241,7 +241,7 @@ def _decided(item: UploadItem) -> UploadItem:
     return replace(item, choice="drop") if unchanged and not item.choice else item
 
 
-def _among(known: tuple[Duplicate, ...], document: Document, marks: Shelfmarks) -> tuple[Duplicate, ...]:
+def _among(known: tuple[Duplicate, ...], document: Document, marks: ShingleIndex) -> tuple[Duplicate, ...]:
     """Also those in the same upload, so that two copies of one text do not both go on unseen."""
     more = []
     for other, score in marks.near(body(document), frozenset({document.path})):

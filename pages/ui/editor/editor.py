@@ -18,7 +18,7 @@ from core.curation.render import render
 from core.curation.templates import TEMPLATES, begin
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
-from core.services.reviews.authoring import Files, Target, free_path
+from core.services.reviews.authoring import Files, Target, check_new_path
 from core.types import Document
 from pages.ui import flash, identity, keys, style
 from pages.ui.components import component
@@ -237,7 +237,7 @@ def _files(start: Opened, path: str, text: str) -> Files:
     if not path.endswith(".md"):
         raise BadInput("Give the document a title first; its file name is made from it.")
     made = text if text.endswith("\n") else f"{text}\n"
-    return {start.path or free_path(app().knowledge.documents, path): made.encode()}
+    return {start.path or check_new_path(app().knowledge.documents, path): made.encode()}
 
 
 def _forget(actor: Actor, place: str) -> None:
