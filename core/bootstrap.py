@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.adapters.conversion.converter import Conversion
+from core.adapters.conversion.converter import ConverterProcess
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
-from core.adapters.models.alphas import AlphaShelf
-from core.adapters.models.registry import ModelShelf
+from core.adapters.models.alphas import AlphaModelFiles
+from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
 from core.adapters.state.answers import AnswerCache
 from core.adapters.state.database import Database
@@ -156,7 +156,7 @@ class Tuning:
 
     sweeps: Sweeps
     training: AlphaTraining
-    alphas: AlphaShelf
+    alphas: AlphaModelFiles
     production: ProductionSettings
 
 
@@ -223,7 +223,7 @@ def build(
     accounts = Accounts(database, Argon2(), audit, clock)
     changes = Changes(store, database, accounts, audit, clock)
 
-    alphas = AlphaShelf(settings.home / "models" / "alpha")
+    alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
     page = SearchPage(searcher, team_settings, clock)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
@@ -259,7 +259,7 @@ def build(
             Gaps(database, clock),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
-        upload=Upload(Uploads(documents, duplicates, Conversion(), clock, changes)),
+        upload=Upload(Uploads(documents, duplicates, ConverterProcess(), clock, changes)),
         index=IndexRoom(
             generations,
             builder,
@@ -297,7 +297,7 @@ def build(
 
 def _models(settings: Settings, ledger: Ledger) -> Models:
     """Models on this machine and behind configured endpoints; what is paid for goes through the ledger."""
-    shelf = ModelShelf(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
+    shelf = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
     return MeteredModels(shelf, ledger, AnswerCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.access import Actor
-from core.adapters.conversion.converter import Conversion
+from core.adapters.conversion.converter import ConverterProcess
 from core.bootstrap import App
 from core.curation import archives
 from core.curation.uploads import Batch, UploadItem
@@ -41,8 +41,8 @@ class ProposedChanges:
 
 
 @pytest.fixture(scope="module")
-def conversion() -> Iterator[Conversion]:
-    made = Conversion()
+def conversion() -> Iterator[ConverterProcess]:
+    made = ConverterProcess()
     yield made
     made.close()
 
@@ -237,7 +237,7 @@ def test_reading_a_zip_stops_at_the_limit_whatever_its_header_says() -> None:
     ],
 )
 def test_other_formats_become_markdown_with_their_tables(
-    app: App, conversion: Conversion, name: str, raw: bytes, expected: list[str]
+    app: App, conversion: ConverterProcess, name: str, raw: bytes, expected: list[str]
 ) -> None:
     app.upload.uploads.converter = conversion
     item = one(app.upload.uploads.read([(name, raw)]))
@@ -262,7 +262,7 @@ def test_other_formats_become_markdown_with_their_tables(
     ],
 )
 def test_damaged_files_are_refused_and_the_next_one_is_converted(
-    app: App, conversion: Conversion, name: str, raw: bytes
+    app: App, conversion: ConverterProcess, name: str, raw: bytes
 ) -> None:
     app.upload.uploads.converter = conversion
     bad, good = app.upload.uploads.read([(name, raw), ("ok.html", uploads.HTML)]).items
@@ -271,7 +271,7 @@ def test_damaged_files_are_refused_and_the_next_one_is_converted(
 
 
 def test_a_conversion_that_takes_too_long_is_given_up_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Conversion()
+    made = ConverterProcess()
     assert "2 hours" in made.convert(".html", uploads.HTML)
     made.limit = 0.2
     deep = b"<html><body>" + b"<table><tr><td>" * 3000 + b"x"
@@ -285,7 +285,7 @@ def test_a_conversion_that_takes_too_long_is_given_up_and_the_next_one_works(mon
     made.close()
 
 
-def test_a_worker_that_dies_costs_one_file(conversion: Conversion) -> None:
+def test_a_worker_that_dies_costs_one_file(conversion: ConverterProcess) -> None:
     conversion.convert(".html", uploads.HTML)
     conversion._worker.kill()
     conversion._worker.wait()

@@ -16,7 +16,7 @@ def _no_embedder(texts: Sequence[str]) -> Any:
     raise Unavailable("This chunker compares sentences by meaning and needs an embedder. Name one in the profile.")
 
 
-def _nobody(path: str, what: str) -> None:
+def _ignore(path: str, what: str) -> None:
     """For callers that do not want to know."""
 
 
@@ -30,7 +30,7 @@ class Tools:
     tokens: Tokens = words
     embed: Callable[[Sequence[str]], Any] = _no_embedder
     writer: Writer | None = None
-    report: Callable[[str, str], object] = _nobody
+    report: Callable[[str, str], object] = _ignore
 
     def ask(self, question: WritingTask) -> tuple[str, str]:
         """A usable answer and who gave it, else `Unavailable`."""

@@ -1,4 +1,4 @@
-"""Several embedders that look like one, so that nothing else needs to know."""
+"""Several embedders behind the port of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.retrieval.combining import concatenation
 
 
 class CombinedEmbedder:
-    """The `Embedder` port on the concatenation of others. Chunks are measured with the first one's tokens."""
+    """The `Embedder` port on concatenated vectors. Chunks are measured with the first model's tokens."""
 
     def __init__(self, parts: Sequence[Embedder]) -> None:
         self.parts = tuple(parts)
@@ -20,13 +20,10 @@ class CombinedEmbedder:
         self.limit = min(part.limit for part in parts)
 
     def tokens(self, text: str) -> Sequence[tuple[int, int]]:
-        """Where the first model's tokens lie."""
         return self.parts[0].tokens(text)
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
-        """One row per text."""
         return concatenation([part.documents(texts, progress) for part in self.parts])
 
     def query(self, text: str) -> np.ndarray:
-        """The vector of a question: each model's own, side by side."""
         return concatenation([part.query(text) for part in self.parts])

@@ -19,7 +19,7 @@ COMPILED_FROM = 50_000  # chunks
 def postings(
     chunk: np.ndarray, term: np.ndarray, chunks: int, terms: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Occurrences (chunk, term) in any order become, per term, its chunks in order with counts.
+    """Group occurrences (chunk, term), in any order, into postings: per term its chunks in order, with counts.
 
     Returns where each term starts, chunk numbers, counts, and the length of every chunk.
 
@@ -50,24 +50,23 @@ def top(
     allowed: np.ndarray | None,
     depth: int,
 ) -> dict[int, float]:
-    """The `depth` best chunks that hold a term, best first, ties by number."""
+    """The `depth` best chunks, best first, ties by number."""
     if fast := _compiled(size):
         scores = np.zeros(size, np.float64)
         fast.accumulate(start, where, gains, terms, scores)
-        ids, found = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
+        ids, best = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
     else:
         scores = accumulated(start, where, gains, terms, size)
         if allowed is not None:
             scores[~allowed] = 0.0
         ids = near_top(scores, depth, 0.0)
         ids = ids[scores[ids] > 0.0]
-        found = scores[ids]
-    order = np.lexsort((ids, -found))[:depth]
-    return dict(zip(ids[order].tolist(), found[order].tolist(), strict=True))
+        best = scores[ids]
+    order = np.lexsort((ids, -best))[:depth]
+    return dict(zip(ids[order].tolist(), best[order].tolist(), strict=True))
 
 
 def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, size: int) -> np.ndarray:
-    """The score of every chunk."""
     lists = [slice(start[term], start[term + 1]) for term in terms]
     if not lists:
         return np.zeros(size, np.float64)
@@ -79,7 +78,7 @@ def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: 
 def lookup(
     start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, wanted: np.ndarray
 ) -> list[float]:
-    """The exact score of a few chunks, by binary search in each term's postings."""
+    """The exact scores of a few chunks, by binary search in each term's postings."""
     scores = np.zeros(len(wanted), np.float64)
     if fast := _compiled(0):
         fast.lookup(start, where, gains, terms, wanted, scores)
@@ -88,12 +87,12 @@ def lookup(
             chunks, added = where[start[term] : start[term + 1]], gains[start[term] : start[term + 1]]
             at = np.minimum(np.searchsorted(chunks, wanted), len(chunks) - 1)
             scores += np.where(chunks[at] == wanted, added[at], 0.0)
-    found: list[float] = scores.tolist()
-    return found
+    exact: list[float] = scores.tolist()
+    return exact
 
 
 def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
-    """Every number whose score could belong to the best `depth`, within `slack`."""
+    """Every number whose score could be among the best `depth`, within `slack`."""
     if len(scores) <= depth:
         return np.arange(len(scores))
     edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
@@ -101,18 +100,18 @@ def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
 
 
 def warm() -> None:
-    """Load the compiled loops now; a process that lives long calls this once, and every search gets faster."""
+    """Load the compiled loops now; a long-lived process does it once and searches faster."""
     from core.adapters.serving import compiled
 
-    none, one = np.empty(0, np.float32), np.zeros(1, np.int64)
+    none, zero = np.empty(0, np.float32), np.zeros(1, np.int64)
     nobody, scores = np.empty(0, np.uint32), np.zeros(1, np.float64)
-    compiled.accumulate(one, nobody, none, one[:0], scores)
-    compiled.lookup(one, nobody, none, one[:0], nobody, scores)
+    compiled.accumulate(zero, nobody, none, zero[:0], scores)
+    compiled.lookup(zero, nobody, none, zero[:0], nobody, scores)
     compiled.best(scores, np.empty(0, np.bool_), 1)
 
 
 def _compiled(size: int) -> Any:
-    """The compiled loops: where they are loaded already, or where the index is so large that loading them pays."""
+    """The compiled loops, if they are loaded or if the index is large enough to pay for loading them."""
     if size >= COMPILED_FROM:
         from core.adapters.serving import compiled
 
