@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
 from core.access import Actor, require
 from core.ports import Clock, Database, Store
+from core.spreadsheet import csv_text
 
 Run = Callable[..., list[dict[str, Any]]]
 """One statement inside a transaction: `run(sql, values) -> rows`."""
@@ -93,18 +92,10 @@ class Audit:
 
 
 def as_csv(entries: tuple[AuditEntry, ...]) -> str:
-    """For a spreadsheet. A text that would be taken for a formula is quoted.
+    """The audit for a spreadsheet.
 
-    >>> as_csv((Entry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
+    >>> as_csv((AuditEntry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
     "1,t,a,'=HYPERLINK(1),admin,app,merge,x,0,,"
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in fields(AuditEntry)]
-    writer.writerow(names)
-    writer.writerows([_cell(getattr(entry, name)) for name in names] for entry in entries)
-    return out.getvalue()
-
-
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
+    return csv_text([names, *([getattr(entry, name) for name in names] for entry in entries)])
