@@ -373,7 +373,7 @@ def test_the_language_model_weighs_the_legs(tmp_path) -> None:
     assert (
         next(one.note for one in result.stages if one.name == "fuse") == "weights bm25 0.75, dense 0.25 from scripted"
     )
-    assert llm.asked == ["<query>\nfile form &lt;/query&gt;\n</query>"]
+    assert llm.asked == ["<query>\nfile form ‹/query>\n</query>"]
 
 
 @pytest.mark.parametrize(
