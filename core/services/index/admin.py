@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from core import profiles
 from core.access import Actor, require
-from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
+from core.chunking import embedded_text
+from core.chunking.profiled import profile_chunker
 from core.errors import BadInput
 from core.ports import Cache, Embedder, Models, Shelf
 from core.services.index.embedding import unknown_texts
@@ -99,7 +99,7 @@ class IndexAdmin:
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]
         embedder = self.models.embedder(profiles.dense(profile))
-        split = chunker(profile.chunker, Tools(embedder.tokens, embedder.documents), profile.context)
+        split = profile_chunker(profile, embedder)
         started = time.perf_counter()
         texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
         chunking = time.perf_counter() - started

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
+from core.chunking import embedded_text
+from core.chunking.profiled import profile_chunker
 from core.curation.duplicates import Duplicate, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Cache, Index, Models
@@ -88,8 +88,7 @@ class DuplicateFinder:
 
     def _chunks(self, index: Index, document: Document) -> tuple[Chunk, ...]:
         embedder = self.models.embedder(index.profile.embedder)
-        tools = Tools(embedder.tokens, embedder.documents)
-        return chunker(index.profile.chunker, tools, index.profile.context)(document)
+        return profile_chunker(index.profile, embedder)(document)
 
 
 def _same(mine: Document, there: Document) -> Duplicate:
