@@ -109,7 +109,7 @@ def vectors(rows: int, seed: int = 3) -> np.ndarray:
 class SyntheticEmbedder:
     """Real tokens, vectors that cost nothing: for measuring everything but the embedding."""
 
-    name, dimension, limit = "synthetic-384", DIMENSION, 512
+    name, dimension, limit, parts = "synthetic-384", DIMENSION, 512, ()
 
     def __init__(self) -> None:
         from core.bootstrap import build
@@ -146,6 +146,9 @@ class SyntheticModels:
         self._embedder = SyntheticEmbedder()
 
     def embedder(self, name):  # type: ignore[no-untyped-def]
+        return self._embedder
+
+    def of(self, profile):  # type: ignore[no-untyped-def]
         return self._embedder
 
     def reranker(self, name):  # type: ignore[no-untyped-def]

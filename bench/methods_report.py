@@ -8,7 +8,7 @@ from bench import methods, multihop
 from bench.measure import markdown_table
 from bench.methods import KEEP, MEASURE, SKIP, STAGES, Measured, Row, skipped
 from core.evaluation.comparisons import RunComparison, compare
-from core.retrieval.features import query_features
+from core.retrieval.alpha.features import query_features
 from core.services.evaluation import candidates
 
 HEADS = ("collection", "method", "queries", MEASURE, "Recall@100", "p50 ms", "of which")

@@ -11,7 +11,7 @@ from core.evaluation import curves, sweep
 from core.evaluation.statistics import bootstrap
 from core.retrieval.candidates import Candidates
 from core.retrieval.config import parse
-from core.retrieval.fusion import rank
+from core.retrieval.ranking import rank
 from core.services.tuning.sweeps import RESAMPLES
 from core.types import SearchConfig
 

@@ -228,7 +228,7 @@ def build(
     page = SearchPage(searcher, team_settings, clock)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
-    comparer = Comparer(generations, models, team_settings, clock, alphas)
+    comparer = Comparer(searcher)
 
     entities = EntityExtractor(models, spacy_ner.entities)
     builder = IndexBuilder(store, documents, generations, models, vectors, clock, texts, entities)

@@ -12,7 +12,7 @@ from core.analysis import analyser
 from core.chunking import CONTEXTS, check_spec
 from core.curation.names import safe_profile
 from core.errors import BadInput
-from core.retrieval.combining import COMBINATIONS
+from core.retrieval.legs.embedders import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
 INDEX_FORMAT = 4  # raise it when the same profile would give another index
@@ -44,15 +44,6 @@ def _check_embedders(profile: Profile) -> None:
         raise BadInput(f"profile.embedders: each embedder may be named once, got {', '.join(names)}.")
     if profile.combine not in COMBINATIONS:
         raise BadInput(f"profile.combine: {profile.combine!r} is unknown. Known: {', '.join(COMBINATIONS)}.")
-
-
-def dense(profile: Profile) -> str:
-    """The name under which a profile's embedders are one.
-
-    >>> dense(Profile("both", embedder="a", embedders=("b",)))
-    'a+b'
-    """
-    return "+".join((profile.embedder, *profile.embedders))
 
 
 def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:

@@ -234,6 +234,7 @@ class SearchConfig:
     alpha_from: str = "fixed"  # or learned, llm, rules: then every query gets its own
     alpha_model: str = ""
     parents: bool = False  # search children, return their parents
+    engines: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # of a leg; by default the served image
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +260,7 @@ class LegScore:
     weight: float
     rank: int
     note: str = ""  # by which path the leg came here, where it has one
+    part: float = 0.0  # what the leg adds to the fused score
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,11 @@ from core.access import Actor
 from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
-from core.ports import Processes
+from core.ports import Embedder, Processes
+from core.retrieval.legs.embedders import combined
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load
-from core.types import Answer, Person
+from core.types import Answer, Person, Profile
 
 hypothesis_settings.register_profile(
     "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -41,7 +42,7 @@ SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
 class HashEmbedder:
     """A real embedder in miniature: every word is a direction, so texts that share words are near."""
 
-    name, dimension, limit = "hash-64", 64, 10_000
+    name, dimension, limit, parts = "hash-64", 64, 10_000, ()
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
         return words(text)
@@ -101,6 +102,9 @@ class SmallModels:
 
     def embedder(self, name: str) -> HashEmbedder:
         return self.embedder_used
+
+    def of(self, profile: Profile) -> Embedder:
+        return combined([self.embedder(name) for name in (profile.embedder, *profile.embedders)])
 
     def reranker(self, name: str) -> WordReranker:
         return WordReranker()

@@ -16,9 +16,9 @@ from core.evaluation import learners, learning, network
 from core.evaluation.learning import Example, example, split, train
 from core.retrieval import config as configs
 from core.retrieval import weighing
-from core.retrieval.alpha import INPUTS, AlphaModel, from_json, optimum, purpose, ranking_optimum, to_json
-from core.retrieval.features import DISTRIBUTION, SCORES, Seen, distribution_features, query_features, score_features
-from core.retrieval.predictors import predictor
+from core.retrieval.alpha.models import INPUTS, AlphaModel, from_json, optimum, purpose, ranking_optimum, to_json
+from core.retrieval.alpha.features import DISTRIBUTION, SCORES, Seen, distribution_features, query_features, score_features
+from core.retrieval.alpha.predictors import predictor
 from core.types import SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, put, small_app
 

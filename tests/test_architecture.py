@@ -19,6 +19,7 @@ LAYERS = {
     "core.strict": 1,
     "core.types": 1,
     "core.settings": 1,
+    "core.parameter": 1,
     "core.spreadsheet": 1,
     "core.ports": 2,
     "core.access": 2,

@@ -16,7 +16,7 @@ from core.adapters.models.combined import CombinedEmbedder
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
-from core.retrieval.combining import Vote, apart, concatenation
+from core.retrieval.legs.embedders import Vote, apart, concatenation
 from core.retrieval.config import parse
 from core.settings import Settings, load
 from core.types import Profile
@@ -45,9 +45,8 @@ class TwoModels(SmallModels):
         super().__init__()
         self.parts = {"first": HashEmbedder(), "second": OtherEmbedder()}
 
-    def embedder(self, name: str):  # type: ignore[no-untyped-def]
-        parts = [self.parts[part] for part in name.split("+")]
-        return CombinedEmbedder(parts) if len(parts) > 1 else parts[0]
+    def embedder(self, name: str) -> HashEmbedder:
+        return self.parts[name]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from core.bootstrap import App
 from core.evaluation.calibration import Observed, curve
-from core.retrieval.alpha import AlphaModel, purpose
+from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.config import parse
 from core.services.playground.compare import Column
 from core.services.playground.confidence import Confidence, confidence, learned_alphas, stand

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from core.errors import BadInput
 from core.retrieval import config as configs
 from core.retrieval.candidates import Candidates, fuse
-from core.retrieval.fusion import NORMALISATIONS, best_first, rank
+from core.retrieval.normalisations import NORMALISATIONS
+from core.retrieval.ranking import best_first, rank
 from core.retrieval.table import stacked
 from core.types import SearchConfig
 

@@ -25,7 +25,7 @@ from core.graph.entities import extract
 from core.graph.pagerank import pagerank, sharing
 from core.profiles import from_mapping
 from core.retrieval import config as configs
-from core.retrieval.graph import LocalLeg, PageRankLeg
+from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
 from core.types import Filters, Graph
 from tests.conftest import ME, FixedClock, ScriptedLlm, SmallModels, put, small_app

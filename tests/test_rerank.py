@@ -15,10 +15,12 @@ from core.bootstrap import App
 from core.errors import BadInput, Unavailable
 from core.llm.prompt import quoted
 from core.retrieval import config as configs
-from core.retrieval.listwise import PASSAGE, SYSTEMS, prompt
-from core.retrieval.permutation import permutation
-from core.retrieval.rerank import METHODS, Outcome, Task, rerank
-from core.retrieval.slidegar import slide
+from core.retrieval.rerankers.ranker import PASSAGE, SYSTEMS, prompt
+from core.retrieval.rerankers.permutation import permutation
+from core.retrieval.methods import Outcome, Task
+from core.retrieval.rerankers import RERANKERS
+from core.retrieval.rerankers.rerank import rerank
+from core.retrieval.rerankers.sliding import slide
 from core.retrieval.trace import Trace
 from core.types import Answer, Result, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, put

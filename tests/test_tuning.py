@@ -17,7 +17,7 @@ from core.evaluation.measures import ranked
 from core.evaluation.querysets import Question
 from core.retrieval import config as configs
 from core.retrieval.candidates import Candidates, fuse
-from core.retrieval.fusion import rank
+from core.retrieval.ranking import rank
 from core.retrieval.presets import spell
 from core.services.evaluation.candidates import narrow
 from core.services.evaluation.runs import RunPlan

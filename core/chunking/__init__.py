@@ -1,73 +1,58 @@
-"""Documents to chunks. A chunker is a function from a document to pieces; this file makes them chunks."""
+"""Documents to chunks. A chunker is a record with a function from a document to pieces; this file makes them chunks."""
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from core.chunking.agentic import agentic, situate
+from core.chunking.agentic import AGENTIC, situate
 from core.chunking.blocks import Outline, blocks
-from core.chunking.fixed import fixed
-from core.chunking.hierarchical import hierarchical
-from core.chunking.markdown import markdown
+from core.chunking.fixed import FIXED
+from core.chunking.hierarchical import HIERARCHICAL
+from core.chunking.markdown import MARKDOWN
 from core.chunking.packing import Piece, trimmed
+from core.chunking.record import Chunker
 from core.chunking.ruler import Ruler
-from core.chunking.semantic import semantic
+from core.chunking.semantic import SEMANTIC
 from core.chunking.tools import Tools
 from core.errors import BadInput
 from core.types import Chunk, ChunkerSpec, Document
 
-CHUNKERS: Mapping[str, Callable[..., Iterable[Piece]]] = {
-    "markdown": markdown,
-    "fixed": fixed,
-    "semantic": semantic,
-    "hierarchical": hierarchical,
-    "agentic": agentic,
-}
-
-SETTINGS: Mapping[str, tuple[Mapping[str, int], ...]] = {
-    "fixed": (
-        {"max_tokens": 500, "overlap": 50},  # the compliance benchmark; the rest is the thesis, section 4.2
-        *({"max_tokens": size, "overlap": size * percent // 100} for size in (700, 1000, 1300) for percent in (10, 20)),
-    ),
-    "semantic": tuple(
-        {"percentile": p, "buffer": b, "max_tokens": m} for p, m in ((80, 800), (80, 1000), (90, 1200)) for b in (0, 1)
-    ),
-    "hierarchical": tuple(
-        {"parent": p, "child": c, "overlap": o} for p, c in ((2000, 500), (2000, 800), (3000, 1000)) for o in (50, 100)
-    ),
-}
+CHUNKERS: dict[str, Chunker] = {record.name: record for record in (MARKDOWN, FIXED, SEMANTIC, HIERARCHICAL, AGENTIC)}
 
 CONTEXTS = ("structural", "none", "contextual")
 
 
-def parameters(name: str) -> dict[str, int]:
-    """The parameters of a chunker with their defaults.
+def known(name: str) -> Chunker:
+    """The record of a chunker; an unknown name is refused.
 
-    >>> parameters("fixed")
+    >>> known("fixed").defaults
     {'max_tokens': 500, 'overlap': 50}
     """
     if name not in CHUNKERS:
         raise BadInput(f"There is no chunker {name!r}. Chunkers: {', '.join(CHUNKERS)}.")
-    found = inspect.signature(CHUNKERS[name]).parameters.values()
-    return {p.name: p.default for p in found if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    return CHUNKERS[name]
 
 
 def check_spec(spec: ChunkerSpec) -> dict[str, int]:
     """All parameters of a chunker, defaults filled in; unknown or impossible ones are refused."""
-    known = parameters(spec.name)
+    record = known(spec.name)
+    ranges = {parameter.name: parameter for parameter in record.parameters}
     for key, value in spec.params.items():
-        if key not in known:
-            raise BadInput(f"The chunker {spec.name!r} has no parameter {key!r}. It has: {', '.join(known)}.")
+        if key not in ranges:
+            raise BadInput(f"The chunker {spec.name!r} has no parameter {key!r}. It has: {', '.join(ranges)}.")
         if value < 0:
             raise BadInput(f"The parameter {key!r} of chunker {spec.name!r} must not be negative.")
-    full = {**known, **spec.params}
-    size = full.get("child", full.get("max_tokens", 1))
+    full = {**record.defaults, **spec.params}
+    size = full.get("child", full.get("max_tokens", 8))
     if size < 8:
         raise BadInput(f"Chunks of {size} tokens are too small to mean anything; use 8 or more.")
+    for key, value in full.items():
+        if not ranges[key].admits(value):
+            low, high = ranges[key].low, ranges[key].high
+            raise BadInput(f"The parameter {key!r} of chunker {spec.name!r} must be from {low} to {high}, not {value}.")
     if full.get("overlap", 0) >= size or full.get("min_tokens", 0) > size or full.get("parent", size) < size:
         raise BadInput(f"The parameters of chunker {spec.name!r} contradict each other: {full}.")
     return full
@@ -78,7 +63,7 @@ def chunker(spec: ChunkerSpec, tools: Tools, context: str = "structural") -> Cal
     params = check_spec(spec)
     if context not in CONTEXTS:
         raise BadInput(f"There is no context {context!r}. Contexts: {', '.join(CONTEXTS)}.")
-    return partial(_chunk, split=partial(CHUNKERS[spec.name], tools=tools, **params), tools=tools, context=context)
+    return partial(_chunk, split=partial(known(spec.name).split, tools=tools, **params), tools=tools, context=context)
 
 
 def _chunk(

@@ -17,6 +17,7 @@ from dataclasses import replace
 from core.chunking.blocks import Span, blocks
 from core.chunking.markdown import markdown
 from core.chunking.packing import Piece, pack
+from core.chunking.record import Chunker, tokens
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import units
 from core.chunking.sentences import sentences
@@ -168,3 +169,17 @@ def _around(text: str, start: int, end: int, room: int = ROOM) -> str:
 def _key(document: Document, what: str) -> str:
     blob = document.blob or hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{blob}|{what}|v{VERSION}"
+
+
+AGENTIC = Chunker(
+    name="agentic",
+    title="Agentic",
+    about="A language model finds where the subject changes.",
+    source="the thesis, 3.1.4",
+    split=agentic,
+    parameters=(
+        tokens("max_tokens", 2000, "The most that a chunk may hold."),
+        tokens("min_tokens", 48, "Smaller pieces join their neighbours.", low=0),
+    ),
+    asks=("llm",),
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from core.chunking.blocks import blocks
 from core.chunking.packing import Piece, pack, shatter, windows
+from core.chunking.record import Chunker, tokens
 from core.chunking.ruler import Ruler
 from core.chunking.tools import Tools
 from core.types import Document
@@ -29,3 +30,20 @@ def _blocks(document: Document, ruler: Ruler, limit: int) -> Iterator[Piece]:
             yield Piece(block.start, block.end)
         else:
             yield from shatter(document.text, block, ruler, limit)
+
+
+HIERARCHICAL = Chunker(
+    name="hierarchical",
+    title="Hierarchical",
+    about="Small children to find, large parents to read.",
+    source="the thesis, equation 3",
+    split=hierarchical,
+    parameters=(
+        tokens("parent", 2000, "The most that a parent may hold."),
+        tokens("child", 500, "The size of a child."),
+        tokens("overlap", 50, "What neighbouring children share.", low=0),
+    ),
+    settings=tuple(
+        {"parent": p, "child": c, "overlap": o} for p, c in ((2000, 500), (2000, 800), (3000, 1000)) for o in (50, 100)
+    ),
+)

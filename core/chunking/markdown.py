@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from core.chunking.blocks import Block, blocks
 from core.chunking.packing import Piece, join_crumbs, pack, shatter
+from core.chunking.record import Chunker, tokens
 from core.chunking.ruler import Ruler
 from core.chunking.tools import Tools
 from core.types import Document
@@ -57,3 +58,16 @@ def _fitting(text: str, section: list[Block], ruler: Ruler, room: int) -> Iterat
             yield Piece(block.start, block.end, block.level)
         else:
             yield from shatter(text, block, ruler, room)
+
+
+MARKDOWN = Chunker(
+    name="markdown",
+    title="Markdown",
+    about="Follows the headings and keeps tables, lists and code whole where they fit.",
+    source="",
+    split=markdown,
+    parameters=(
+        tokens("max_tokens", 400, "The most that a chunk may hold."),
+        tokens("min_tokens", 48, "Smaller pieces join their neighbours.", low=0),
+    ),
+)

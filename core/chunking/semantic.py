@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from core.chunking.blocks import Block, Span, blocks, parts
 from core.chunking.markdown import sections
 from core.chunking.packing import Piece, windows
+from core.chunking.record import Chunker, tokens
 from core.chunking.ruler import Ruler
 from core.chunking.tools import Tools
+from core.parameter import Parameter
 from core.types import Document
 
 
@@ -89,3 +91,21 @@ def _halves(
             continue
         cut = max(range(a, b), key=lambda n: (drops[n], -n))
         waiting += [(cut + 1, b), (a, cut)]
+
+
+SEMANTIC = Chunker(
+    name="semantic",
+    title="Semantic",
+    about="Sections first, then cuts where neighbouring sentences differ most in meaning.",
+    source="the thesis, equation 2",
+    split=semantic,
+    parameters=(
+        Parameter("percentile", "Percentile", 1, 99, 1, "Cut at drops of similarity above this percentile.", 80),
+        Parameter("buffer", "Buffer", 0, 10, 1, "Neighbours that a sentence is compared with.", 1),
+        tokens("max_tokens", 800, "The most that a chunk may hold."),
+    ),
+    settings=tuple(
+        {"percentile": p, "buffer": b, "max_tokens": m} for p, m in ((80, 800), (80, 1000), (90, 1200)) for b in (0, 1)
+    ),
+    asks=("embedder",),
+)

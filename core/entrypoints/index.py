@@ -9,6 +9,7 @@ from typing import Any
 
 from core import profiles, strict
 from core.access import require
+from core.chunking import CHUNKERS
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
@@ -30,7 +31,7 @@ def _profiles(add: Any) -> None:
     add("list", profiles_list, "every profile")
     new = add("add", profiles_add, "keep a new profile")
     new.add_argument("name", metavar="NAME")
-    new.add_argument("--chunker", default="markdown", help="markdown, fixed, semantic, hierarchical or agentic")
+    new.add_argument("--chunker", default="markdown", help=f"{', '.join(CHUNKERS)} (default: markdown)")
     new.add_argument(
         "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
     )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
-from core.retrieval.alpha import INPUTS, AlphaModel, optimum, ranking_optimum
-from core.retrieval.features import Seen
-from core.retrieval.predictors import FEATURES
+from core.retrieval.alpha.features import Seen
+from core.retrieval.alpha.models import INPUTS, AlphaModel, optimum, ranking_optimum
+from core.retrieval.alpha.predictors import FEATURES
 
 if TYPE_CHECKING:
     import numpy as np

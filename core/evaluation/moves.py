@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.retrieval.features import query_features
+from core.retrieval.alpha.features import query_features
 
 
 def swaps(before: Sequence[str], after: Sequence[str], k: int) -> int:

@@ -31,7 +31,7 @@ def agreement(one: Sequence[Hashable], other: Sequence[Hashable]) -> RankAgreeme
     """Everything that stands between two columns.
 
     >>> agreement("abc", "acd")
-    Agreement(overlap=2, jaccard=0.5, rbo=0.685, swaps=0)
+    RankAgreement(overlap=2, jaccard=0.5, rbo=0.685, swaps=0)
     """
     return RankAgreement(overlap(one, other), jaccard(one, other), round(rbo(one, other), 3), swaps(one, other))
 

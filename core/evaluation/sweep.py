@@ -2,7 +2,7 @@
 
 One row per question, one column per candidate, in the order of chunk numbers, so that the first of equal scores wins
 as everywhere. Searching fills the arrays once per profile and depth; every fusion afterwards is the arithmetic of
-`core.retrieval.fusion`, the same that `search` uses, over all questions at once.
+`core.retrieval.scaling`, the same that `search` uses, over all questions at once.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
+from core.retrieval import scaling
 from core.retrieval.candidates import Candidates
 from core.retrieval.config import weights as leg_weights
-from core.retrieval.fusion import FUSIONS, ScaledLegs, ceiling, on_one_scale
+from core.retrieval.fusions import FUSIONS
+from core.retrieval.methods import ScaledLegs
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -62,8 +64,8 @@ def matrix(
         local[q, : len(row)] = [numbers.setdefault(units[q][chunk], len(numbers)) for chunk in row]
         for n, leg in enumerate(legs):
             if leg in one.retrieved:
-                floor = one.floors[leg]
-                scores[n, q, : len(row)] = [one.scores[leg].get(chunk, floor) for chunk in row]
+                exact = one.completed
+                scores[n, q, : len(row)] = exact.scores[sorted(one.retrieved).index(leg)]
                 order = {chunk: place for place, chunk in enumerate(one.retrieved[leg], 1)}
                 places[n, q, : len(row)] = [order.get(chunk, 0) for chunk in row]
         judged += [numbers.get(unit, -2) for unit in gains[q]]
@@ -95,15 +97,8 @@ def normalise(table: SweepTable, config: SearchConfig) -> ScaledLegs:
         raise BadInput(f"The sweep was gathered with {', '.join(table.legs)} to depth {table.depth}; gather again.")
     legs = sorted(config.legs)
     at = [table.legs.index(leg) for leg in legs]
-    places, scores, floors = table.places[at], table.scores[at], table.floors[at]
-    places = np.where(places <= config.depth, places, 0)
-    retrieved = places > 0
-    if config.missing == "absent" or len(legs) == 1:
-        return on_one_scale(legs, scores, retrieved, places, config.normalisation, floors)
-    if config.missing == "floor":
-        scores = np.where(retrieved, scores, floors[:, None, None])
-    here = np.broadcast_to(retrieved.any(axis=0), retrieved.shape)
-    return on_one_scale(legs, scores, here, places, config.normalisation, floors)
+    places = np.where(table.places[at] <= config.depth, table.places[at], 0)
+    return scaling.scale(legs, table.scores[at], places, table.floors[at], config)
 
 
 def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
@@ -111,7 +106,7 @@ def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
     import numpy as np
 
     weights = leg_weights(config)
-    fused = FUSIONS[config.fusion](legs, [weights[leg] for leg in legs.names], config.rrf_k)
+    fused = scaling.added(FUSIONS[config.fusion].parts(legs, [weights[leg] for leg in legs.names], config))
     return np.where((legs.places > 0).any(axis=0), fused, -np.inf)
 
 
@@ -121,8 +116,7 @@ def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
 
     weights = list(leg_weights(config).values())
     best = np.nan_to_num(fused.max(axis=1), neginf=0.0).tolist()  # nothing was found: not sure at all
-    tops = [ceiling(config.fusion, weights, config.rrf_k, one) for one in best]
-    return np.array([one / top if top > 0 else 0.0 for one, top in zip(best, tops, strict=True)])
+    return np.array([scaling.confidence(score, weights, config) for score in best])
 
 
 # ---------------------------------------------------------------- ranks and measures

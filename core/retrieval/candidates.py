@@ -2,34 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from core.errors import Unavailable
 from core.ports import Guide, Ranking
 from core.retrieval.config import weights as leg_weights
-from core.retrieval.fusion import FUSIONS, ScaledLegs, best_first, ceiling, on_one_scale
+from core.retrieval.fusions import FUSIONS
+from core.retrieval.methods import ScaledLegs
+from core.retrieval.ranking import best_first
+from core.retrieval.scaling import added, confidence, scale
 from core.retrieval.table import CandidateTable, stacked
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
 
+Scorer = Callable[[str, Sequence[int]], Sequence[float]]
+"""The exact scores that a leg gives to chunks it did not retrieve."""
+
 
 @dataclass(frozen=True)
 class Candidates:
-    """Everything the legs found for one query: enough to fuse again without searching again."""
+    """Everything the legs found for one query: enough to rank again without searching again."""
 
+    query: str
     retrieved: Mapping[str, Ranking]
-    scores: Mapping[str, Mapping[int, float]]
     floors: Mapping[str, float]
+    score: Scorer
     guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
+    vector: Callable[[], np.ndarray] | None = None  # the query as the dense leg saw it
+
+    def only(self, legs: Sequence[str]) -> Candidates:
+        """The candidates of some of the legs; a leg that failed is left out, and none at all is an error."""
+        names = [leg for leg in legs if leg in self.retrieved]
+        if not names:
+            raise Unavailable(f"No leg could answer: {', '.join(legs)} failed.")
+        if len(names) == len(self.retrieved):
+            return self
+        retrieved = {leg: self.retrieved[leg] for leg in names}
+        return replace(self, retrieved=retrieved, floors={leg: self.floors[leg] for leg in names})
 
     @cached_property
-    def table(self) -> CandidateTable:
-        """The same as arrays: made when first fused, and not again when a slider moves."""
-        return stacked(self.retrieved, self.scores)
+    def as_retrieved(self) -> CandidateTable:
+        """Arrays of what each leg retrieved: made when first ranked, and not again when a slider moves."""
+        return stacked(self.retrieved, self.retrieved)
+
+    @cached_property
+    def completed(self) -> CandidateTable:
+        """The same with the exact score of every candidate."""
+        union = sorted({chunk for ranking in self.retrieved.values() for chunk in ranking})
+        scores: dict[str, Mapping[int, float]] = {}
+        for leg, ranking in self.retrieved.items():
+            absent = [chunk for chunk in union if chunk not in ranking]
+            scores[leg] = {**ranking, **dict(zip(absent, self.score(leg, absent), strict=True))} if absent else ranking
+        return stacked(self.retrieved, scores)
+
+
+def stored(
+    retrieved: Mapping[str, Ranking],
+    scores: Mapping[str, Mapping[int, float]],
+    floors: Mapping[str, float],
+    query: str = "",
+) -> Candidates:
+    """Candidates whose exact scores were kept."""
+    return Candidates(query, retrieved, floors, lambda leg, chunks: [scores[leg][chunk] for chunk in chunks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +78,7 @@ class Fused:
     ranking: Ranking
     chunks: np.ndarray  # all candidates, in the order of their numbers
     legs: ScaledLegs
+    parts: np.ndarray  # what each leg adds to the fused score
     weights: Mapping[str, float]
     confidence: float
 
@@ -53,14 +93,16 @@ def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     """Candidates to one ranking: arithmetic alone, so sliders can call it as often as they move."""
     import numpy as np
 
-    table, names = candidates.table, sorted(candidates.scores)
+    exact = config.missing == "exact" and len(candidates.retrieved) > 1
+    table = candidates.completed if exact else candidates.as_retrieved
+    names = sorted(candidates.retrieved)
     floors = np.array([candidates.floors[name] for name in names])
-    legs = on_one_scale(names, table.scores, table.here, table.places, config.normalisation, floors)
+    legs = scale(names, table.scores, table.places, floors, config)
     given = leg_weights(config)
-    weights = [given[name] for name in legs.names]
-    scores = FUSIONS[config.fusion](legs, weights, config.rrf_k)
+    weights = [given[name] for name in names]
+    parts = FUSIONS[config.fusion].parts(legs, weights, config)
+    scores = added(parts)
     order = best_first(scores)
     ranking = dict(zip(table.chunks[order].tolist(), scores[order].tolist(), strict=True))
     best = next(iter(ranking.values()), 0.0)
-    top = ceiling(config.fusion, weights, config.rrf_k, best)
-    return Fused(ranking, table.chunks, legs, given, best / top if top > 0 else 0.0)
+    return Fused(ranking, table.chunks, legs, parts, given, confidence(best, weights, config))

@@ -5,65 +5,68 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from core import strict
 from core.errors import BadInput
-from core.retrieval.fusion import FUSIONS, NORMALISATIONS
-from core.retrieval.rerank import CASCADE, METHODS, PROMPTS
+from core.parameter import Parameter
+from core.retrieval.alpha import ALPHAS
+from core.retrieval.fusions import FUSIONS
+from core.retrieval.legs import LEGS
+from core.retrieval.methods import Spelling
+from core.retrieval.normalisations import NORMALISATIONS
+from core.retrieval.parameters import PARAMETERS
+from core.retrieval.rerankers import RERANKERS
+from core.retrieval.rerankers.ranker import PROMPTS
+from core.retrieval.rerankers.rerank import RERANK
+from core.retrieval.scaling import MISSING
 from core.types import Frozen, SearchConfig
 
-LEGS = ("bm25", "dense", "tfidf", "sparse", "graph", "pagerank")
-MISSING = ("exact", "floor", "absent")
-RERANK = ("off", "always", "conditional")
-ALPHA_FROM = ("fixed", "learned", "llm", "rules")
-WEIGHTED = ("convex", "rrf", "rsf", "dbsn")  # fusions that weigh their legs
-NAMES = (
-    "bm25",
-    "dense",
-    "tfidf",
-    "sparse",
-    "convex-<alpha>",
-    "tm2c2-<alpha>",
-    "rrf-<k>",
-    "rsf",
-    "dbsn",
-    "combsum",
-    "combmnz",
-    "graph",
-    "pagerank",
-    "trimodal",
-)
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
+TRIMODAL = SearchConfig(  # the cascade study's static weights
+    legs=("bm25", "dense", "graph"), weights=Frozen({"bm25": 0.35, "dense": 0.5, "graph": 0.15})
+)
 
-_PLAIN = {
-    "bm25": SearchConfig(legs=("bm25",), fusion="single", normalisation="none"),
-    "dense": SearchConfig(legs=("dense",), fusion="single", normalisation="none"),
-    "tfidf": SearchConfig(legs=("tfidf",), fusion="single", normalisation="none"),
-    "sparse": SearchConfig(legs=("sparse",), fusion="single", normalisation="none"),
-    "rsf": SearchConfig(fusion="rsf", normalisation="minmax", missing="absent"),
-    "dbsn": SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent"),
-    "combsum": SearchConfig(fusion="combsum", normalisation="minmax", missing="absent"),
-    "combmnz": SearchConfig(fusion="combmnz", normalisation="minmax", missing="absent"),
-    "graph": SearchConfig(legs=("graph",), fusion="single", normalisation="none"),
-    "pagerank": SearchConfig(legs=("pagerank",), fusion="single", normalisation="none"),
-    "trimodal": SearchConfig(  # the cascade study's static weights
-        legs=("bm25", "dense", "graph"), weights=Frozen({"bm25": 0.35, "dense": 0.5, "graph": 0.15})
-    ),
+CHOICES: Mapping[str, Mapping[str, Any]] = {
+    "fusion": FUSIONS,
+    "normalisation": NORMALISATIONS,
+    "missing": MISSING,
+    "rerank": RERANK,
+    "reranker": RERANKERS,
+    "rerank_prompt": PROMPTS,
+    "alpha_from": ALPHAS,
 }
-_SUFFIXES: dict[str, dict[str, Any]] = {
-    "hyde": {"hyde": True},
-    "rerank": {"rerank": "always"},
-    "listwise": {"rerank": "always", "reranker": "listwise"},
-    "slidegar": {"rerank": "always", "reranker": "slidegar", "depth": 50, "rerank_depth": 50},  # the chatbot study
-    "cascade": {"rerank": "always", "reranker": "cascade", "depth": CASCADE[0], "rerank_depth": CASCADE[0]},
-}
-SUFFIXES = ", ".join(f"+{suffix}" for suffix in ("rerank", "listwise", "slidegar", "cascade", "hyde"))
+"""Fields of a configuration that name a method or an option, and what they may name."""
 
-_NUMBERED = re.compile(r"(convex|tm2c2|rrf)-(\d+(?:\.\d+)?)")
+_NUMBERED = re.compile(r"(.+)-(\d+(?:\.\d+)?)")
+
+
+def spellings() -> Iterator[Spelling]:
+    """Every name of a configuration: single legs, fusions, and the tri-modal one."""
+    for leg in LEGS:
+        yield Spelling(leg, SearchConfig(legs=(leg,), fusion="single", normalisation="none"))
+    for fusion in FUSIONS.values():
+        yield from fusion.spellings
+    yield Spelling("trimodal", TRIMODAL)
+
+
+def names() -> str:
+    """The names of configurations, as help texts list them."""
+    return ", ".join(spelling.pattern for spelling in spellings())
+
+
+def suffixes() -> str:
+    """What may follow a name, as help texts list it."""
+    return ", ".join(("+hyde", *(f"+{method.suffix}" for method in RERANKERS.values())))
+
+
+def help_text() -> str:
+    """What a configuration may be, for the help of a command."""
+    return f'{names()}, each with an optional {suffixes()}; or JSON with an optional "base"'
 
 
 def parse(text: str) -> SearchConfig:
@@ -91,64 +94,69 @@ def from_mapping(raw: dict[str, Any]) -> SearchConfig:
 
 
 def _named(text: str) -> SearchConfig:
-    plain, *suffixes = text.split("+")
-    config = _PLAIN.get(plain) or _numbered(plain)
-    for suffix in suffixes:
-        if suffix not in _SUFFIXES:
-            raise BadInput(f"There is no configuration {text!r}. After the name only {SUFFIXES} may follow.")
-        config = replace(config, **_SUFFIXES[suffix])
-    if "".join(f"+{suffix}" for suffix in suffixes) != _suffix(config):
+    plain, *added = text.split("+")
+    config = _spelled(plain)
+    for suffix in added:
+        config = replace(config, **_settings(suffix, text))
+    if "".join(f"+{suffix}" for suffix in added) != _suffix(config):
         raise BadInput(f"There is no configuration {text!r}. Name +hyde first, then at most one reranker.")
     return config
 
 
+def _settings(suffix: str, text: str) -> dict[str, Any]:
+    """What a suffix sets."""
+    if suffix == "hyde":
+        return {"hyde": True}
+    method = next((method for method in RERANKERS.values() if method.suffix == suffix), None)
+    if method is None:
+        raise BadInput(f"There is no configuration {text!r}. After the name only {suffixes()} may follow.")
+    return {"rerank": "always", "reranker": method.name, **method.settings}
+
+
 def _suffix(config: SearchConfig) -> str:
     """How a name says what comes on top of the fusion."""
-    spoken = {"cross-encoder": "+rerank"}.get(config.reranker, f"+{config.reranker}")
-    return ("+hyde" if config.hyde else "") + (spoken if config.rerank == "always" else "")
+    reranked = f"+{RERANKERS[config.reranker].suffix}" if config.rerank == "always" else ""
+    return ("+hyde" if config.hyde else "") + reranked
 
 
-def _numbered(text: str) -> SearchConfig:
-    match = _NUMBERED.fullmatch(text)
-    if not match:
-        raise BadInput(
-            f"There is no configuration {text!r}. Names: {', '.join(NAMES)}, each with an optional {SUFFIXES}; or JSON."
-        )
-    kind, number = match[1], float(match[2])
-    if kind == "rrf":
-        return check(SearchConfig(fusion="rrf", normalisation="none", rrf_k=int(number), missing="absent"))
-    return check(SearchConfig(fusion="convex", normalisation="minmax" if kind == "convex" else "tm2c2", alpha=number))
+def _spelled(text: str) -> SearchConfig:
+    numbered = _NUMBERED.fullmatch(text)
+    for spelling in spellings():
+        if not spelling.number and spelling.stem == text:
+            return spelling.config
+        if spelling.number and numbered and spelling.stem == numbered[1]:
+            return check(replace(spelling.config, **{spelling.number: _number(spelling.number, numbered[2])}))
+    raise BadInput(f"There is no configuration {text!r}. Names: {help_text()}.")
+
+
+def _number(parameter: str, text: str) -> Any:
+    if not PARAMETERS[parameter].whole:
+        return float(text)
+    if not text.isdigit():
+        raise BadInput(f"configuration.{parameter}: {text} is not a whole number.")
+    return int(text)
 
 
 def check(config: SearchConfig) -> SearchConfig:
     """The configuration, if its values make sense together."""
-    _one_of("fusion", config.fusion, FUSIONS)
-    _one_of("normalisation", config.normalisation, NORMALISATIONS)
-    _one_of("missing", config.missing, MISSING)
-    _one_of("rerank", config.rerank, RERANK)
-    _one_of("reranker", config.reranker, METHODS)
-    _one_of("rerank_prompt", config.rerank_prompt, PROMPTS)
-    _one_of("alpha_from", config.alpha_from, ALPHA_FROM)
-    for leg in (*config.legs, *config.weights):
+    for key, known in CHOICES.items():
+        _one_of(key, getattr(config, key), known)
+    for leg in (*config.legs, *config.weights, *config.engines):
         _one_of("legs", leg, LEGS)
     if not config.legs or len(set(config.legs)) != len(config.legs):
         raise BadInput("configuration.legs: name at least one leg, and each only once.")
-    if config.fusion == "single" and len(config.legs) != 1:
-        raise BadInput("configuration.fusion: 'single' takes exactly one leg.")
-    for key, low, high in (
-        ("alpha", 0.0, 1.0),
-        ("tau", 0.0, 1.0),
-        ("rerank_blend", 0.0, 1.0),
-        ("rrf_k", 1, 10_000),
-        ("depth", 1, 1000),
-        ("k", 1, 1000),
-        ("rerank_depth", 1, 1000),
-    ):
-        if not low <= getattr(config, key) <= high:
-            raise BadInput(f"configuration.{key}: {getattr(config, key)} is not between {low} and {high}.")
+    if not FUSIONS[config.fusion].several and len(config.legs) != 1:
+        raise BadInput(f"configuration.fusion: {config.fusion!r} takes exactly one leg.")
+    for parameter in PARAMETERS.values():
+        value = getattr(config, parameter.name)
+        if not parameter.admits(value):
+            raise BadInput(
+                f"configuration.{parameter.name}: {value} is not between {parameter.low} and {parameter.high}."
+            )
+    for leg, engine in config.engines.items():
+        _one_of(f"engines.{leg}", engine, LEGS[leg].engines)
     _check_weights(config)
-    if config.alpha_from != "fixed":
-        _check_alpha(config)
+    _check_alpha(config)
     return config
 
 
@@ -161,17 +169,22 @@ def _check_weights(config: SearchConfig) -> None:
 
 def _check_alpha(config: SearchConfig) -> None:
     """A weight per query needs a fusion that weighs, no weights by hand, and, when learned, a model and two legs."""
-    if config.fusion not in WEIGHTED or config.weights:
+    source = ALPHAS[config.alpha_from]
+    if source.weigh is None:
+        return
+    if not FUSIONS[config.fusion].weighs or config.weights:
         raise BadInput(
             f"configuration.alpha_from: {config.alpha_from!r} needs a fusion that weighs its legs "
-            f"({', '.join(WEIGHTED)}) and no weights by hand."
+            f"({', '.join(fusion.name for fusion in FUSIONS.values() if fusion.weighs)}) and no weights by hand."
         )
-    if config.alpha_from != "learned":
+    if not source.two_sided:
         return
     if not config.alpha_model:
         raise BadInput("configuration.alpha_model: name the model that predicts alpha.")
-    if config.fusion != "convex" or not _two_sided(config):
-        raise BadInput("configuration.alpha_from: 'learned' needs convex fusion of dense and one other leg.")
+    if "alpha" not in FUSIONS[config.fusion].parameters or not _two_sided(config):
+        raise BadInput(
+            f"configuration.alpha_from: {config.alpha_from!r} needs convex fusion of dense and one other leg."
+        )
 
 
 def _two_sided(config: SearchConfig) -> bool:
@@ -180,20 +193,45 @@ def _two_sided(config: SearchConfig) -> bool:
 
 def _one_of(key: str, value: str, known: Any) -> None:
     if value not in known:
-        raise BadInput(f"configuration.{key}: {value!r} is unknown. Known: {', '.join(known)}.")
+        listed = ", ".join(known) if known else "none"
+        raise BadInput(f"configuration.{key}: {value!r} is unknown. Known: {listed}.")
 
 
 def weights(config: SearchConfig) -> dict[str, float]:
-    """The weight of each leg: as given, else from alpha for convex fusion, else equal.
+    """The weight of each leg: as given, else from alpha where the fusion has one, else equal.
 
     >>> weights(parse("convex-0.3"))
     {'bm25': 0.7, 'dense': 0.3}
     """
     if config.weights:
         return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
-    if config.fusion == "convex" and _two_sided(config):
+    if "alpha" in FUSIONS[config.fusion].parameters and _two_sided(config):
         return {leg: config.alpha if leg == "dense" else round(1.0 - config.alpha, 12) for leg in config.legs}
     return dict.fromkeys(config.legs, 1.0)
+
+
+def knobs(config: SearchConfig) -> tuple[Parameter, ...]:
+    """The parameters that change anything for a configuration, in the order of `PARAMETERS`.
+
+    >>> [knob.name for knob in knobs(parse("rrf-60"))]
+    ['rrf_k', 'depth']
+    """
+    moving = {"depth", *FUSIONS[config.fusion].parameters}
+    if config.weights or not _two_sided(config):
+        moving -= {"alpha"}
+    if config.rerank == "conditional":
+        moving |= {"tau"}
+    return tuple(parameter for name, parameter in PARAMETERS.items() if name in moving)
+
+
+def embeds(config: SearchConfig) -> bool:
+    """Whether such a search needs the vector of the query."""
+    return any(LEGS[leg].embeds for leg in config.legs)
+
+
+def imagines(config: SearchConfig) -> bool:
+    """Whether HyDE has a leg to work for."""
+    return config.hyde and "dense" in config.legs
 
 
 @lru_cache(maxsize=1024)
@@ -203,10 +241,19 @@ def name(config: SearchConfig) -> str:
     >>> name(parse("tm2c2-0.5+rerank")), name(parse("dense+hyde+cascade")), name(replace(DEFAULT, k=3))
     ('tm2c2-0.5+rerank', 'dense+hyde+cascade', 'convex-0.5')
     """
-    suffix, number = _suffix(config), f"{config.alpha:g}"
-    for candidate in (*_PLAIN, f"rrf-{config.rrf_k}", f"convex-{number}", f"tm2c2-{number}"):
-        known = _named(candidate + suffix)
+    suffix = _suffix(config)
+    for spelling in spellings():
+        number = f"-{getattr(config, spelling.number):g}" if spelling.number else ""
+        known = _named(f"{spelling.stem}{number}{suffix}")
         same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
         if same == config:
-            return candidate + suffix
-    return f"custom-{strict.digest(config, 8)}"
+            return f"{spelling.stem}{number}{suffix}"
+    return f"custom-{identity(config)[:8]}"
+
+
+def identity(config: SearchConfig) -> str:
+    """What names a configuration in runs. Fields that came later and are not used leave older names as they are."""
+    shape = strict.plain(config)
+    if not config.engines:
+        del shape["engines"]
+    return strict.digest(shape)

@@ -6,25 +6,26 @@ from dataclasses import replace
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
-from core.retrieval.rerank import Outcome
+from core.retrieval.methods import Outcome
 from core.types import Hit, LegScore
 
 
 class Explainer:
-    """Knows one search: what its legs found, how that was fused, and what the reranker made of it."""
+    """Knows one ranking: what its legs found, how that was fused, and what the reranker made of it."""
 
-    def __init__(self, index: Index, candidates: Candidates, fused: Fused, reranked: Outcome) -> None:
-        self.index, self.candidates, self.fused, self.reranked = index, candidates, fused, reranked
-        self.places = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
+    def __init__(self, index: Index, candidates: Candidates, fused: Fused, outcome: Outcome) -> None:
+        self.index, self.candidates, self.fused, self.outcome = index, candidates, fused, outcome
+        self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
         self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
-        rows = zip(fused.legs.names, fused.legs.scores.tolist(), fused.legs.places.tolist(), strict=True)
-        self.rows = {name: (scaled, places) for name, scaled, places in rows}
+        legs = fused.legs
+        arrays = (legs.here, legs.raw, legs.scores, legs.places, fused.parts)
+        self.rows = dict(zip(legs.names, zip(*(array.tolist() for array in arrays), strict=True), strict=True))
 
     def hit(self, place: int, chunk: int) -> Hit:
         """One chunk as a hit at a place."""
         passage = self.index.passage(chunk)
         facts = self.index.documents[passage.document]
-        given = self.reranked.scores.get(chunk)
+        reranked = self.outcome.scores.get(chunk)
         return Hit(
             rank=place,
             doc=facts.doc,
@@ -35,16 +36,12 @@ class Explainer:
             start=passage.start,
             end=passage.end,
             text=self.index.excerpt(chunk),
-            score=self.fused.ranking[chunk] if given is None else given,
-            legs={
-                name: self._leg(name, chunk, scores[chunk])
-                for name, scores in self.candidates.scores.items()
-                if chunk in scores
-            },
+            score=self.fused.ranking[chunk] if reranked is None else reranked,
+            legs=self._legs(chunk),
             status=facts.status,
             version=facts.version,
-            fused_rank=self.places.get(chunk, 0),
-            rerank_score=self.reranked.said.get(chunk),
+            fused_rank=self.ranks.get(chunk, 0),
+            rerank_score=self.outcome.scored.get(chunk),
         )
 
     def parent(self, place: int, chunk: int) -> Hit:
@@ -55,8 +52,18 @@ class Explainer:
         text = self.index.text(self.index.document_of(chunk))
         return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
 
-    def _leg(self, name: str, chunk: int, score: float) -> LegScore:
-        column, (scaled, places) = self.columns[chunk], self.rows[name]
+    def _legs(self, chunk: int) -> dict[str, LegScore]:
+        """What each leg said; nothing for a neighbour that a reranker brought in."""
+        column = self.columns.get(chunk)
+        if column is None:
+            return {}
+        return {
+            name: self._leg(name, chunk, column) for name in self.candidates.retrieved if self.rows[name][0][column]
+        }
+
+    def _leg(self, name: str, chunk: int, column: int) -> LegScore:
+        _, raw, scores, places, parts = self.rows[name]
         guide = self.candidates.guides.get(name)
         note = guide.path(chunk) if guide else ""
-        return LegScore(score, scaled[column], self.fused.weights[name], places[column], note)
+        weight = self.fused.weights[name]
+        return LegScore(raw[column], scores[column], weight, places[column], note, parts[column])

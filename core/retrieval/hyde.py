@@ -27,7 +27,7 @@ _SYSTEM = "You write short passages in the style of a company's knowledge base. 
 
 def hypothetical(query: str, embed: Embed, embed_passage: Embed, llm: Callable[[], Llm], trace: Trace) -> Embed:
     """How to embed this query: as a passage that would answer it; as it is, with a warning, when no model answers."""
-    with trace.stage("hyde") as out:
+    with trace.stage("hyde") as stage:
         try:
             answer = llm().complete(prompt(query), purpose="hyde", system=_SYSTEM, max_tokens=MAX_TOKENS)
         except ConcordError as error:
@@ -35,7 +35,7 @@ def hypothetical(query: str, embed: Embed, embed_passage: Embed, llm: Callable[[
             return embed
         bill, text = Bill(), " ".join(answer.text.split())[:LONGEST]
         bill.add(answer)
-        out += [(), f"{bill}; embedded instead of the query: {cut(text, 300)}", bill.dollars]
+        stage.note, stage.cost = f"{bill}; embedded instead of the query: {cut(text, 300)}", bill.dollars
     if not text:
         trace.warnings.append(f"HyDE was left out, the query was embedded as it is: {answer.model} answered nothing.")
         return embed

@@ -1,32 +1,33 @@
-"""The search pipeline, top to bottom: candidates from each leg, normalise, fuse, rerank if unconvincing, cut.
+"""The one search: gather -> rank -> hits.
 
-Search page, playground, evaluation, API and CLI all call `search`. It returns every stage with its scores and
-its time, so any screen can explain any rank.
+`gather` asks each leg for its best. `rank` normalises, fuses and reranks if the best fused score is unconvincing:
+arithmetic on what was gathered, and a reranker where one is asked for. `hits` cuts and explains. `search` is those
+three; evaluation, sweeps, playground and tuning are a cached `gather` and the same `rank`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
+from core.retrieval import config as configs
+from core.retrieval import parents
+from core.retrieval.alpha.features import Seen
 from core.retrieval.candidates import Candidates, Fused, fuse
-from core.retrieval.combining import dense_leg
-from core.retrieval.families import families
-from core.retrieval.features import Seen
-from core.retrieval.graph import LocalLeg, PageRankLeg
 from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
-from core.retrieval.rerank import Outcome, Task, rerank
-from core.retrieval.slidegar import NEIGHBOURS
+from core.retrieval.legs import LEGS
+from core.retrieval.methods import Asked, LegWeights, Outcome, Task
+from core.retrieval.rerankers.rerank import rerank
+from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
-from core.retrieval.weighing import Balance
-from core.types import Filters, Frozen, Result, SearchConfig
+from core.types import Filters, Frozen, Hit, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,52 +35,98 @@ if TYPE_CHECKING:
 MAX_QUERY = 10_000
 
 
+def open_leg(name: str, asked: Asked, index: Index) -> Leg:
+    """A leg of an index for one query."""
+    return LEGS[name].open(asked, index)
+
+
+def no_reranker() -> Reranker:
+    """For callers that have none."""
+    raise Unavailable("No reranker is at hand.")
+
+
 def no_llm() -> Llm:
     """For callers that have none."""
     raise Unavailable("No language model is configured.")
 
 
-def search(
-    query: str,
-    config: SearchConfig,
-    index: Index,
-    embed: Embed,
-    reranker: Callable[[], Reranker],
-    filters: Filters = Filters(),
-    today: date | None = None,
-    clock: Callable[[], float] = time.perf_counter,
-    llm: Callable[[], Llm] = no_llm,
-    embed_passage: Embed | None = None,
-    balance: Callable[[Seen, SearchConfig], Balance] | None = None,
-) -> Result:
-    """Answer one query from one generation. The only search there is."""
-    query, trace = check_query(query), Trace(clock)
-    allowed = index.allowed(filters, today or date.today())
-    embed = embedding(query, config, embed, embed_passage or embed, llm, trace)
-    candidates = gather(query, config, index, embed, allowed, trace)
-    weighed, note = weigh(query, candidates, config, balance, trace)
-    with trace.stage("fuse") as out:
-        fused = fuse(candidates, weighed)
-        out += [fused.ranking, note]
-    done = reranked(query, fused, config, index, allowed, reranker, llm, trace)
-    order = done.order(fused.ranking)
-    with trace.stage("cut") as out:
-        explain = Explainer(index, candidates, fused, done)
-        if config.parents:
-            further = lambda depth: _further(query, replace(weighed, depth=depth), index, embed, allowed)
-            hits, said = families(explain, order, config, further)
-            out += [hits, said]
-        else:
-            hits = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
-            out.append(hits)
-    made, found = index.generation, documents_near(index, candidates)
-    stages, warnings = tuple(trace.stages), tuple(trace.warnings)
-    return Result(query, made.profile, made.number, made.commit, config, hits, stages, warnings, found)
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a search may use besides the index: filters, the day, and models that are loaded when first needed."""
+
+    embed: Embed
+    reranker: Callable[[], Reranker] = no_reranker
+    llm: Callable[[], Llm] = no_llm
+    embed_passage: Embed | None = None
+    weigh: Callable[[Seen, SearchConfig], LegWeights] | None = None
+    filters: Filters = Filters()
+    today: date | None = None
+    open_leg: Callable[[str, Asked, Index], Leg] = open_leg
+    clock: Callable[[], float] = time.perf_counter
+
+    def allowed(self, index: Index) -> np.ndarray | None:
+        """Which chunks may be found; None when all may."""
+        return index.allowed(self.filters, self.today or date.today())
 
 
-def documents_near(index: Index, candidates: Candidates) -> tuple[int, ...]:
-    """Every document that any leg retrieved."""
-    return tuple(dict.fromkeys(index.document_of(chunk) for leg in candidates.retrieved.values() for chunk in leg))
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One ranking, with everything that explains it. `config` holds this query's own weights."""
+
+    candidates: Candidates
+    config: SearchConfig
+    fused: Fused
+    outcome: Outcome
+
+    @property
+    def order(self) -> list[int]:
+        """Every chunk in its final order."""
+        return self.outcome.order(self.fused.ranking)
+
+
+def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
+    """Answer one query from one generation."""
+    trace = Trace(ask.clock)
+    candidates = gather(query, config, index, ask, trace)
+    ranked = rank(candidates, config, index, ask, trace)
+    found = hits(ranked, config, index, ask, trace)
+    generation, near = index.generation, documents_near(index, candidates)
+    return Result(
+        candidates.query,
+        generation.profile,
+        generation.number,
+        generation.commit,
+        config,
+        found,
+        tuple(trace.stages),
+        tuple(trace.warnings),
+        near,
+    )
+
+
+# ---------------------------------------------------------------- gather
+
+
+def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Candidates:
+    """Ask each leg for its best. A leg that fails is named, never silent."""
+    query, allowed = check_query(query), ask.allowed(index)
+    asked = _asked(query, config, index, ask, trace)
+    legs: dict[str, Leg] = {}
+    retrieved: dict[str, Ranking] = {}
+    for name in config.legs:
+        try:
+            leg = ask.open_leg(name, replace(asked, engine=config.engines.get(name, "")), index)
+            with trace.stage(name) as stage:
+                legs[name], retrieved[name] = leg, leg.search(config.depth, allowed)
+                stage.hits = len(retrieved[name])
+                stage.note = guide.note if (guide := _guide(leg)) else ""
+        except ConcordError as error:
+            trace.warnings.append(f"The {name} leg failed: {error}")
+    if not retrieved:
+        raise Unavailable("No leg could answer. " + " ".join(trace.warnings))
+    guides = {name: guide for name in retrieved if (guide := _guide(legs[name]))}
+    floors = {name: legs[name].floor for name in retrieved}
+    return Candidates(query, retrieved, floors, lambda leg, chunks: legs[leg].score(chunks), guides, asked.vector)
 
 
 def check_query(query: str) -> str:
@@ -92,134 +139,76 @@ def check_query(query: str) -> str:
     return text
 
 
-def embedding(
-    query: str, config: SearchConfig, embed: Embed, embed_passage: Embed, llm: Callable[[], Llm], trace: Trace
-) -> Embed:
-    """How the dense leg sees the query: as it is, or as a passage that would answer it."""
-    imagined = config.hyde and "dense" in config.legs
-    return hypothetical(query, embed, embed_passage, llm, trace) if imagined else embed
-
-
-def gather(
-    query: str,
-    config: SearchConfig,
-    index: Index,
-    embed: Embed,
-    allowed: np.ndarray | None,
-    trace: Trace,
-) -> Candidates:
-    """Ask each leg for its best, then score each leg's missing candidates. A failed leg is named, never silent."""
-    legs: dict[str, Leg] = {}
-    retrieved: dict[str, Ranking] = {}
-    vector = _once(query, embed, trace)
-    for name in config.legs:
-        try:
-            legs[name] = _open_leg(name, query, index, vector)
-            with trace.stage(name) as out:
-                retrieved[name] = (leg := legs[name]).search(config.depth, allowed)
-                out += [retrieved[name], guide.note] if (guide := _guide(leg)) else [retrieved[name]]
-        except ConcordError as error:
-            trace.warnings.append(f"The {name} leg failed: {error}")
-    if not retrieved:
-        raise Unavailable("No leg could answer. " + " ".join(trace.warnings))
-    guides = {name: guide for name in retrieved if (guide := _guide(legs[name]))}
-    floors = {name: legs[name].floor for name in retrieved}
-    return Candidates(retrieved, _complete(legs, retrieved, config), floors, guides)
-
-
-def _guide(leg: Leg) -> Guide | None:
-    """The leg, if it knows by which path it came. One attribute tells; checking the whole protocol costs a tenth of a search."""
-    return cast("Guide", leg) if hasattr(leg, "path") else None
-
-
-def _once(query: str, embed: Embed, trace: Trace) -> Callable[[], np.ndarray]:
-    """The vector of the query, made when the first leg asks for it."""
+def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Asked:
+    """The query as legs see it: embedded once, when the first leg asks; with HyDE as a passage that would answer it."""
+    embed = ask.embed
+    if configs.imagines(config):
+        embed = hypothetical(query, ask.embed, ask.embed_passage or ask.embed, ask.llm, trace)
 
     @cache
     def vector() -> np.ndarray:
         with trace.stage("embed"):
             return embed(query)
 
-    return vector
+    asked = Asked(query, vector, lambda name: ask.open_leg(name, asked, index))
+    return asked
 
 
-def _open_leg(name: str, query: str, index: Index, vector: Callable[[], np.ndarray]) -> Leg:
-    by_words = {"bm25": index.bm25, "tfidf": index.tfidf, "sparse": index.sparse}
-    if name in by_words:
-        return by_words[name](query)
-    if name == "graph":
-        return LocalLeg(index.graph(), dense_leg(index, vector()), query)
-    if name == "pagerank":
-        return PageRankLeg(index.graph(), query)
-    return dense_leg(index, vector())
+def _guide(leg: Leg) -> Guide | None:
+    """The leg, if it knows by which path it came. One attribute tells; a protocol check costs a tenth of a search."""
+    return cast("Guide", leg) if hasattr(leg, "path") else None
 
 
-def _complete(
-    legs: Mapping[str, Leg], retrieved: Mapping[str, Ranking], config: SearchConfig
-) -> dict[str, Mapping[int, float]]:
-    """A chunk that a leg did not retrieve gets its exact score, the leg's floor, or nothing."""
-    if config.missing == "absent" or len(retrieved) == 1:
-        return dict(retrieved)
-    union = sorted({chunk for found in retrieved.values() for chunk in found})
-    complete: dict[str, Mapping[int, float]] = {}
-    for name, found in retrieved.items():
-        absent = [chunk for chunk in union if chunk not in found]
-        extra = legs[name].score(absent) if config.missing == "exact" and absent else [legs[name].floor] * len(absent)
-        complete[name] = {**found, **dict(zip(absent, extra, strict=True))}
-    return complete
+def documents_near(index: Index, candidates: Candidates) -> tuple[int, ...]:
+    """Every document that any leg retrieved."""
+    return tuple(dict.fromkeys(index.document_of(chunk) for leg in candidates.retrieved.values() for chunk in leg))
 
 
-def weigh(
-    query: str,
-    candidates: Candidates,
-    config: SearchConfig,
-    balance: Callable[[Seen, SearchConfig], Balance] | None,
-    trace: Trace,
-) -> tuple[SearchConfig, str]:
+# ---------------------------------------------------------------- rank
+
+
+def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Ranked:
+    """One ranking of what was gathered: weigh, normalise, fuse, rerank if unconvincing."""
+    candidates = candidates.only(config.legs)
+    weighed, note = weigh(candidates, config, ask, trace)
+    with trace.stage("fuse") as stage:
+        fused = fuse(candidates, weighed)
+        stage.hits, stage.note = len(fused.ranking), note
+    text, near = partial(_text, index), partial(_neighbours, index, ask)
+    task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm)
+    return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace))
+
+
+def weigh(candidates: Candidates, config: SearchConfig, ask: Ask, trace: Trace) -> tuple[SearchConfig, str]:
     """The configuration with this query's own weights, and where they came from. Without them alpha stays fixed."""
     if config.alpha_from == "fixed":
         return config, ""
     with trace.stage("alpha"):
         try:
-            if balance is None:
-                raise Unavailable("nobody here can weigh the legs.")
-            given = balance(seen(query, candidates), config)
+            if ask.weigh is None:
+                raise Unavailable("nothing here can weigh the legs of a query.")
+            weights = ask.weigh(seen(candidates), config)
         except ConcordError as error:
             trace.warnings.append(f"Alpha stays at {config.alpha:g}: {error}")
             return config, f"alpha {config.alpha:g}, fixed"
-    if given.warning:
-        trace.warnings.append(given.warning)
-    return replace(config, weights=Frozen(given.weights)), given.note
+    if weights.warning:
+        trace.warnings.append(weights.warning)
+    return replace(config, weights=Frozen(weights.weights)), weights.note
 
 
-def seen(query: str, candidates: Candidates) -> Seen:
+def seen(candidates: Candidates) -> Seen:
     """What a predictor of alpha may look at: the query and what the dense and the other leg answered."""
-    other = next((leg for leg in candidates.retrieved if leg != "dense"), "")
-    if "dense" not in candidates.retrieved or not other:
-        return Seen(query, candidates.retrieved.get("dense", {}), candidates.retrieved.get(other, {}))
-    floors, found = candidates.floors, candidates.retrieved
-    return Seen(query, found["dense"], found[other], floors["dense"], floors[other])
+    query, floors, retrieved = candidates.query, candidates.floors, candidates.retrieved
+    other = next((leg for leg in retrieved if leg != "dense"), "")
+    if "dense" not in retrieved or not other:
+        return Seen(query, retrieved.get("dense", {}), retrieved.get(other, {}))
+    return Seen(query, retrieved["dense"], retrieved[other], floors["dense"], floors[other])
 
 
-def reranked(
-    query: str,
-    fused: Fused,
-    config: SearchConfig,
-    index: Index,
-    allowed: np.ndarray | None,
-    reranker: Callable[[], Reranker],
-    llm: Callable[[], Llm],
-    trace: Trace,
-) -> Outcome:
-    """What the reranker of the configuration makes of a fused ranking."""
-    text, near = partial(_text, index), partial(neighbours, index, allowed)
-    return rerank(Task(query, fused.ranking, config, text, near, reranker, llm), fused.confidence, trace)
-
-
-def neighbours(index: Index, allowed: np.ndarray | None, chunk: int) -> list[int]:
+def _neighbours(index: Index, ask: Ask, chunk: int) -> list[int]:
     """The chunks nearest to a chunk by its own vector, among those that may be found."""
-    found = index.dense(index.vector(chunk)).search(NEIGHBOURS + 1, allowed)
-    return [other for other in found if other != chunk][:NEIGHBOURS]
+    nearest = index.dense(index.vector(chunk)).search(NEIGHBOURS + 1, ask.allowed(index))
+    return [other for other in nearest if other != chunk][:NEIGHBOURS]
 
 
 def _text(index: Index, chunk: int) -> str:
@@ -228,13 +217,26 @@ def _text(index: Index, chunk: int) -> str:
     return f"{context}\n\n{text}" if context else text
 
 
-def _further(
-    query: str,
-    config: SearchConfig,
-    index: Index,
-    embed: Embed,
-    allowed: np.ndarray | None,
-) -> Explainer:
-    """The same query asked deeper; its time counts as part of the cut."""
-    candidates = gather(query, config, index, embed, allowed, Trace())
+# ---------------------------------------------------------------- hits
+
+
+def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> tuple[Hit, ...]:
+    """The first k as hits that say why they stand there; with `parents`, the larger parts they were cut from."""
+    with trace.stage("cut") as stage:
+        explain = Explainer(index, ranked.candidates, ranked.fused, ranked.outcome)
+        if config.parents:
+            deeper = lambda depth: _deeper(ranked, depth, index, ask)
+            found, stage.note = parents.collect(explain, ranked.order, config, deeper)
+        else:
+            found = tuple(explain.hit(n, chunk) for n, chunk in enumerate(ranked.order[: config.k], 1))
+        stage.hits = len(found)
+    return found
+
+
+def _deeper(ranked: Ranked, depth: int, index: Index, ask: Ask) -> Explainer:
+    """The same query asked deeper, with the vector it had; its time counts as part of the cut."""
+    config, vector = replace(ranked.config, depth=depth), ranked.candidates.vector
+    if vector is not None:
+        config, ask = replace(config, hyde=False), replace(ask, embed=lambda _: vector())
+    candidates = gather(ranked.candidates.query, config, index, ask, Trace())
     return Explainer(index, candidates, fuse(candidates, config), Outcome())

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 from core import strict
-from core.errors import BadInput
 from core.retrieval.config import DEFAULT, name, parse
 from core.types import SearchConfig
 
@@ -41,20 +39,13 @@ _FIFTEEN = (
 )
 
 
-@cache
 def presets() -> dict[str, SearchConfig]:
-    """Every preset that this installation can run, then the rest of the fifteen.
+    """What the playground offers, then the rest of the fifteen.
 
     >>> list(presets())[:3], presets()["Conditional rerank"].tau
     (['BM25', 'Vectors', 'Convex 0.3'], 0.95)
     """
-    found: dict[str, SearchConfig] = {}
-    for title, text in (*_PRESETS, *_FIFTEEN):
-        try:
-            found.setdefault(title, parse(text))
-        except BadInput:
-            continue  # a method that is not part of this installation
-    return found
+    return {title: parse(text) for title, text in {**dict(_PRESETS), **dict(_FIFTEEN)}.items()}
 
 
 def learned_alpha(model: str) -> SearchConfig:

@@ -43,8 +43,9 @@ class Strip:
 def alpha_strip(candidates: Candidates, config: SearchConfig) -> Strip | None:
     """The strip of one query; None where alpha does not move the ranking on straight lines.
 
+    >>> from core.retrieval.candidates import stored
     >>> found = {"bm25": {1: 1.0, 2: 0.0}, "dense": {1: 0.0, 2: 1.0}}
-    >>> alpha_strip(Candidates(found, found, {"bm25": 0.0, "dense": -1.0}), SearchConfig(k=1)).flips
+    >>> alpha_strip(stored(found, found, {"bm25": 0.0, "dense": -1.0}), SearchConfig(k=1)).flips
     (0.5,)
     """
     at = [fuse(candidates, replace(config, alpha=alpha)).ranking for alpha in (0.0, 0.5, 1.0)]

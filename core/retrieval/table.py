@@ -20,36 +20,34 @@ class CandidateTable:
 
     chunks: np.ndarray  # the numbers of the candidates
     scores: np.ndarray  # what each leg gave
-    here: np.ndarray  # where it says anything
     places: np.ndarray  # in the leg's own ranking; 0 where it did not retrieve
 
 
 def stacked(retrieved: Mapping[str, Ranking], scores: Mapping[str, Mapping[int, float]]) -> CandidateTable:
     """Rankings and scores by leg as one table.
 
-    >>> made = stacked({"a": {7: 0.9}, "b": {5: 2.0, 7: 1.0}}, {"a": {7: 0.9}, "b": {5: 2.0, 7: 1.0}})
-    >>> made.chunks.tolist(), made.scores.tolist(), made.places.tolist()
+    >>> table = stacked({"a": {7: 0.9}, "b": {5: 2.0, 7: 1.0}}, {"a": {7: 0.9}, "b": {5: 2.0, 7: 1.0}})
+    >>> table.chunks.tolist(), table.scores.tolist(), table.places.tolist()
     ([5, 7], [[0.0, 0.9], [2.0, 1.0]], [[0, 1], [1, 2]])
     """
     import numpy as np
 
     names = sorted(scores)
-    said, found = [scores[name] for name in names], [retrieved[name] for name in names]
-    if sum(map(len, said)) <= FEW:
-        return _few(said, found)
-    columns = [np.fromiter(own, np.int64, len(own)) for own in said]
+    scored, rankings = [scores[name] for name in names], [retrieved[name] for name in names]
+    if sum(map(len, scored)) <= FEW:
+        return _few(scored, rankings)
+    columns = [np.fromiter(own, np.int64, len(own)) for own in scored]
     orders = [column.argsort() for column in columns]
     chunks, spots = _union([column[order] for column, order in zip(columns, orders, strict=True)])
     given, places = np.zeros((len(names), len(chunks))), np.zeros((len(names), len(chunks)), np.int32)
-    here = np.zeros(given.shape, bool)
     for n, (order, at) in enumerate(zip(orders, spots, strict=True)):
-        given[n, at], here[n, at] = np.fromiter(said[n].values(), float, len(order))[order], True
-        if found[n] is not said[n]:
-            own = np.fromiter(found[n], np.int64, len(found[n]))
+        given[n, at] = np.fromiter(scored[n].values(), float, len(order))[order]
+        if rankings[n] is not scored[n]:
+            own = np.fromiter(rankings[n], np.int64, len(rankings[n]))
             order = own.argsort()
             at = chunks.searchsorted(own[order])  # sorted keys are found several times quicker
         places[n, at] = order + 1
-    return CandidateTable(chunks, given, here, places)
+    return CandidateTable(chunks, given, places)
 
 
 def _union(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
@@ -63,18 +61,14 @@ def _union(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Any]]:
     return union, [union.searchsorted(column) for column in columns]
 
 
-def _few(said: Sequence[Mapping[int, float]], found: Sequence[Ranking]) -> CandidateTable:
+def _few(scored: Sequence[Mapping[int, float]], rankings: Sequence[Ranking]) -> CandidateTable:
     """The same for a handful of candidates, where each call of numpy costs more than what it does."""
     import numpy as np
 
-    chunks = sorted(set().union(*said))
-    places = [dict(zip(ranking, range(1, len(ranking) + 1), strict=True)) for ranking in found]
-    whole = all(len(own) == len(chunks) for own in said)
+    chunks = sorted(set().union(*scored))
+    places = [dict(zip(ranking, range(1, len(ranking) + 1), strict=True)) for ranking in rankings]
     return CandidateTable(
         np.array(chunks, np.int64),
-        np.array([[own.get(chunk, 0.0) for chunk in chunks] for own in said]),
-        np.ones((len(said), len(chunks)), bool)
-        if whole
-        else np.array([[n in own for n in chunks] for own in said], bool),
+        np.array([[own.get(chunk, 0.0) for chunk in chunks] for own in scored]),
         np.array([[order.get(chunk, 0) for chunk in chunks] for order in places], np.int32),
     )

@@ -9,23 +9,19 @@ from pathlib import Path
 import streamlit as st
 
 from core.curation.freshness import Freshness
+from core.retrieval.legs import LEGS
 
 ASSETS = Path(__file__).parent / "assets"
 
 # Okabe and Ito's palette: told apart by everybody, in light and dark.
-LEGS = {
-    "bm25": "#E69F00",
-    "dense": "#0072B2",
-    "tfidf": "#D55E00",
-    "sparse": "#F0B840",
-    "graph": "#009E73",
-    "pagerank": "#5BB89B",
-    "alpha": "#9AA5AE",
-    "rerank": "#CC79A7",
-    "hyde": "#D55E00",
-    "embed": "#56B4E9",
-    "fuse": "#7A8794",
-    "cut": "#B8C0C8",
+GREY = "#7A8794"
+STAGES = {  # title and colour; a leg brings its own
+    "embed": ("Embed the question", "#56B4E9"),
+    "hyde": ("Imagine an answer", "#D55E00"),
+    "alpha": ("Weigh", "#9AA5AE"),
+    "fuse": ("Fuse", GREY),
+    "rerank": ("Rerank", "#CC79A7"),
+    "cut": ("Collect", "#B8C0C8"),
 }
 CONFIGURATIONS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
@@ -95,6 +91,20 @@ def count(number: int, noun: str) -> str:
     """
     plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith(("ry", "ty", "ly")) else f"{noun}s"
     return f"{number:,} {plural}"
+
+
+def stage_title(name: str) -> str:
+    """What people call a stage of a search.
+
+    >>> stage_title("dense"), stage_title("cut")
+    ('Meaning (vectors)', 'Collect')
+    """
+    return LEGS[name].title if name in LEGS else STAGES.get(name, (name, GREY))[0]
+
+
+def stage_colour(name: str) -> str:
+    """The colour of a stage, the same wherever it is drawn."""
+    return LEGS[name].colour if name in LEGS else STAGES.get(name, (name, GREY))[1]
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:

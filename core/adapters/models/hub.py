@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import Unavailable
-from core.ports import Progress, no_progress
+from core.ports import Embedder, Progress, no_progress
 
 _BATCH = 16
 
@@ -38,6 +38,8 @@ def _load(kind: str, name: str, offline: bool) -> Any:
 
 class HubEmbedder:
     """The `Embedder` port on a sentence-transformers model, with the model's own prompts where it has them."""
+
+    parts: Sequence[Embedder] = ()
 
     def __init__(self, name: str, offline: bool = True) -> None:
         self._model = _load("SentenceTransformer", name, offline)

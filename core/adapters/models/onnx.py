@@ -17,7 +17,7 @@ import numpy as np
 
 from core.adapters.models.weights import Weights, model_folder
 from core.errors import Unavailable
-from core.ports import Progress, no_progress
+from core.ports import Embedder, Progress, no_progress
 
 _CANARY = "How many people live in Berlin?"
 _YES = "Berlin had a population of 3,520,031 registered inhabitants in an area of 891.82 square kilometers."
@@ -58,6 +58,8 @@ def unit(vector: np.ndarray) -> np.ndarray:
 
 class OnnxEmbedder:
     """A transformer encoder. A text over the limit is read in windows whose vectors are averaged by length."""
+
+    parts: Sequence[Embedder] = ()
 
     def __init__(self, weights: Weights, root: Path, threads: int = 0) -> None:
         folder = model_folder(root, weights)
@@ -102,6 +104,8 @@ class OnnxEmbedder:
 
 class StaticEmbedder:
     """Static token vectors: a text is the mean of its tokens. Instant, and blind to word order."""
+
+    parts: Sequence[Embedder] = ()
 
     def __init__(self, weights: Weights, root: Path) -> None:
         from safetensors.numpy import load_file

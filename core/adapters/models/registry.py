@@ -12,6 +12,8 @@ from core.adapters.models.weights import BUNDLED, Weights
 from core.adapters.web.endpoints import Endpoints, is_remote
 from core.errors import BadInput
 from core.ports import Embedder, Llm, Reranker
+from core.retrieval.legs.embedders import combined
+from core.types import Profile
 
 T = TypeVar("T")
 
@@ -28,8 +30,11 @@ class ModelRegistry:
         self._loading = threading.RLock()
 
     def embedder(self, name: str) -> Embedder:
-        """Names joined by + give one combined embedder."""
         return self._once(self._embedders, name, self._load_embedder)
+
+    def of(self, profile: Profile) -> Embedder:
+        """The embedder of a profile: one model, or several side by side."""
+        return combined([self.embedder(name) for name in (profile.embedder, *profile.embedders)])
 
     def reranker(self, name: str) -> Reranker:
         return self._once(self._rerankers, name, self._load_reranker)
@@ -46,10 +51,6 @@ class ModelRegistry:
         return loaded[name]
 
     def _load_embedder(self, name: str) -> Embedder:
-        if "+" in name:
-            from core.adapters.models.combined import CombinedEmbedder
-
-            return CombinedEmbedder([self.embedder(part) for part in name.split("+")])
         if is_remote(name):
             return self.endpoints.embedder(name)
         weights = _bundled(name)

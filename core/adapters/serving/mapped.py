@@ -143,7 +143,7 @@ class MappedIndex:
 
     # ------------------------------------------------------------ legs
 
-    def bm25(self, query: str) -> Bm25Leg:
+    def bm25(self, query: str, engine: str = "") -> Bm25Leg:
         terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
         return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
 
@@ -161,7 +161,7 @@ class MappedIndex:
     def _tfidf(self) -> ngrams.TfidfMatrix:
         return ngrams.load(self._folder, self.vocabulary, self.size)
 
-    def dense(self, vector: np.ndarray) -> DenseLeg:
+    def dense(self, vector: np.ndarray, engine: str = "") -> DenseLeg:
         return DenseLeg(self, vector)
 
     def vector(self, chunk: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.chunking.ruler import Ruler, pieces
 from core.errors import BadInput, Unavailable
-from core.ports import Meter, Progress, Spent, no_progress
+from core.ports import Embedder, Meter, Progress, Spent, no_progress
 
 Send = Callable[[Sequence[str]], tuple[Sequence[Sequence[float]], int]]
 """Texts to their vectors in the same order, and how many tokens the endpoint counted."""
@@ -78,6 +78,8 @@ class RemoteEmbedder:
     A text over the limit is read in windows; its vector is the length-weighted mean of their unit vectors, normalised.
     A blank text has the zero vector and costs nothing.
     """
+
+    parts: Sequence[Embedder] = ()
 
     def __init__(self, name: str, card: Card, send: Send, meter: Meter, workers: int = 1) -> None:
         self.name, self.limit, self.card = name, card.limit, card

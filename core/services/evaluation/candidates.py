@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,11 +11,13 @@ from typing import Any
 from core import profiles, strict
 from core.evaluation.scoring import READ
 from core.ports import Database, Index
-from core.retrieval.candidates import Candidates, fuse
+from core.retrieval import config as configs
+from core.retrieval import pipeline
+from core.retrieval.candidates import Candidates, stored
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
-from core.types import Filters, SearchConfig, Stage
+from core.types import Filters, Hit, SearchConfig, Stage
 
 KEEP = 200  # candidates of a ranking that are kept: enough for a hundred documents of two chunks
 SLICE = 20  # queries between two saves: what a kill can cost
@@ -24,7 +25,7 @@ _ASKING = ("embed", "hyde")  # stages of every leg that needs the vector of the 
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedQuestion:
     """One query under one configuration: chunks in order with their fused scores, the time of every stage, dollars.
 
     `texts` are the first passages where they are not the chunks themselves but their parents.
@@ -77,91 +78,75 @@ class Kept:
 
 
 class CandidateCache:
-    """One generation's legs to one depth; with `hyde`, as the dense one sees a passage that would answer the query."""
+    """What one generation's legs find to one depth: gathered once per query, kept, and ranked as often as needed.
+
+    With `hyde` the dense leg sees a passage that would answer the query.
+    """
 
     def __init__(
         self,
         searcher: Searcher,
         database: Database,
         index: Index,
-        legs: Sequence[str],
-        depth: int,
-        hyde: bool = False,
+        config: SearchConfig,
     ) -> None:
         self.searcher, self.index = searcher, index
-        fusion = "convex" if len(legs) > 1 else "single"
-        self.config = SearchConfig(legs=tuple(legs), depth=depth, fusion=fusion, missing="exact", hyde=hyde)
-        named = [generation_key(searcher, index), sorted(legs), depth]
-        named += searcher.asked(index.profile, self.config) if hyde else ()
-        self.kept = Kept(database, "legs-" + strict.digest(named, 16))
-        self._known = {query: _gathered(raw) for query, raw in self.kept.all().items()}
+        legs, hyde = tuple(sorted(config.legs)), configs.imagines(config)
+        self.config = SearchConfig(
+            legs=legs,
+            depth=config.depth,
+            fusion="convex" if len(legs) > 1 else "single",
+            hyde=hyde,
+            engines=config.engines,
+        )
+        shape = [generation_key(searcher, index), list(legs), config.depth]
+        shape += searcher.asked(index.profile, self.config) if hyde else ()
+        shape += [dict(config.engines)] if config.engines else ()
+        self.kept = Kept(database, "legs-" + strict.digest(shape, 16))
+        self._known = {query: _gathered(query, raw) for query, raw in self.kept.all().items()}
+
+    def serves(self, config: SearchConfig) -> bool:
+        """Whether a configuration can be ranked from this; a single leg also from a pair that was searched as deep."""
+        wanted = tuple(sorted(config.legs))
+        alike = wanted == self.config.legs or (len(wanted) == 1 and wanted[0] in self.config.legs)
+        same = (config.depth, configs.imagines(config), config.engines)
+        return alike and same == (self.config.depth, self.config.hyde, self.config.engines)
 
     def of(self, query: str) -> Gathered:
         """What the legs find for a query; searched only the first time."""
         if query not in self._known:
             trace = Trace()
+            ask = self.searcher.ask(self.index, self.config, timed=True)
             with tally() as paid:
-                found = self.searcher.candidates(self.index, query, self.config, Filters(), trace)
-            made = Gathered(found, _times(trace.stages), tuple(trace.warnings), sum(paid))
-            if not made.warnings:
-                self.kept.put(query, _packed(made))
-            self._known[query] = made
+                candidates = pipeline.gather(query, self.config, self.index, ask, trace)
+            _ = candidates.completed  # exact scores belong to what is kept
+            gathered = Gathered(candidates, _times(trace.stages), tuple(trace.warnings), sum(paid))
+            if not gathered.warnings:
+                self.kept.put(query, _packed(gathered))
+            self._known[query] = gathered
         return self._known[query]
 
-    def rank(self, query: str, config: SearchConfig) -> Ranked:
-        """A query under a configuration: arithmetic, and a reranker where one is asked for."""
-        if config.parents:
-            return self._families(query, config)
-        gathered, trace = self.of(query), Trace()
-        found = narrow(gathered.candidates, config)
-        embeds = not {"dense", "graph"}.isdisjoint(config.legs)
-        ms = {name: spent for name, spent in gathered.ms.items() if name in config.legs or (embeds and name in _ASKING)}
+    def rank(self, query: str, config: SearchConfig) -> RankedQuestion:
+        """A query under a configuration: the pipeline's `rank` on what was gathered; with parents also its `hits`."""
+        gathered, trace, ask = self.of(query), Trace(), self.searcher.ask(self.index, config)
         with tally() as paid:
-            weighed = self.searcher.weighed(self.index, query, found, config, trace)
-            started = time.perf_counter()
-            fused = fuse(found, weighed)
-            ms["fuse"] = (time.perf_counter() - started) * 1000.0
-            order = self.searcher.reranked(self.index, query, fused, config, trace)[:KEEP]
-        return Ranked(
+            ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)
+            hits = pipeline.hits(ranked, config, self.index, ask, trace) if config.parents else ()
+        order = self._numbers(hits) if config.parents else ranked.order[:KEEP]
+        embeds = configs.embeds(config)
+        spent = {name: ms for name, ms in gathered.ms.items() if name in config.legs or (embeds and name in _ASKING)}
+        return RankedQuestion(
             chunks=tuple(map(int, order)),
-            scores=tuple(float(fused.ranking.get(chunk, 0.0)) for chunk in order),  # a neighbour that joined has none
-            confidence=float(fused.confidence),
-            ms=ms | _times(trace.stages),
+            scores=tuple(float(ranked.fused.ranking.get(chunk, 0.0)) for chunk in order),  # a neighbour has none
+            confidence=float(ranked.fused.confidence),
+            ms=spent | _times(trace.stages),
             warnings=(*gathered.warnings, *trace.warnings),
             cost=sum(paid) + (gathered.cost if embeds else 0.0),
+            texts=tuple(hit.text for hit in hits[:READ]),
         )
 
-    def _families(self, query: str, config: SearchConfig) -> Ranked:
-        """The same where parents are returned: some may come from deeper than the legs were asked, so it is a search."""
-        with tally() as paid:
-            result = self.searcher.search_in(self.index, query, config)
-        found = narrow(self.of(query).candidates, config)
-        fused = fuse(found, self.searcher.weighed(self.index, query, found, config, Trace()))
-        chunks = tuple(number for hit in result.hits if (number := self.index.number(hit.chunk)) is not None)
-        return Ranked(
-            chunks=chunks,
-            scores=tuple(float(fused.ranking.get(chunk, 0.0)) for chunk in chunks),
-            confidence=float(fused.confidence),
-            ms=_times(result.stages),
-            warnings=result.warnings,
-            cost=sum(paid),
-            texts=tuple(hit.text for hit in result.hits[:READ]),
-        )
-
-
-def narrow(found: Candidates, config: SearchConfig) -> Candidates:
-    """The candidates as `gather` would have given them for fewer legs, or with other rules for what is missing."""
-    retrieved = {leg: found.retrieved[leg] for leg in config.legs if leg in found.retrieved}
-    floors = {leg: found.floors[leg] for leg in retrieved}
-    if config.missing == "absent" or len(retrieved) == 1:
-        return Candidates(retrieved, retrieved, floors)
-    union = sorted({chunk for ranking in retrieved.values() for chunk in ranking})
-    scores: dict[str, Mapping[int, float]] = {}
-    for leg, ranking in retrieved.items():
-        absent = [chunk for chunk in union if chunk not in ranking]
-        given = found.scores[leg] if config.missing == "exact" else dict.fromkeys(absent, floors[leg])
-        scores[leg] = {**ranking, **{chunk: given[chunk] for chunk in absent}}
-    return Candidates(retrieved, scores, floors)
+    def _numbers(self, hits: Sequence[Hit]) -> list[int]:
+        return [number for hit in hits if (number := self.index.number(hit.chunk)) is not None]
 
 
 def generation_key(searcher: Searcher, index: Index) -> str:
@@ -176,32 +161,37 @@ def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:
     learned = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
     wanted = config if config.parents else replace(config, k=KEEP)  # parents are looked for until there are k
     asked = searcher.asked(index.profile, config)
-    return strict.digest([generation_key(searcher, index), wanted, learned, asked], 16)
+    shape = strict.plain(wanted)
+    if not config.engines:
+        del shape["engines"]  # names of searches from before there were engines stay as they are
+    return strict.digest([generation_key(searcher, index), shape, learned, asked], 16)
 
 
 def _times(stages: Sequence[Stage]) -> dict[str, float]:
     return {stage.name: round(stage.ms, 4) for stage in stages}
 
 
-def _packed(made: Gathered) -> dict[str, Any]:
+def _packed(gathered: Gathered) -> dict[str, Any]:
     """Candidates as plain lists; the exact scores of what a leg did not retrieve follow its own ranking."""
+    candidates = gathered.candidates
+    chunks = candidates.completed.chunks.tolist()
     legs = {}
-    for leg, ranking in made.candidates.retrieved.items():
-        rest = {chunk: score for chunk, score in made.candidates.scores[leg].items() if chunk not in ranking}
+    for row, leg in zip(candidates.completed.scores.tolist(), sorted(candidates.retrieved), strict=True):
+        ranking = candidates.retrieved[leg]
+        rest = {chunk: score for chunk, score in zip(chunks, row, strict=True) if chunk not in ranking}
         legs[leg] = [
             [int(chunk) for chunk in ranking],
             [float(score) for score in ranking.values()],
-            [int(chunk) for chunk in rest],
-            [float(score) for score in rest.values()],
-            float(made.candidates.floors[leg]),
+            list(rest),
+            list(rest.values()),
+            float(candidates.floors[leg]),
         ]
-    return {"legs": legs, "ms": dict(made.ms), "cost": made.cost}
+    return {"legs": legs, "ms": dict(gathered.ms), "cost": gathered.cost}
 
 
-def _gathered(raw: Mapping[str, Any]) -> Gathered:
-    retrieved, scores, floors = {}, {}, {}
-    for leg, (chunks, given, others, rest, floor) in raw["legs"].items():
-        retrieved[leg] = dict(zip(chunks, given, strict=True))
-        scores[leg] = {**retrieved[leg], **dict(zip(others, rest, strict=True))}
+def _gathered(query: str, raw: Mapping[str, Any]) -> Gathered:
+    retrieved, exact, floors = {}, {}, {}
+    for leg, (chunks, scores, others, rest, floor) in raw["legs"].items():
+        retrieved[leg], exact[leg] = dict(zip(chunks, scores, strict=True)), dict(zip(others, rest, strict=True))
         floors[leg] = floor
-    return Gathered(Candidates(retrieved, scores, floors), raw["ms"], cost=raw.get("cost", 0.0))
+    return Gathered(stored(retrieved, exact, floors, query), raw["ms"], cost=raw.get("cost", 0.0))

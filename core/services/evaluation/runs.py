@@ -17,7 +17,7 @@ from core.evaluation.runs import Answered, Run, label, means, pack, times_of, un
 from core.evaluation.scoring import READ, Gold, score
 from core.ports import Clock, Database, Index, Progress, no_progress
 from core.retrieval import config as configs
-from core.services.evaluation.candidates import CandidateCache, Kept, Ranked, search_key
+from core.services.evaluation.candidates import CandidateCache, Kept, RankedQuestion, search_key
 from core.services.evaluation.querysets import QuerySets
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
@@ -140,7 +140,7 @@ class Runs:
         bench: _Bench,
         plan: RunPlan,
         results: Mapping[str, Answered],
-        ranked: Mapping[str, Ranked],
+        ranked: Mapping[str, RankedQuestion],
         seconds: float,
     ) -> Run:
         made = bench.index.generation
@@ -152,7 +152,7 @@ class Runs:
             profile=plan.profile.name,
             profile_digest=profiles.identity(plan.profile),
             config=plan.config,
-            config_digest=strict.digest(plan.config),
+            config_digest=configs.identity(plan.config),
             generation=made.number,
             commit=made.commit,
             models=self.searcher.asked(plan.profile, plan.config),
@@ -224,25 +224,22 @@ class _Bench:
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [one for one in queryset.questions if any(self.gains.gains.get(one.id, {}).values())]
         self._given = of_question(settled(queryset.judgments))
-        self._legs: list[tuple[tuple[str, ...], int, CandidateCache]] = []
+        self._legs: list[CandidateCache] = []
 
     def legs(self, config: SearchConfig) -> CandidateCache:
-        """The legs that a configuration needs; a single leg is taken from a pair that was searched as deep."""
-        wanted, hyde = tuple(sorted(config.legs)), config.hyde and "dense" in config.legs
-        for names, depth, legs in self._legs:
-            alike = names == wanted or (len(wanted) == 1 and wanted[0] in names)
-            if alike and (depth, legs.config.hyde) == (config.depth, hyde):
-                return legs
-        made = CandidateCache(self.searcher, self.database, self.index, wanted, config.depth, hyde)
-        self._legs.append((wanted, config.depth, made))
-        return made
+        """The candidates that a configuration ranks; gathered once for all configurations that can share them."""
+        for cache in self._legs:
+            if cache.serves(config):
+                return cache
+        self._legs.append(CandidateCache(self.searcher, self.database, self.index, config))
+        return self._legs[-1]
 
-    def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, Ranked]:
+    def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, RankedQuestion]:
         """Every judged question under a configuration; what was ranked before is taken from the database."""
         legs, kept = self.legs(config), Kept(self.database, search)
         costly = config.rerank != "off" or config.alpha_from == "llm" or config.parents  # the rest is arithmetic
         known = {query: _ranked(raw) for query, raw in kept.all().items()} if costly else {}
-        ranked: dict[str, Ranked] = {}
+        ranked: dict[str, RankedQuestion] = {}
         try:
             for n, question in enumerate(self.judged, 1):
                 text = " ".join(question.text.split())
@@ -255,7 +252,7 @@ class _Bench:
             legs.kept.save()
         return ranked
 
-    def answered(self, question: Question, ranked: Ranked) -> Answered:
+    def answered(self, question: Question, ranked: RankedQuestion) -> Answered:
         """A question with its measures."""
         documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
         passages = ranked.texts or [self.index.excerpt(chunk) for chunk in ranked.chunks[:READ]]
@@ -296,6 +293,6 @@ def _degraded(run: Run) -> str:
     return strict.digest([run.id, run.warnings, [one.passages for one in run.results.values()]])
 
 
-def _ranked(raw: Mapping[str, Any]) -> Ranked:
+def _ranked(raw: Mapping[str, Any]) -> RankedQuestion:
     tuples = {name: tuple(raw.get(name, ())) for name in ("chunks", "scores", "warnings", "texts")}
-    return Ranked(**{**raw, **tuples})
+    return RankedQuestion(**{**raw, **tuples})

@@ -39,7 +39,7 @@ class Communities:
         query, found = check_query(query), self.all(profile)
         if not found:
             return ()
-        embedder = self.searcher.models.embedder(self.searcher.index(profile).profile.embedder)
+        embedder = self.searcher.models.of(self.searcher.index(profile).profile)
         vectors, _ = embed_texts(embedder, self.cache, [one.summary for one in found])
         scores = (vectors.astype(np.float64) * embedder.query(query).astype(np.float64)).sum(axis=1)
         order = np.lexsort((np.arange(len(found)), -scores))[:k]

@@ -11,7 +11,8 @@ from core.graph.communities import SMALLEST, Community
 from core.graph.pagerank import SHARED, pagerank
 from core.graph.walk import CANDIDATES, DEGREE, arrived, holding, neighbours, path, seeds, trail, walk
 from core.ports import Index
-from core.retrieval.graph import LocalLeg
+from core.retrieval.legs.embedders import dense_leg
+from core.retrieval.legs.walks import LocalLeg
 from core.retrieval.pipeline import check_query
 from core.services.graph.communities import Communities
 from core.services.graph.view import LIMIT, GraphEdge, GraphNode, GraphView, Painter, folder
@@ -51,8 +52,8 @@ class GraphExplorer:
         """The entities that a query names, where relations lead from them, and the chunks that this finds."""
         query = check_query(query)
         index, painter = self._open(profile, hops, limit, filters)
-        vector = self.searcher.models.embedder(index.profile.embedder).query(query)
-        leg = LocalLeg(painter.graph, index.dense(vector), query, hops=hops)
+        vector = self.searcher.query_vector(index.profile, query)
+        leg = LocalLeg(painter.graph, dense_leg(index, vector), query, hops=hops)
         ranking = leg.search(max(1, limit // 3), painter.visible)
         reach = leg.reach or walk(painter.graph, (), None)
         wanted = [n for chunk in ranking for n in trail(reach, arrived(painter.graph, reach, chunk))]

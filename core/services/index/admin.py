@@ -98,7 +98,7 @@ class IndexAdmin:
         profile = profiles.check(profile)
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]
-        embedder = self.models.embedder(profiles.dense(profile))
+        embedder = self.models.of(profile)
         split = profile_chunker(profile, embedder)
         started = time.perf_counter()
         texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
@@ -116,7 +116,7 @@ class IndexAdmin:
     def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:
         """What the texts cost that each paid embedder does not know yet."""
         dollars = 0.0
-        for part in getattr(embedder, "parts", ()) or (embedder,):
+        for part in embedder.parts or (embedder,):
             price = self.prices.of(part.name)
             if price != FREE:
                 fresh = unknown_texts(part, self.cache, texts)

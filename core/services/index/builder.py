@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from core import profiles, strict
+from core import strict
 from core.analysis import analyser
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
@@ -112,7 +112,7 @@ class IndexBuilder:
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
             with watch.timed("read"):
                 plan = self._plan(commit, base.manifest if base else None)
-            embedder, fallbacks = self.models.embedder(profiles.dense(profile)), _taken_over(base, plan)
+            embedder, fallbacks = self.models.of(profile), _taken_over(base, plan)
             tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
             with watch.timed("chunk"):
                 chunks = self._chunk(profile, tools, plan.documents, progress)
@@ -196,7 +196,7 @@ class IndexBuilder:
 
     def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
         """What the chunkers of a profile may use; language models are loaded when one is asked."""
-        embedder = self.models.embedder(profiles.dense(profile))
+        embedder = self.models.of(profile)
         writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts)
         return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
 

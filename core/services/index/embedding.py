@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.ports import Cache, Embedder, Progress, no_progress
-from core.retrieval.combining import concatenation
+from core.retrieval.legs.embedders import concatenation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,9 +20,8 @@ def embed_texts(
     """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
     import numpy as np
 
-    parts: Sequence[Embedder] = getattr(embedder, "parts", ())
-    if parts:  # each part under its own name, so that profiles share what was embedded
-        made = [embed_texts(part, cache, texts, progress) for part in parts]
+    if embedder.parts:  # each part under its own name, so that profiles share what was embedded
+        made = [embed_texts(part, cache, texts, progress) for part in embedder.parts]
         return concatenation([vectors for vectors, _ in made]), max(new for _, new in made)
     unique = list(dict.fromkeys(texts))
     known = dict(cache.get(embedder.name, unique))
@@ -41,6 +40,6 @@ def embed_texts(
 
 def unknown_texts(embedder: Embedder, cache: Cache, texts: Sequence[str]) -> list[str]:
     """The texts that some part of the embedder has not embedded yet."""
-    names = [part.name for part in getattr(embedder, "parts", ())] or [embedder.name]
+    names = [part.name for part in embedder.parts] or [embedder.name]
     known = [cache.get(name, texts) for name in names]
     return [text for text in texts if not all(text in some for some in known)]

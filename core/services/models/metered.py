@@ -8,7 +8,7 @@ from core import strict
 from core.chunking.ruler import pieces
 from core.ports import Answers, Embedder, Llm, Models, Reranker
 from core.services.models.ledger import Ledger
-from core.types import Answer
+from core.types import Answer, Profile
 
 
 def answer_key(model: str, system: str, prompt: str, max_tokens: int, temperature: float) -> str:
@@ -58,6 +58,10 @@ class MeteredModels:
     def embedder(self, name: str) -> Embedder:
         """An embedder, ready to use."""
         return self._models.embedder(name)
+
+    def of(self, profile: Profile) -> Embedder:
+        """The embedder of a profile."""
+        return self._models.of(profile)
 
     def reranker(self, name: str) -> Reranker:
         """A reranker, ready to use."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -13,12 +13,12 @@ from core import strict
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation import measures, rank_distance
 from core.evaluation.rank_distance import Move, RankAgreement
-from core.ports import Clock, Index, Models, Shelf
+from core.ports import Index
 from core.retrieval import config as configs
-from core.retrieval.alpha import AlphaModels
-from core.retrieval.remembering import AHEAD, RememberingIndex, RememberingModels
+from core.retrieval.cache import AHEAD, CachedIndex, QueryCache
+from core.retrieval.candidates import Candidates
+from core.retrieval.pipeline import Ask
 from core.retrieval.strip import Strip, alpha_strip
-from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
 
@@ -41,20 +41,31 @@ class Column:
         return self.name or configs.name(self.config)
 
 
-@dataclass(frozen=True, slots=True)
 class Held:
-    """What one query found in one profile, kept in memory.
+    """What one query found in one profile, kept in memory: moving a knob is arithmetic on it.
 
-    `rank` searches from it, and a column whose knobs did not move is not ranked again; `spent` is what each stage
-    cost when it was really done, `shown` what was made of passages to show them.
+    A column whose knobs did not move is not ranked again; `spent` is what each stage cost when it was really done,
+    `shown` what was made of passages to show them.
     """
 
-    index: Index
-    searcher: Searcher
-    filters: Filters
-    rank: Callable[..., Result]
-    spent: dict[str, float] = field(default_factory=dict)
-    shown: dict[tuple[Hashable, ...], Any] = field(default_factory=dict)
+    def __init__(self, index: Index, searcher: Searcher, filters: Filters, ahead: int) -> None:
+        self.index, self.searcher, self.filters = cast(Index, CachedIndex(index)), searcher, filters
+        self.cache = QueryCache(ahead)
+        self.spent: dict[str, float] = {}
+        self.shown: dict[tuple[Hashable, ...], Any] = {}
+        self.rank = lru_cache(_RANKED)(self.search)
+
+    def search(self, query: str, config: SearchConfig, filters: Filters | None = None) -> Result:
+        """The one search, from memory."""
+        return self.searcher.search_in(self.index, query, config, filters or self.filters, self.cache)
+
+    def candidates(self, query: str, config: SearchConfig) -> Candidates:
+        """What the legs found, from memory."""
+        return self.searcher.candidates(self.index, query, config, self.filters, self.cache)
+
+    def ask(self, config: SearchConfig) -> Ask:
+        """What ranking may use."""
+        return self.searcher.ask(self.index, config, self.filters, self.cache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +101,14 @@ class Comparison:
 
 
 class Comparer:
-    """Runs the one search pipeline once per column, on shared memory."""
+    """Runs the one search pipeline once per column; columns of one profile share a cache."""
 
-    def __init__(
-        self,
-        generations: Shelf,
-        models: Models,
-        team_settings: TeamSettings,
-        clock: Clock,
-        alphas: AlphaModels | None = None,
-    ) -> None:
-        self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
-        self.alphas = alphas
+    def __init__(self, searcher: Searcher) -> None:
+        self.searcher = searcher
 
     def run(self, query: str, columns: Sequence[Column], filters: Filters = Filters()) -> Comparison:
         """Search with every column; each leg of a profile is asked once."""
-        return self.refuse(query, columns, self.hold(columns, filters))
+        return self.rank(query, columns, self.hold(columns, filters))
 
     def hold(self, columns: Sequence[Column], filters: Filters = Filters()) -> dict[str, Held]:
         """Empty memories, one for each profile that has an index."""
@@ -114,16 +117,14 @@ class Comparer:
         held: dict[str, Held] = {}
         for name in {column.profile for column in columns}:
             depth = max((column.config.depth for column in columns if column.profile == name), default=AHEAD)
-            models = cast(Models, RememberingModels(self.models))
-            searcher = Searcher(self.generations, models, self.team_settings, self.clock, self.alphas)
             try:
-                index = cast(Index, RememberingIndex(searcher.index(name), max(depth, AHEAD)))
+                index = self.searcher.index(name)
             except ConcordError:
                 continue  # the column says so when it is searched
-            held[name] = Held(index, searcher, filters, lru_cache(_RANKED)(searcher.search_in))
+            held[name] = Held(index, self.searcher, filters, max(depth, AHEAD))
         return held
 
-    def refuse(self, query: str, columns: Sequence[Column], held: Mapping[str, Held]) -> Comparison:
+    def rank(self, query: str, columns: Sequence[Column], held: Mapping[str, Held]) -> Comparison:
         """Rank again from what is in memory: the same answers as new searches, without their cost."""
         started = time.perf_counter()
         lanes = [self._lane(query, column, held.get(column.profile)) for column in columns]
@@ -138,8 +139,7 @@ class Comparer:
         """How ranks depend on alpha in one column; None where they do not."""
         if column.config.rerank == "always":
             return None
-        found = held.searcher.candidates(held.index, query, column.config, held.filters)
-        return alpha_strip(found, column.config)
+        return alpha_strip(held.candidates(query, column.config), column.config)
 
     def around(self, held: Held, chunk: str) -> Surroundings:
         """The neighbours and the parent of a passage."""
@@ -159,10 +159,10 @@ class Comparer:
     def _lane(self, query: str, column: Column, held: Held | None) -> Lane:
         try:
             if held is None:
-                self.generations.open(self.team_settings.profile(column.profile))  # raises with the cure
+                self.searcher.index(column.profile)  # raises with the cure
                 raise BadInput("The index was built a moment ago. Run again.")
             config = configs.check(column.config)
-            result = held.rank(held.index, query, config, held.filters)
+            result = held.rank(query, config)
         except ConcordError as error:
             return Lane(column, error=str(error))
         return Lane(column, replace(result, stages=_honest(result.stages, held.spent)))

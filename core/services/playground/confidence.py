@@ -14,9 +14,7 @@ from core.evaluation import calibration
 from core.evaluation.calibration import Point
 from core.evaluation.runs import Run
 from core.retrieval import pipeline
-from core.retrieval.candidates import fuse
 from core.retrieval.trace import Trace
-from core.retrieval.weighing import balance
 from core.services.evaluation.runs import Runs
 from core.services.playground.compare import Column, Held
 from core.services.tuning.sweeps import observed
@@ -44,7 +42,7 @@ class Confidence:
     def sentence(self) -> str:
         """What it means.
 
-        >>> Standing(0.71, 0.95).sentence
+        >>> Confidence(0.71, 0.95).sentence
         'The best score is 0.71, below tau 0.95: reranked.'
         """
         sure = self.score >= self.tau
@@ -83,22 +81,20 @@ def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:
 
 def confidence(query: str, column: Column, held: Held) -> float:
     """The best fused score of a query, on the scale that tau is on."""
-    found = held.searcher.candidates(held.index, query, column.config, held.filters)
-    config = held.searcher.weighed(held.index, query, found, column.config, Trace())
-    return fuse(found, config).confidence
+    config = replace(column.config, rerank="off")
+    return pipeline.rank(held.candidates(query, config), config, held.index, held.ask(config), Trace()).fused.confidence
 
 
 def learned_alphas(query: str, column: Column, held: Held, names: Iterable[str]) -> dict[str, float]:
     """What each trained model that fits this way of searching predicts for the query."""
-    found = held.searcher.candidates(held.index, query, column.config, held.filters)
+    seen = pipeline.seen(held.candidates(query, column.config))
     alphas = {}
     for name in names:
         wanted = replace(column.config, alpha_from="learned", alpha_model=name)
         try:
-            given = balance(pipeline.seen(query, found), wanted, held.searcher.weighers(held.index))
+            alphas[name] = held.searcher.weigh(held.index, seen, wanted).weights["dense"]
         except ConcordError:
             continue  # trained for another way of searching
-        alphas[name] = given.weights["dense"]
     return alphas
 
 

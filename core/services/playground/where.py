@@ -72,7 +72,7 @@ class Locator:
         if held is None:
             held = self.comparer.hold([column], filters).get(column.profile)
         if held is None:
-            self.comparer.generations.open(self.comparer.team_settings.profile(column.profile))
+            self.comparer.searcher.index(column.profile)
             raise NotFound("There is no index to look into.")
         facts = next((f for f in held.index.documents if name in (f.doc, f.path)), None)
         if facts is None:
@@ -100,7 +100,7 @@ class _Search:
     def result(self, config: SearchConfig, filters: Filters | None = None) -> Result:
         """Every candidate, ranked."""
         whole = replace(config, k=DEEPEST)
-        return self.held.searcher.search_in(self.held.index, self.query, whole, filters or self.held.filters)
+        return self.held.search(self.query, whole, filters)
 
     def rank(self, config: SearchConfig, filters: Filters | None = None) -> int:
         """The document's best rank; 0 when it is not among the candidates."""
@@ -224,8 +224,7 @@ def _alphas(search: _Search, config: SearchConfig) -> Iterator[tuple[str, float,
 def _strip(search: _Search, config: SearchConfig) -> Strip | None:
     if config.rerank != "off":
         return None
-    found = search.held.searcher.candidates(search.held.index, search.query, config, search.held.filters)
-    return alpha_strip(found, config)
+    return alpha_strip(search.held.candidates(search.query, config), config)
 
 
 def _number(search: _Search) -> int:

@@ -7,15 +7,20 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from core import profiles, strict
+from core import strict
 from core.errors import Unavailable
-from core.ports import Clock, Index, Llm, Models, Shelf
-from core.retrieval import pipeline, weighing
-from core.retrieval.alpha import AlphaModels
-from core.retrieval.candidates import Candidates, Fused
-from core.retrieval.combining import apart
-from core.retrieval.config import name as config_name
-from core.retrieval.hyde import Embed
+from core.ports import Clock, Index, Llm, Models, Reranker, Shelf
+from core.retrieval import config as configs
+from core.retrieval import pipeline
+from core.retrieval.alpha import ALPHAS
+from core.retrieval.alpha.features import Seen
+from core.retrieval.alpha.models import AlphaModels
+from core.retrieval.cache import QueryCache
+from core.retrieval.candidates import Candidates
+from core.retrieval.legs.embedders import apart
+from core.retrieval.methods import LegWeights, Weighers
+from core.retrieval.pipeline import Ask
+from core.retrieval.rerankers import RERANKERS
 from core.retrieval.trace import Trace
 from core.services.platform.settings import TeamSettings
 from core.types import Filters, Profile, Result, SearchConfig
@@ -39,7 +44,7 @@ class Searcher:
     ) -> None:
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
         self.alphas = alphas
-        self._vector = lru_cache(maxsize=1024)(self._embed)
+        self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
     def search(
@@ -63,37 +68,38 @@ class Searcher:
         """The serving generation of a profile."""
         return self.generations.open(self.team_settings.profile(profile))
 
-    def search_in(self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()) -> Result:
-        """Answer a query from a generation that is already open."""
-        own = config.rerank_model if config.reranker == "cross-encoder" else ""
-        return pipeline.search(
-            query,
-            config,
-            index,
-            embed=lambda text: self._vector(profiles.dense(index.profile), text, index.profile.combine),
-            reranker=lambda: self.models.reranker(own or RERANKER),
+    def search_in(
+        self,
+        index: Index,
+        query: str,
+        config: SearchConfig,
+        filters: Filters = Filters(),
+        cache: QueryCache | None = None,
+    ) -> Result:
+        """Answer a query from a generation that is already open; with a cache, from what it has seen before."""
+        return pipeline.search(query, config, index, self.ask(index, config, filters, cache))
+
+    def ask(
+        self,
+        index: Index,
+        config: SearchConfig,
+        filters: Filters = Filters(),
+        cache: QueryCache | None = None,
+        *,
+        timed: bool = False,
+    ) -> Ask:
+        """What a search may use besides the index. `timed`: the query is embedded anew, so that times are true."""
+        embed = partial(self._embed_query if timed or cache else self.query_vector, index.profile)
+        return Ask(
+            embed=(lambda text: cache.vector(text, embed)) if cache else embed,
+            reranker=lambda: self._reranker(config, cache),
+            llm=lambda: self._llm(config),
+            embed_passage=lambda text: self._passage(index.profile, text),
+            weigh=lambda seen, weighed: self.weigh(index, seen, weighed),
             filters=filters,
             today=self.clock.today(),
-            llm=partial(self._llm, config),
-            embed_passage=self._imagining(index),
-            balance=lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index)),
+            open_leg=cache.open_leg if cache else pipeline.open_leg,
         )
-
-    def weighers(self, index: Index) -> weighing.Weighers:
-        """Who can be asked for the weights of a query in a generation."""
-        return weighing.Weighers(
-            models=self.alphas,
-            llm=self.models.llm,
-            embed=lambda text: self._vector(profiles.dense(index.profile), text, "concatenation"),
-            profile=index.generation.digest,
-        )
-
-    def documents_near(
-        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
-    ) -> tuple[int, ...]:
-        """The documents that any leg retrieves, without ranking them."""
-        bare = replace(config, missing="absent")
-        return pipeline.documents_near(index, self.candidates(index, query, bare, filters))
 
     def candidates(
         self,
@@ -101,69 +107,72 @@ class Searcher:
         query: str,
         config: SearchConfig,
         filters: Filters = Filters(),
-        trace: Trace | None = None,
+        cache: QueryCache | None = None,
     ) -> Candidates:
-        """What the legs find, before fusion. With a trace the query is embedded anew, so that times are true."""
-        query, allowed = pipeline.check_query(query), index.allowed(filters, self.clock.today())
-        vector = self._vector if trace is None else self._embed
-        plain = lambda text: vector(profiles.dense(index.profile), text, index.profile.combine)
-        trace = trace or Trace()
-        llm = partial(self._llm, config)
-        embed = pipeline.embedding(query, config, plain, self._imagining(index), llm, trace)
-        return pipeline.gather(query, config, index, embed, allowed, trace)
+        """What the legs find, before ranking."""
+        return pipeline.gather(query, config, index, self.ask(index, config, filters, cache), Trace())
 
-    def weighed(self, index: Index, query: str, found: Candidates, config: SearchConfig, trace: Trace) -> SearchConfig:
-        """The configuration with this query's own weights, where it asks for them."""
-        balance = lambda seen, wanted: weighing.balance(seen, wanted, self.weighers(index))
-        return pipeline.weigh(query, found, config, balance, trace)[0]
+    def documents_near(
+        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
+    ) -> tuple[int, ...]:
+        """The documents that any leg retrieves, without ranking them."""
+        return pipeline.documents_near(index, self.candidates(index, query, config, filters))
 
-    def reranked(self, index: Index, query: str, fused: Fused, config: SearchConfig, trace: Trace) -> list[int]:
-        """The final order of a fused ranking."""
-        own = config.rerank_model if config.reranker == "cross-encoder" else ""
-        allowed = index.allowed(Filters(), self.clock.today())
-        done = pipeline.reranked(
-            query,
-            fused,
-            config,
-            index,
-            allowed,
-            lambda: self.models.reranker(own or RERANKER),
-            partial(self._llm, config),
-            trace,
+    def weigh(self, index: Index, seen: Seen, config: SearchConfig) -> LegWeights:
+        """The weights of one query's legs, from the source that the configuration names."""
+        weigh = ALPHAS[config.alpha_from].weigh
+        if weigh is None:
+            return LegWeights(configs.weights(config), f"alpha {config.alpha:g}, fixed")
+        return weigh(seen, config, self.weighers(index))
+
+    def weighers(self, index: Index) -> Weighers:
+        """Who can be asked for the weights of a query in a generation."""
+        return Weighers(
+            models=self.alphas,
+            llm=self.models.llm,
+            embed=lambda text: self.query_vector(replace(index.profile, combine="concatenation"), text),
+            profile=index.generation.digest,
         )
-        return done.order(fused.ranking)
 
     def asked(self, profile: Profile, config: SearchConfig) -> tuple[str, ...]:
         """The models that such a search asks, by name; another one may find something else."""
-        reads = config.rerank != "off"
-        found = [profile.embedder] if {"dense", "graph"}.intersection(config.legs) else []
-        if reads and config.reranker in ("cross-encoder", "cascade"):
-            found.append(
-                config.rerank_model if config.reranker == "cross-encoder" and config.rerank_model else RERANKER
-            )
-        imagines = config.hyde and "dense" in config.legs
-        if (reads and config.reranker != "cross-encoder") or imagines or config.alpha_from == "llm":
+        kinds = set(RERANKERS[config.reranker].asks) if config.rerank != "off" else set()
+        kinds |= set(ALPHAS[config.alpha_from].asks)
+        if configs.imagines(config):
+            kinds.add("llm")
+        names = [profile.embedder, *profile.embedders] if configs.embeds(config) else []
+        if "reranker" in kinds:
+            names.append(_cross_encoder(config))
+        if "llm" in kinds:
             with suppress(Unavailable):  # then the search says that it went without
-                found.append(self._llm(config).name)
-        return tuple(found)
+                names.append(self._llm(config).name)
+        return tuple(names)
+
+    def _reranker(self, config: SearchConfig, cache: QueryCache | None) -> Reranker:
+        name = _cross_encoder(config)
+        load = lambda: self.models.reranker(name)
+        return cache.reranker(name, load) if cache else self.models.reranker(name)
 
     def _llm(self, config: SearchConfig) -> Llm:
         """The language model of a configuration; `rerank_model` names it unless that is a cross-encoder."""
-        return self.models.llm("" if config.reranker == "cross-encoder" else config.rerank_model)
+        return self.models.llm("" if RERANKERS[config.reranker].asks == ("reranker",) else config.rerank_model)
 
-    def _imagining(self, index: Index) -> Embed:
-        """How HyDE embeds the passage that it imagined."""
-        return lambda text: self._passage(profiles.dense(index.profile), text)
-
-    def _embed(self, name: str, text: str, combine: str) -> np.ndarray:
+    def _embed_query(self, profile: Profile, text: str) -> np.ndarray:
         """The vector of a question; one row per embedder where their ranks vote."""
-        embedder = self.models.embedder(name)
-        parts = getattr(embedder, "parts", ())
-        return apart([part.query(text) for part in parts]) if parts and combine == "rrf" else embedder.query(text)
+        embedder = self.models.of(profile)
+        if embedder.parts and profile.combine == "rrf":
+            return apart([part.query(text) for part in embedder.parts])
+        return embedder.query(text)
 
-    def _embed_passage(self, embedder: str, text: str) -> np.ndarray:
-        row: np.ndarray = self.models.embedder(embedder).documents([text])[0]
+    def _embed_passage(self, profile: Profile, text: str) -> np.ndarray:
+        row: np.ndarray = self.models.of(profile).documents([text])[0]
         return row
+
+
+def _cross_encoder(config: SearchConfig) -> str:
+    """The cross-encoder of a configuration; a cascade's `rerank_model` names its language model instead."""
+    own = config.rerank_model if RERANKERS[config.reranker].asks == ("reranker",) else ""
+    return own or RERANKER
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -173,7 +182,7 @@ def as_json(result: Result) -> dict[str, Any]:
         "profile": result.profile,
         "generation": result.generation,
         "commit": result.commit,
-        "config": {"name": config_name(result.config), **strict.plain(result.config)},
+        "config": {"name": configs.name(result.config), **strict.plain(result.config)},
         "hits": [strict.plain(hit) for hit in result.hits],
         "stages": [strict.plain(stage) for stage in result.stages],
         "warnings": list(result.warnings),

@@ -18,10 +18,10 @@ from core.evaluation.measures import ranked
 from core.evaluation.querysets import Question, of_question, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.ports import Index, Progress, no_progress
-from core.retrieval.alpha import AlphaModel, purpose
+from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.pipeline import seen
-from core.services.evaluation.candidates import CandidateCache, narrow
+from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import Runs
 from core.types import NOTHING, SearchConfig
 
@@ -117,7 +117,7 @@ class _Examples:
         self.documents = anchoring.gains(found.judgments, index).gains
         self.passages = anchoring.gains(found.judgments, index, "passage").gains
         self.questions = {one.id: one for one in found.questions if any(self.documents.get(one.id, {}).values())}
-        self.legs = CandidateCache(runs.searcher, runs.database, index, tuple(sorted(config.legs)), config.depth)
+        self.legs = CandidateCache(runs.searcher, runs.database, index, config)
 
     def all(self, vectors: bool, target: str, progress: Progress) -> list[Example]:
         """One example per judged question; the target says what its best alpha is best at."""
@@ -129,7 +129,7 @@ class _Examples:
         return made
 
     def _found(self, question: Question) -> Candidates:
-        return narrow(self.legs.of(" ".join(question.text.split())).candidates, self.config)
+        return self.legs.of(" ".join(question.text.split())).candidates.only(self.config.legs)
 
     def _example(self, question: Question, vectors: bool, target: str) -> Example:
         found = self._found(question)
@@ -138,7 +138,7 @@ class _Examples:
         vector = self.runs.searcher.weighers(self.index).embed(question.text) if vectors else ()
         return example(
             question.id,
-            seen(question.text, found),
+            seen(found),
             self._labels(question, scaled("dense")),
             scaled("dense"),
             scaled(other),

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core import profiles, strict
+from core import profiles
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.evaluation.comparisons import MEASURE, RunComparison, compare
 from core.evaluation.runs import Run, label
 from core.ports import Progress, no_progress
+from core.retrieval import config as configs
 from core.retrieval.config import PRODUCTION
 from core.services.evaluation.runs import RunPlan, Runs
 from core.services.people.audit import Audit
@@ -121,7 +122,7 @@ class ProductionSettings:
     def watched(self) -> tuple[str, ...]:
         """Query sets that production was measured on before."""
         now = self.team_settings.production()
-        mine = (profiles.identity(now.profile), strict.digest(now.config))
+        mine = (profiles.identity(now.profile), configs.identity(now.config))
         known = {one.name for one in self.runs.querysets.all()}
         return tuple(
             dict.fromkeys(
@@ -142,7 +143,7 @@ class ProductionSettings:
 
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now = self.team_settings.production()
-        mine = (profiles.identity(now.profile), strict.digest(now.config))
+        mine = (profiles.identity(now.profile), configs.identity(now.config))
         past = [one for one in self.runs.all(queryset) if (one.profile_digest, one.config_digest) == mine]
         run = self.runs.evaluate(queryset, [RunPlan(now.profile, now.config)], past[0].unit, progress)[0]
         older = next((one for one in past if one.commit != run.commit and one.unit == run.unit), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.errors import BadInput
@@ -17,7 +17,8 @@ from core.evaluation.scoring import EVERY
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
-from core.retrieval import fusion
+from core.retrieval.fusions import FUSIONS
+from core.retrieval.methods import ScaledLegs
 from core.services.evaluation.candidates import CandidateCache, generation_key
 from core.services.evaluation.runs import RunPlan, Runs
 from core.types import SearchConfig
@@ -29,8 +30,6 @@ MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
 RESAMPLES = 400  # of one move of a slider: enough for a bar, quick enough for a hand
 REMEMBERED = 4  # query sets that are held as arrays
-FREE = ("convex", "combsum", "combmnz")  # fusions that work on any normalisation
-FUSED = ("convex", "rrf", "rsf", "dbsn", "combsum", "combmnz")
 TOP = 5  # a skipped question counts as answered when a relevant document stands this high
 
 
@@ -76,7 +75,7 @@ class Sweeps:
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
         self._laid: dict[tuple[Hashable, ...], Laid] = {}
-        self._last: tuple[sweep.SweepTable | None, tuple[Hashable, ...], fusion.ScaledLegs | None] = (None, (), None)
+        self._last: tuple[sweep.SweepTable | None, tuple[Hashable, ...], ScaledLegs | None] = (None, (), None)
 
     def lay(
         self,
@@ -106,7 +105,8 @@ class Sweeps:
         judged = [one for one in queryset.questions if any(gains.gains.get(one.id, {}).values())]
         if not judged:
             raise BadInput(f"No question of {queryset.name!r} has a judgment that this index knows.")
-        found = CandidateCache(self.runs.searcher, self.runs.database, index, legs, depth)
+        config = replace(configs.DEFAULT, legs=legs, depth=depth)
+        found = CandidateCache(self.runs.searcher, self.runs.database, index, config)
         gathered = []
         for n, question in enumerate(judged, 1):
             gathered.append(found.of(" ".join(question.text.split())).candidates)
@@ -175,7 +175,7 @@ class Sweeps:
     def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
         return sweep.ranks(laid.table, sweep.fuse(self._scaled(laid, config), config))
 
-    def _scaled(self, laid: Laid, config: SearchConfig) -> fusion.ScaledLegs:
+    def _scaled(self, laid: Laid, config: SearchConfig) -> ScaledLegs:
         """Scores on one scale; the last ones are remembered, since most moves change only what comes after."""
         key = (tuple(sorted(config.legs)), config.depth, config.normalisation, config.missing)
         table, known, scaled = self._last
@@ -231,15 +231,18 @@ def sweepable(laid: Laid, config: SearchConfig) -> bool:
     return plain and set(config.legs) <= set(laid.table.legs) and config.depth <= laid.table.depth
 
 
-def position(fusion: str, normalisation: str, alpha: float, rrf_k: int, depth: int, k: int = 10) -> SearchConfig:
+def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: Any) -> SearchConfig:
     """Where the sliders stand, as a configuration; a fusion that fixes its own normalisation keeps it.
 
-    >>> position("convex", "tm2c2", 0.3, 60, 30).alpha, position("rrf", "minmax", 0.3, 20, 30).normalisation
-    (0.3, 'none')
+    >>> position(SearchConfig(depth=30), "convex", "tm2c2", alpha=0.3).alpha
+    0.3
+    >>> position(SearchConfig(depth=30), "rrf", "minmax", rrf_k=20).normalisation
+    'none'
     """
-    plain = configs.parse({"convex": f"convex-{alpha:g}", "rrf": f"rrf-{rrf_k}"}.get(fusion, fusion))
-    free = normalisation if fusion in FREE else plain.normalisation
-    return configs.check(replace(plain, normalisation=free, depth=depth, k=k))
+    plain = FUSIONS[fusion].spellings[0].config
+    free = plain.normalisation if FUSIONS[fusion].normalisation or not normalisation else normalisation
+    own = {name: knobs[name] for name in FUSIONS[fusion].parameters if name in knobs}
+    return configs.check(replace(plain, normalisation=free, depth=base.depth, k=base.k, **own))
 
 
 def rows_by_category(laid: Laid) -> dict[str, list[int]]:

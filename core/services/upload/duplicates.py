@@ -70,7 +70,7 @@ class DuplicateFinder:
             return [() for _ in documents]
         each = max(1, probes // len(documents))
         chunks = [_spread(self._chunks(index, document), each) for document in documents]
-        embedder = self.models.embedder(index.profile.embedder)
+        embedder = self.models.of(index.profile)
         texts = [embedded_text(chunk) for some in chunks for chunk in some]
         vectors, _ = embed_texts(embedder, self.cache, texts)
         found, at = [], 0
@@ -87,8 +87,7 @@ class DuplicateFinder:
             return None
 
     def _chunks(self, index: Index, document: Document) -> tuple[Chunk, ...]:
-        embedder = self.models.embedder(index.profile.embedder)
-        return profile_chunker(index.profile, embedder)(document)
+        return profile_chunker(index.profile, self.models.of(index.profile))(document)
 
 
 def _same(mine: Document, there: Document) -> Duplicate:

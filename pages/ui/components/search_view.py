@@ -15,20 +15,6 @@ from pages.ui import keys, style
 from pages.ui.components import component
 from pages.ui.places import place
 
-LABELS = {
-    "bm25": "Words (BM25)",
-    "dense": "Meaning (vectors)",
-    "tfidf": "Words (TF-IDF)",
-    "sparse": "Words (BM25 and TF-IDF)",
-    "alpha": "Weigh",
-    "graph": "Graph",
-    "pagerank": "Graph (PageRank)",
-    "rerank": "Rerank",
-    "hyde": "Imagine an answer",
-    "embed": "Embed the question",
-    "fuse": "Fuse",
-    "cut": "Collect",
-}
 TITLES = {
     "types": "Type",
     "statuses": "Status",
@@ -93,9 +79,9 @@ def view(found: PageResults, filters: Filters) -> dict[str, Any]:
         "groups": [_group(group) for group in found.groups],
         "stages": [
             {
-                "label": LABELS.get(stage.name, stage.name),
+                "label": style.stage_title(stage.name),
                 "ms": stage.ms,
-                "color": style.LEGS.get(stage.name, "#7A8794"),
+                "color": style.stage_colour(stage.name),
                 "note": stage.note,
             }
             for stage in result.stages
@@ -163,8 +149,8 @@ def _why(found: PagePassage) -> dict[str, Any]:
     total = sum(leg.weight for leg in hit.legs.values()) or 1.0
     legs = [
         {
-            "label": LABELS.get(name, name),
-            "color": style.LEGS.get(name, "#7A8794"),
+            "label": style.stage_title(name),
+            "color": style.stage_colour(name),
             "rank": leg.rank or "–",
             "score": f"{leg.score:.3f}",
             "scaled": f"{leg.normalised:.2f}",

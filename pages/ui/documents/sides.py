@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import profiles
 from core.access import allowed
-from core.chunking import CHUNKERS, chunker, parameters
+from core.chunking import CHUNKERS, chunker, known
 from core.chunking.tools import Tools
 from core.curation.links import links
 from core.errors import ConcordError
@@ -91,7 +90,7 @@ def chunks_side(document: Document) -> None:
             name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190)
             params = {
                 key: int(st.number_input(key.replace("_", " "), 0, 5000, value, key=f"chunker_{name}_{key}", width=140))
-                for key, value in parameters(name).items()
+                for key, value in known(name).defaults.items()
             }
         try:
             sides.append(
@@ -107,6 +106,6 @@ def chunks_side(document: Document) -> None:
 
 def cut(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
     """The chunks of a document, as a profile would make them."""
-    embedder = app().models.registry.embedder(profiles.dense(app().platform.settings.production().profile))
+    embedder = app().models.registry.of(app().platform.settings.production().profile)
     tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
     return chunker(spec, tools, context)(document)

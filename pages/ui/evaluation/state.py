@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import profiles, strict
+from core import profiles
 from core.access import allowed
 from core.evaluation.runs import Run, label
 from core.evaluation.series import distinct
+from core.retrieval import config as configs
 from core.types import SearchConfig
 from pages.ui import empty, identity, keys
 from pages.ui.playground.serving import choices
@@ -59,7 +60,7 @@ def names(runs: Sequence[Run]) -> dict[str, str]:
     titles = {_same(config): title for title, config in choices().items() if title != "Production"}
     given = {run.id: f"{_profile(run)}{titles.get(_same(run.config), label(run.config))}" for run in runs}
     now = app().platform.settings.production()
-    ours = (profiles.identity(now.profile), strict.digest(now.config))
+    ours = (profiles.identity(now.profile), configs.identity(now.config))
     told = distinct(runs, given)
     return {
         run.id: f"{told[run.id]} · production" if (run.profile_digest, run.config_digest) == ours else told[run.id]
@@ -73,4 +74,4 @@ def _profile(run: Run) -> str:
 
 def _same(config: SearchConfig) -> str:
     """A configuration whatever its depth and length."""
-    return strict.digest(replace(config, depth=1, k=1, rerank_depth=1))
+    return configs.identity(replace(config, depth=1, k=1, rerank_depth=1))

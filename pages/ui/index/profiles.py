@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import profiles as rules
 from core.access import Actor
-from core.chunking import CHUNKERS, CONTEXTS, parameters
+from core.chunking import CHUNKERS, CONTEXTS, known
 from core.errors import ConcordError
 from core.types import ChunkerSpec, Profile
 from pages.ui import acts, flash, style
@@ -31,7 +31,7 @@ def draw() -> None:
                     f"{key.replace('_', ' ')} {value}" for key, value in profile.chunker.params.items()
                 ),
                 "Context": profile.context,
-                "Embedder": rules.dense(profile),
+                "Embedder": _embedders(profile),
                 "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
                 "Passages": serving.chunks if serving else None,
                 "Built": style.moment(serving.built) if serving else "not built",
@@ -94,14 +94,14 @@ def _form() -> None:
             help="Structural puts title and headings before each passage when it is indexed; contextual adds "
             "sentences that a language model writes.",
         )
-        cells = st.columns(max(3, len(parameters(chunker))))
+        cells = st.columns(max(3, len(known(chunker).defaults)))
         params = {
             key: int(cell.number_input(key.replace("_", " ").capitalize(), 0, 5000, value, key=f"new_{chunker}_{key}"))
-            for cell, (key, value) in zip(cells, parameters(chunker).items(), strict=False)
+            for cell, (key, value) in zip(cells, known(chunker).defaults.items(), strict=False)
         }
         embedder = st.text_input(
             "Embedder",
-            rules.dense(app().platform.settings.production().profile),
+            _embedders(app().platform.settings.production().profile),
             key="new_embedder",
             help="A bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; join several with + to combine them.",
         )
@@ -127,3 +127,12 @@ def make_default(actor: Actor, name: str) -> str:
     """Search with another profile."""
     app().index.admin.make_default(actor, name)
     return f"The profile {name} is in production now."
+
+
+def _embedders(profile: Profile) -> str:
+    """As people write them.
+
+    >>> _embedders(Profile("both", embedder="a", embedders=("b",)))
+    'a + b'
+    """
+    return " + ".join((profile.embedder, *profile.embedders))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +12,15 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.retrieval import config as configs
+from core.retrieval.legs import LEGS
+from core.retrieval.parameters import PARAMETERS
 from core.services.playground.compare import Column
 from core.types import SearchConfig
 from pages.ui import flash, identity
 from pages.ui.playground import state
 from pages.ui.workspace import app
 
-LABELS = {"rrf_k": "RRF k", "k": "Hits (k)", "missing": "Missing scores", "tau": "tau", "alpha": "alpha"}
-_CHOICES = {"fusion": "FUSIONS", "normalisation": "NORMALISATIONS", "reranker": "METHODS", "rerank_prompt": "PROMPTS"}
+LABELS = {"missing": "Missing scores", "alpha_from": "Alpha from", "hyde": "HyDE"}
 
 
 def show(at: int) -> None:
@@ -37,10 +39,13 @@ def _dialog(at: int, mark: str) -> None:
     st.caption(f"Column {'ABCD'[at]}: {flash.plain(column.title)}")
     left, right = st.columns(2)
     values: dict[str, Any] = {}
-    for n, field in enumerate(one for one in dataclasses.fields(SearchConfig) if one.name != "weights"):
+    for n, field in enumerate(
+        one for one in dataclasses.fields(SearchConfig) if one.name not in ("weights", "engines")
+    ):
         with (left, right)[n % 2]:
             values[field.name] = _widget(field.name, getattr(column.config, field.name), mark)
     weights = _weights(column.config, values["legs"], mark)
+    values["engines"] = _engines(column.config, values["legs"], mark)
     name = st.text_input("Name", value=column.name, key=f"{mark}_name", max_chars=60)
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Save for the team", key="adjust_save"):
@@ -50,19 +55,45 @@ def _dialog(at: int, mark: str) -> None:
 
 
 def _widget(name: str, value: Any, mark: str) -> Any:
+    """The widget of one field: what it offers and explains comes from the records of the methods."""
     label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"{mark}_{name}"
-    if isinstance(value, tuple):
-        return st.multiselect(label, configs.LEGS, default=list(value), key=key)
+    if name == "legs":
+        return st.multiselect(label, list(LEGS), default=list(value), key=key, help=_listed(LEGS))
+    if name in PARAMETERS:
+        knob = PARAMETERS[name]
+        return st.number_input(knob.title, knob.low, knob.high, value, step=knob.step, key=key, help=knob.about)
+    if name in configs.CHOICES:
+        known = configs.CHOICES[name]
+        return st.selectbox(label, list(known), index=list(known).index(value), key=key, help=_listed(known))
     if isinstance(value, bool):
         return st.toggle(label, value, key=key)
-    if isinstance(value, float):
-        return st.number_input(label, 0.0, 1.0, value, step=0.05, key=key)
-    if isinstance(value, int):
-        return st.number_input(label, 1, 1000, value, key=key)
-    known = getattr(configs, _CHOICES.get(name, name.upper()), None)
-    if known and value in known:
-        return st.selectbox(label, list(known), index=list(known).index(value), key=key)
     return st.text_input(label, value, key=key)
+
+
+def _listed(known: Mapping[str, Any]) -> str:
+    """What each choice does, one line each."""
+    return "\n".join(f"- **{name}**: {getattr(record, 'about', record)}" for name, record in known.items())
+
+
+def _engines(config: SearchConfig, legs: list[str], mark: str) -> dict[str, str]:
+    """Which engine answers for a leg: the served image, or the store itself, so that both can be compared."""
+    offered = {leg: LEGS[leg].engines for leg in legs if LEGS[leg].engines}
+    if not offered:
+        return {}
+    cells = st.columns(len(offered))
+    chosen = {
+        leg: str(
+            cell.selectbox(
+                f"Engine of {leg}",
+                ["", *engines],
+                index=["", *engines].index(config.engines.get(leg, "")),
+                format_func=lambda engine: engine or "served image",
+                key=f"{mark}_engine_{leg}",
+            )
+        )
+        for cell, (leg, engines) in zip(cells, offered.items(), strict=True)
+    }
+    return {leg: engine for leg, engine in chosen.items() if engine}
 
 
 def _weights(config: SearchConfig, legs: list[str], mark: str) -> dict[str, float]:

@@ -7,18 +7,16 @@ from typing import Any
 
 from core.evaluation.rank_distance import Move
 from core.ports import Index
-from core.retrieval.explaining import contributions
+from core.retrieval import config as configs
 from core.retrieval.presets import presets
 from core.retrieval.snippets import snippet
 from core.services.playground.compare import Column, Comparison, Held, Lane, Surroundings
 from core.services.search.page import freshness_of, readable
 from core.types import DocumentFacts, Hit, SearchConfig
 from pages.ui import style
-from pages.ui.components.search_view import LABELS
 from pages.ui.places import place
 
 LETTERS = "ABCD"
-GREY = "#7A8794"
 _WIDTHS = {1: 420, 2: 320, 3: 240, 4: 190}  # characters of a passage, by number of columns
 
 
@@ -92,25 +90,16 @@ def knobs(config: SearchConfig) -> list[dict[str, Any]]:
     >>> [knob["knob"] for knob in knobs(parse("rrf-60"))]
     ['rrf_k', 'depth']
     """
-    wanted = {
-        "alpha": config.fusion == "convex" and not config.weights and len(config.legs) > 1,
-        "rrf_k": config.fusion == "rrf",
-        "tau": config.rerank == "conditional",
-        "depth": True,
-    }
-    scales = {"alpha": (0, 1, 0.01), "rrf_k": (1, 200, 1), "tau": (0, 1, 0.01), "depth": (1, 100, 1)}
-    labels = {"alpha": "alpha", "rrf_k": "RRF k", "tau": "tau", "depth": "depth"}
     return [
         {
-            "knob": name,
-            "label": labels[name],
-            "min": scales[name][0],
-            "max": max(scales[name][1], getattr(config, name)),
-            "step": scales[name][2],
-            "value": getattr(config, name),
+            "knob": knob.name,
+            "label": knob.title if knob.title.startswith("RRF") else knob.title.lower(),
+            "min": knob.low,
+            "max": max(knob.top, getattr(config, knob.name)),
+            "step": knob.step,
+            "value": getattr(config, knob.name),
         }
-        for name, on in wanted.items()
-        if on
+        for knob in configs.knobs(config)
     ]
 
 
@@ -118,7 +107,7 @@ def legend(made: Comparison) -> list[list[str]]:
     """The colours of the legs that any column uses, and of reranking."""
     legs = dict.fromkeys(leg for lane in made.lanes for leg in lane.column.config.legs)
     reranked = ("rerank",) if any(lane.column.config.rerank != "off" for lane in made.lanes) else ()
-    return [[LABELS.get(name, name), style.LEGS.get(name, GREY)] for name in (*legs, *reranked)]
+    return [[style.stage_title(name), style.stage_colour(name)] for name in (*legs, *reranked)]
 
 
 def _answer(lane: Lane, made: Comparison, n: int) -> dict[str, Any]:
@@ -133,9 +122,9 @@ def _answer(lane: Lane, made: Comparison, n: int) -> dict[str, Any]:
         "generation": result.generation,
         "stages": [
             {
-                "label": LABELS.get(stage.name, stage.name),
+                "label": style.stage_title(stage.name),
                 "ms": stage.ms,
-                "color": style.LEGS.get(stage.name, GREY),
+                "color": style.stage_colour(stage.name),
                 "hits": stage.hits,
             }
             for stage in result.stages
@@ -180,13 +169,12 @@ def hit_view(hit: Hit, query: str, config: SearchConfig, held: Held, width: int)
 
 def _standing(hit: Hit, config: SearchConfig, move: dict[str, Any] | None) -> dict[str, Any]:
     """The part of a hit that knobs move."""
-    parts = contributions(hit, config)
     return {
         "chunk": hit.chunk,
         "rank": hit.rank,
         "move": move,
-        "legs": _legs(hit, config, parts),
-        "sentence": _sentence(hit, config, parts),
+        "legs": _legs(hit, config),
+        "sentence": _sentence(hit, config),
     }
 
 
@@ -220,26 +208,30 @@ def _span(hit: Hit) -> tuple[str, int, int]:
     return hit.chunk, hit.start, hit.end
 
 
-def _legs(hit: Hit, config: SearchConfig, parts: Mapping[str, float]) -> list[dict[str, Any]]:
+def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
     total = sum(leg.weight for leg in hit.legs.values()) or 1.0
     return [
         {
-            "label": LABELS.get(name, name),
-            "color": style.LEGS.get(name, GREY),
+            "label": style.stage_title(name),
+            "color": style.stage_colour(name),
             "rank": leg.rank or "–",
             "raw": f"{leg.score:.3f}",
             "scaled": f"{leg.normalised:.2f}",
             "weight": f"{leg.weight / total:.2f}",
-            "part": max(0.0, parts[name]),
-            "gave": f"{parts[name]:.4f}" if config.fusion == "rrf" else f"{parts[name]:.3f}",
+            "part": max(0.0, leg.part),
+            "gave": _shown(leg.part, config),
         }
         for name, leg in hit.legs.items()
     ]
 
 
-def _sentence(hit: Hit, config: SearchConfig, parts: Mapping[str, float]) -> str:
-    fused = sum(parts.values())
-    shown = f"{fused:.4f}" if config.fusion == "rrf" else f"{fused:.3f}"
+def _shown(score: float, config: SearchConfig) -> str:
+    """A fused score with as many digits as its fusion needs: reciprocal ranks are small."""
+    return f"{score:.4f}" if config.fusion == "rrf" else f"{score:.3f}"
+
+
+def _sentence(hit: Hit, config: SearchConfig) -> str:
+    shown = _shown(sum(leg.part for leg in hit.legs.values()), config)
     if hit.rerank_score is None:
         return f"Fused score {shown}: rank {hit.rank}."
     return f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}: rank {hit.rank}."

@@ -8,6 +8,7 @@ from typing import Any
 
 from core import strict
 from core.access import Actor
+from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import learned_alpha, presets
 from core.services.playground.compare import MOST, Column, Comparison, Held
 from core.services.playground.grades import pool
@@ -17,7 +18,6 @@ from pages.ui import style
 from pages.ui.playground import drawing
 from pages.ui.workspace import app, memory
 
-KNOBS = ("alpha", "tau", "rrf_k", "depth")
 _RUN = 64  # characters
 
 
@@ -29,7 +29,7 @@ def held(now: Setup, run: str) -> dict[str, Held]:
 
 def compare(now: Setup, memories: Mapping[str, Held]) -> Comparison:
     """Every column, ranked from memory where it can be."""
-    return app().playground.comparer.refuse(now.query, now.columns, memories)
+    return app().playground.comparer.rank(now.query, now.columns, memories)
 
 
 def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,9 +147,9 @@ def _column(column: Column, knob: str, value: Any) -> Column:
         return saved or Column(column.profile, choices().get(str(value), column.config), str(value))
     if knob == "profile":
         return replace(column, profile=str(value))
-    if knob not in KNOBS:
+    if knob not in PARAMETERS:
         return column
-    number: Any = float(value) if knob in ("alpha", "tau") else int(value)
+    number: Any = int(value) if PARAMETERS[knob].whole else float(value)
     return replace(column, config=replace(column.config, **{knob: number}))
 
 

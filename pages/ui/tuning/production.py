@@ -12,6 +12,7 @@ from core.errors import ConcordError, Refused
 from core.evaluation.comparisons import MEASURE, RunComparison
 from core.evaluation.runs import Run, label
 from core.evaluation.series import latest
+from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import proven
@@ -89,7 +90,7 @@ def _promote(frame: Frame) -> None:
 def _candidates(frame: Frame) -> list[Run]:
     """Runs on the set as it is now, the best first; what is in production already is none."""
     now = app().platform.settings.production()
-    ours = (profiles.identity(now.profile), strict.digest(now.config))
+    ours = (profiles.identity(now.profile), configs.identity(now.config))
     found = [
         run
         for run in latest(app().evaluation.runs.all(frame.queryset))
@@ -109,7 +110,7 @@ def _due(frame: Frame, run: Run) -> dict[str, tuple[str, str]]:
     for name, profile, config in (("Production", now.profile.name, now.config), ("This run", run.profile, run.config)):
         found = app().platform.settings.profile(profile)
         serving = app().index.generations.current(found)
-        seen = (profiles.identity(found), strict.digest(config), frame.digest, serving.commit if serving else "")
+        seen = (profiles.identity(found), configs.identity(config), frame.digest, serving.commit if serving else "")
         if config.rerank != "off" and seen not in known:
             due[name] = (profile, spell(config))
     return due

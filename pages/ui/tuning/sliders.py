@@ -10,16 +10,16 @@ from core.access import Actor
 from core.evaluation import charts as drawn
 from core.evaluation.runs import label
 from core.evaluation.sweep import SWEPT
-from core.retrieval.fusion import NORMALISATIONS
+from core.retrieval.fusions import FUSIONS
+from core.retrieval.normalisations import NORMALISATIONS
+from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
-from core.services.tuning.sweeps import FREE, FUSED, Moved, sweepable
+from core.services.tuning.sweeps import Moved, sweepable
 from core.types import SearchConfig
 from pages.ui import acts, charts, flash, identity, style
 from pages.ui.tuning import state, tau
 from pages.ui.tuning.state import Frame
 from pages.ui.workspace import app
-
-TITLES = {"convex": "Convex", "rrf": "RRF", "rsf": "RSF", "dbsn": "DBSN", "combsum": "CombSUM", "combmnz": "CombMNZ"}
 
 
 @st.fragment
@@ -34,27 +34,40 @@ def draw(frame: Frame) -> None:
 
 
 def _knobs() -> None:
-    fusion = str(
-        st.selectbox("Fusion", FUSED, format_func=TITLES.__getitem__, key=state.FUSION, persist_state="session")
-    )
-    if fusion in FREE:
-        options = [one for one in NORMALISATIONS if one != "none"]
-        st.selectbox("Normalisation", options, key=state.NORMALISATION, persist_state="session")
-    if fusion == "convex":
-        st.slider(
-            "Alpha", 0.0, 1.0, step=0.01, key=state.ALPHA, help="0 is words alone, 1 is meaning alone.", persist_state="session"
-        )  # fmt: skip
-    if fusion == "rrf":
-        st.slider("RRF K", 1, 200, key=state.RRF_K, persist_state="session")
-    st.slider("Depth", 5, state.DEEP, key=state.DEPTH, help="Candidates that each leg brings.", persist_state="session")
-    name, k = st.columns([1, 1.6])
-    name.selectbox("Measure", SWEPT, key=state.NAME, persist_state="session")
+    fused = {name: record for name, record in FUSIONS.items() if record.several}
+    fusion = fused[
+        str(
+            st.selectbox(
+                "Fusion",
+                list(fused),
+                format_func=lambda name: fused[name].title,
+                key=state.FUSION,
+                help="\n".join(f"- **{record.title}**: {record.about}" for record in fused.values()),
+                persist_state="session",
+            )
+        )
+    ]
+    if not fusion.normalisation:
+        options = [name for name in NORMALISATIONS if name != "none"]
+        title = lambda name: NORMALISATIONS[name].title
+        st.selectbox("Normalisation", options, format_func=title, key=state.NORMALISATION, persist_state="session")
+    for name in fusion.parameters:
+        _slider(name, state.knob(name))
+    _slider("depth", state.DEPTH, low=5, high=state.DEEP)
+    measure, k = st.columns([1, 1.6])
+    measure.selectbox("Measure", SWEPT, key=state.NAME, persist_state="session")
     k.slider("k", 1, 20, key=state.K, help="How many places count.", persist_state="session")
     st.toggle("Rerank below tau", key=state.RERANK, persist_state="session")
     if st.session_state.get(state.RERANK):
-        st.slider(
-            "Tau", 0.0, 1.0, step=0.01, key=state.TAU, help="Questions whose best score is below tau are reranked.", persist_state="session"
-        )  # fmt: skip
+        _slider("tau", state.TAU)
+
+
+def _slider(name: str, key: str, low: float | None = None, high: float | None = None) -> None:
+    """The slider of a parameter, as its record describes it."""
+    knob = PARAMETERS[name]
+    kind = int if knob.whole else float
+    bounds = kind(knob.low if low is None else low), kind(knob.top if high is None else high)
+    st.slider(knob.title, *bounds, step=kind(knob.step), key=key, help=knob.about, persist_state="session")
 
 
 def _answers(frame: Frame) -> None:

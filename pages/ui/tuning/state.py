@@ -8,7 +8,9 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.evaluation.sweep import SWEPT
+from core.parameter import Parameter
 from core.retrieval import config as configs
+from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import AlphaCurve, Laid, position
 from core.types import SearchConfig
@@ -16,8 +18,19 @@ from pages.ui import empty, flash
 from pages.ui.workspace import alpha_curve, app, generation, laid
 
 DEEP = 50  # candidates per leg that sliders can reach
-ALPHA, TAU, FUSION, NORMALISATION = "tune_alpha", "tune_tau", "tune_fusion", "tune_normalisation"
-RRF_K, DEPTH, K, NAME, RERANK = "tune_rrf_k", "tune_depth", "tune_k", "tune_measure", "tune_rerank"
+FUSION, NORMALISATION, K, NAME, RERANK = "tune_fusion", "tune_normalisation", "tune_k", "tune_measure", "tune_rerank"
+
+
+def knob(parameter: str) -> str:
+    """The key of a parameter's slider.
+
+    >>> knob("alpha")
+    'tune_alpha'
+    """
+    return f"tune_{parameter}"
+
+
+ALPHA, TAU, DEPTH = knob("alpha"), knob("tau"), knob("depth")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +78,8 @@ def start() -> None:
     first = {
         FUSION: now.fusion if now.fusion != "single" else "convex",
         NORMALISATION: now.normalisation if now.normalisation != "none" else "minmax",
-        ALPHA: float(now.alpha),
-        RRF_K: min(200, now.rrf_k),
+        **{knob(name): _within(parameter, getattr(now, name)) for name, parameter in PARAMETERS.items()},
         DEPTH: min(DEEP, now.depth),
-        TAU: min(1.0, now.tau),
         RERANK: now.rerank == "conditional",
         K: 10,
         NAME: SWEPT[0],
@@ -79,15 +90,15 @@ def start() -> None:
 
 def here() -> SearchConfig:
     """Where the sliders stand, without reranking."""
-    get = st.session_state.get
-    return position(
-        str(get(FUSION)),
-        str(get(NORMALISATION)),
-        float(get(ALPHA, 0.5)),
-        int(get(RRF_K, 60)),
-        int(get(DEPTH, 30)),
-        app().platform.settings.production().config.k,
-    )
+    get, production = st.session_state.get, app().platform.settings.production().config
+    base = replace(production, depth=int(get(DEPTH, production.depth)))
+    knobs = {name: get(knob(name), getattr(base, name)) for name in PARAMETERS}
+    return position(base, str(get(FUSION)), str(get(NORMALISATION)), **knobs)
+
+
+def _within(parameter: Parameter, value: float) -> float:
+    """A value that its slider can show."""
+    return min(parameter.top, max(parameter.low, value))
 
 
 def wanted() -> SearchConfig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.chunking import CHUNKERS, chunker, parameters
+from core.chunking import CHUNKERS, chunker, known
 from core.chunking.tools import Tools
 from core.curation.duplicates import CHOICES
 from core.curation.uploads import UploadItem, document_of
@@ -136,13 +136,13 @@ def chunks(item: UploadItem, n: int) -> None:
     names = list(CHUNKERS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Chunker", names, names.index(production.chunker.name), key="upload_chunker", width=190)
-        defaults = {**parameters(name), **(production.chunker.params if name == production.chunker.name else {})}
+        defaults = {**known(name).defaults, **(production.chunker.params if name == production.chunker.name else {})}
         params = {
             key: int(st.number_input(key.replace("_", " "), 0, 5000, value, key=f"upload_{name}_{key}", width=140))
             for key, value in defaults.items()
         }
     try:
-        embedder = app().models.registry.embedder(production.embedder)
+        embedder = app().models.registry.of(production)
         tools = Tools(embedder.tokens, embedder.documents)
         made = chunker(ChunkerSpec(name, params), tools, production.context)(document)
     except ConcordError as error:

@@ -8,15 +8,17 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from core.errors import ConcordError
 from core.evaluation import charts, moves
 from core.evaluation.comparisons import compare
 from core.evaluation.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs import Run
 from core.ports import Progress
 from core.retrieval import config as configs
+from core.retrieval.alpha import ALPHAS
+from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
 from core.services.evaluation.runs import RunPlan
+from core.types import SearchConfig
 
 TITLE = "Cascade ablation"
 ABOUT = "Dense search alone, then one stage more at a time."
@@ -32,36 +34,45 @@ STAGES: Mapping[str, Mapping[str, Any]] = {
     "tri-modal, static weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"]},
     "tri-modal, dynamic weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"], "alpha_from": "llm"},
     "bi-modal + cross-encoder": {"base": "convex-0.5+rerank"},
-    "bi-modal + cross-encoder + LLM": {"base": "convex-0.5+rerank", "rerankers": ["cross-encoder", "llm"]},
+    "bi-modal + cross-encoder + LLM": {"base": "convex-0.5+cascade"},
 }
 
 
 def run(bench: Workbench, progress: Progress) -> Report:
-    """Run the stages that this version and its models can do; the others are named."""
+    """Run the stages; those that ask a language model are named and left out where none is configured."""
     profile = bench.runs.team_settings.production().profile
     plans, names, skipped = [], [], []
-    for name, raw in STAGES.items():
-        try:
-            if "LLM" in name or raw.get("alpha_from") == "llm":
-                bench.models.llm()
-            plans.append(RunPlan(profile, replace(configs.parse(json.dumps(raw)), depth=DEPTH)))
-            names.append(name)
-        except ConcordError as error:
-            skipped.append(f"{name} was left out: {error}")
+    for name, config in stages().items():
+        if _asks_llm(config) and bench.llm() is None:
+            skipped.append(f"{name} was left out: no language model is configured.")
+            continue
+        plans.append(RunPlan(profile, config))
+        names.append(name)
     runs = bench.evaluate(plans, progress)
     pairs = list(pairwise(zip(names, runs, strict=True)))
-    stages = list(dict.fromkeys(stage for one in runs for stage in one.times if stage != "total"))
-    spent = {stage: [one.times.get(stage, {}).get("p50", 0.0) for one in runs] for stage in stages}
+    timed = list(dict.fromkeys(stage for one in runs for stage in one.times if stage != "total"))
+    spent = {stage: [one.times.get(stage, {}).get("p50", 0.0) for one in runs] for stage in timed}
     parts = [
         Text("What it says", (*(_says(before, after) for before, after in pairs), *skipped)),
         *standings(runs, COLUMNS, MEASURE, {run.id: name for name, run in zip(names, runs, strict=True)}),
         Chart("Stage by stage", charts.bars(names, {m: [one.figures.get(m, 0.0) for one in runs] for m in COLUMNS if m in runs[0].figures}, "measure")),
         Chart("Where the time goes", charts.bars(names, spent, "p50, ms", stacked=True)),
-        ReportTable("Latency per stage, p50 ms", ("Configuration", *stages, "total"), tuple(_times(n, r, stages) for n, r in zip(names, runs, strict=True))),
+        ReportTable("Latency per stage, p50 ms", ("Configuration", *timed, "total"), tuple(_times(n, r, timed) for n, r in zip(names, runs, strict=True))),
         ReportTable("What each step moved", ("From", "To", "swaps in the top 10", "another first document", "made worse", "made better"), tuple(_moved(a, b) for a, b in pairs)),
         ReportTable("Questions that the last step made worse", ("Question", "nDCG@10 lost", "words", "digits"), _degraded(runs[-2:])),
     ]  # fmt: skip
     return bench.report("cascade", TITLE, ABOUT, runs, parts, {**figures(runs), "stages": names, "skipped": skipped})
+
+
+def stages() -> dict[str, SearchConfig]:
+    """The stages, each at least as deep as production looks."""
+    configured = {name: configs.parse(json.dumps(raw)) for name, raw in STAGES.items()}
+    return {name: replace(config, depth=max(DEPTH, config.depth)) for name, config in configured.items()}
+
+
+def _asks_llm(config: SearchConfig) -> bool:
+    reranker = RERANKERS[config.reranker].asks if config.rerank != "off" else ()
+    return "llm" in (*reranker, *ALPHAS[config.alpha_from].asks)
 
 
 def _says(before: tuple[str, Run], after: tuple[str, Run]) -> str:

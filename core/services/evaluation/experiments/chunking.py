@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.chunking import CHUNKERS, SETTINGS
+from core.chunking import CHUNKERS
 from core.errors import ConcordError
 from core.evaluation import charts
 from core.evaluation.report import Chart, Report, ReportTable, Text
@@ -22,16 +22,16 @@ ABOUT = (
     "The same questions on the same documents, cut in different ways and searched with the production configuration."
 )
 COLUMNS = ("nDCG@10", "T1EM", "T5EM", "T1C", "BC", "T1O")
-AGENTIC = ("agentic-1", "agentic-2")
+AGENTIC = {"agentic-1": "structural", "agentic-2": "contextual"}  # segments by a model, then also contexts by it
 SIX = 6
 
 
 def profiles_of(base: Profile) -> Iterator[Profile]:
     """The production profile, then it with each setting of each deterministic chunker."""
     yield base
-    for name, settings in SETTINGS.items():
-        for params in settings[-SIX:]:
-            yield _with(base, name, Frozen(params))
+    for chunker in CHUNKERS.values():
+        for params in chunker.settings[-SIX:]:
+            yield _with(base, chunker.name, Frozen(params))
 
 
 def _with(base: Profile, chunker: str, params: Frozen) -> Profile:
@@ -43,12 +43,11 @@ def run(bench: Workbench, progress: Progress) -> Report:
     """Build every profile, search with the production configuration, and weigh quality against time."""
     production = bench.runs.team_settings.production()
     wanted, skipped = list(profiles_of(production.profile)), []
-    for name in AGENTIC:
-        if name not in CHUNKERS or bench.llm() is None:
-            why = "this version has no such chunker" if name not in CHUNKERS else "no language model is configured"
-            skipped.append(f"{name} was left out: {why}.")
+    for name, context in AGENTIC.items():
+        if bench.llm() is None:
+            skipped.append(f"{name} was left out: no language model is configured.")
         else:
-            wanted.append(_with(production.profile, name, Frozen()))
+            wanted.append(replace(_with(production.profile, "agentic", Frozen()), name=f"try-{name}", context=context))
     built: list[tuple[Profile, Built]] = []
     for profile in wanted:
         try:
@@ -57,7 +56,7 @@ def run(bench: Workbench, progress: Progress) -> Report:
             skipped.append(f"{profile.name} was left out: {error}")
     config = replace(production.config, depth=max(DEPTH, production.config.depth), rerank="off")
     runs = bench.evaluate([RunPlan(profile, config) for profile, _ in built], progress)
-    seconds = [_seconds(bench, profile) for profile, _ in built]
+    ingestion = [_ingestion_ms(bench, profile) for profile, _ in built]
     names = [profile.name.removeprefix("try-") for profile, _ in built]
     parts = [
         Text("What it says", (_best(runs), *skipped)),
@@ -65,21 +64,21 @@ def run(bench: Workbench, progress: Progress) -> Report:
         ReportTable(
             "What it takes",
             ("Profile", "chunks", "ingestion ms per document", "dollars per document", "p50 ms per query", "p95"),
-            tuple(_cost_row(bench, *row) for row in zip(built, runs, seconds, strict=True)),
+            tuple(_cost_row(bench, *row) for row in zip(built, runs, ingestion, strict=True)),
             "Ingestion is reading, cutting and writing as measured when the index was built; vectors that were known "
             "cost nothing. Local models cost no money.",
         ),
         Chart(
             "Quality against ingestion time",
             charts.dots(
-                names, seconds, [run.figures["nDCG@10"] for run in runs], "ingestion, ms per document", "nDCG@10"
+                names, ingestion, [run.figures["nDCG@10"] for run in runs], "ingestion, ms per document", "nDCG@10"
             ),
         ),
     ]
     return bench.report("chunking", TITLE, ABOUT, runs, parts, {**figures(runs), "skipped": skipped})
 
 
-def _seconds(bench: Workbench, profile: Profile) -> float:
+def _ingestion_ms(bench: Workbench, profile: Profile) -> float:
     """Milliseconds per document of the build that made the serving generation."""
     made = bench.runs.searcher.generations.open(profile).generation
     return 1000.0 * made.seconds / max(1, made.documents)
@@ -91,7 +90,7 @@ def _cost_row(bench: Workbench, built: tuple[Profile, Built], run: Run, ms: floa
         built[0].name,
         str(built[1].generation.chunks),
         f"{ms:.1f}",
-        "0.0000",
+        f"{built[1].cost / max(1, built[1].generation.documents):.4f}",
         f"{times['p50']:.2f}",
         f"{times['p95']:.2f}",
     )

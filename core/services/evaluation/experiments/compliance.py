@@ -8,7 +8,7 @@ from core.evaluation.comparisons import leaderboard
 from core.evaluation.querysets import QuerySet, by_category
 from core.evaluation.report import Report, Text
 from core.ports import Progress
-from core.retrieval import config as configs
+from core.retrieval.presets import fifteen
 from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
 from core.services.evaluation.runs import RunPlan
 from core.types import SearchConfig
@@ -21,28 +21,10 @@ FLATTERY = (
 )
 COLUMNS = ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "P@5")
 
-CONFIGURATIONS: tuple[str, ...] = (
-    "bm25",
-    "dense",
-    "rrf-20",
-    "rrf-60",
-    "rrf-100",
-    '{"base": "rrf-60", "weights": {"dense": 2, "bm25": 1}}',
-    '{"base": "rrf-60", "weights": {"dense": 1, "bm25": 2}}',
-    "convex-0.3",
-    "convex-0.5",
-    "convex-0.7",
-    "rsf",
-    "dbsn",
-    "combmnz",
-    "tm2c2-0.3",
-    "combsum",
-)
-
 
 def configurations(depth: int = DEPTH) -> list[SearchConfig]:
     """The fifteen, all as deep as production looks."""
-    return [replace(configs.parse(text), depth=depth) for text in CONFIGURATIONS]
+    return [replace(config, depth=depth) for config in fifteen().values()]
 
 
 def run(bench: Workbench, progress: Progress) -> Report:

@@ -15,8 +15,8 @@ from core.evaluation.scoring import Gold, score
 from core.ports import Progress
 from core.profiles import check
 from core.retrieval import config as configs
-from core.retrieval.combining import votes
-from core.retrieval.fusion import rank
+from core.retrieval.legs.embedders import votes
+from core.retrieval.ranking import rank
 from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.experiments.workbench import Workbench, figures, standings
 from core.services.evaluation.runs import RunPlan
@@ -126,7 +126,7 @@ def _paired(
 def _documents(bench: Workbench, profile: Profile) -> Callable[[str], Scores]:
     """Dense scores of documents under a profile, in the numbers of documents that all profiles share."""
     index = bench.runs.searcher.generations.open(profile)
-    legs = CandidateCache(bench.runs.searcher, bench.runs.database, index, ("dense",), 100)
+    legs = CandidateCache(bench.runs.searcher, bench.runs.database, index, replace(configs.parse("dense"), depth=100))
 
     def scores(query: str) -> Scores:
         found: dict[int, float] = {}

@@ -10,31 +10,33 @@ from core.types import Hit, SearchConfig
 MAX_DEPTH = 1000
 
 
-def families(
-    explain: Explainer, order: Sequence[int], config: SearchConfig, further: Callable[[int], Explainer]
+def collect(
+    explain: Explainer, order: Sequence[int], config: SearchConfig, deeper: Callable[[int], Explainer]
 ) -> tuple[tuple[Hit, ...], str]:
     """Children become their parents, each where its best child stands; the note says how many there were.
 
-    Too few parents are filled up from `further` candidates, which follow in their fused order.
+    Too few parents are filled up from `deeper` candidates, which follow in their fused order.
     """
-    found: dict[tuple[int, int, int], tuple[Explainer, int]] = {}
-    _adopt(found, explain, order)
-    first, depth, known = len(found), config.depth, -1
+    parents: dict[tuple[int, int, int], tuple[Explainer, int]] = {}
+    _adopt(parents, explain, order)
+    first, depth, known = len(parents), config.depth, -1
     children = len(order)
-    while len(found) < config.k and depth < MAX_DEPTH and known != children:
+    while len(parents) < config.k and depth < MAX_DEPTH and known != children:
         depth, known = min(MAX_DEPTH, 4 * depth), children
-        deeper = further(depth)
-        children = len(deeper.fused.ranking)
-        _adopt(found, deeper, list(deeper.fused.ranking))
-    hits = tuple(one.parent(n, chunk) for n, (one, chunk) in enumerate(list(found.values())[: config.k], 1))
+        more = deeper(depth)
+        children = len(more.fused.ranking)
+        _adopt(parents, more, list(more.fused.ranking))
+    hits = tuple(own.parent(n, chunk) for n, (own, chunk) in enumerate(list(parents.values())[: config.k], 1))
     note = f"{min(first, config.k)} parents of {len(order)} children"
     if len(hits) > first:
         note += f"; filled up with {len(hits) - first} from the first {depth} of each leg"
     return hits, note if len(hits) == config.k else f"{note}; there are no more"
 
 
-def _adopt(found: dict[tuple[int, int, int], tuple[Explainer, int]], explain: Explainer, order: Sequence[int]) -> None:
+def _adopt(
+    parents: dict[tuple[int, int, int], tuple[Explainer, int]], explain: Explainer, order: Sequence[int]
+) -> None:
     """Note each parent once, with the first child that leads to it; a chunk without a parent stands for itself."""
     for chunk in order:
         passage = explain.index.passage(chunk)
-        found.setdefault((passage.document, *(passage.parent or (passage.start, passage.end))), (explain, chunk))
+        parents.setdefault((passage.document, *(passage.parent or (passage.start, passage.end))), (explain, chunk))

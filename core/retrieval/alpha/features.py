@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 
-from core.retrieval.fusion import theoretical
+from core.retrieval.normalisations.tm2c2 import theoretical
 
 TOP = 10
 

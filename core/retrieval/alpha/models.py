@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core import strict
 from core.errors import ConcordError, Corrupt, Refused
-from core.retrieval.features import DISTRIBUTION, QUERY, SCORES, Seen
+from core.retrieval.alpha.features import DISTRIBUTION, QUERY, SCORES, Seen
 from core.types import NOTHING, SearchConfig
 
 if TYPE_CHECKING:

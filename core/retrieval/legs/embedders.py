@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.ports import Index, Leg, Ranking
-from core.retrieval.fusion import rank
+from core.ports import Embedder, Index, Leg, Progress, Ranking, no_progress
+from core.retrieval.ranking import rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,9 +51,11 @@ def apart(parts: Sequence[np.ndarray]) -> np.ndarray:
     return rows
 
 
-def dense_leg(index: Index, vector: np.ndarray) -> Leg:
+def dense_leg(index: Index, vector: np.ndarray, engine: str = "") -> Leg:
     """The vector leg of an index: for one vector its cosine, for several rows the vote of their rankings."""
-    return index.dense(vector) if vector.ndim == 1 else Vote(tuple(index.dense(row) for row in vector))
+    if vector.ndim == 1:
+        return index.dense(vector, engine)
+    return Vote(tuple(index.dense(row, engine) for row in vector))
 
 
 def votes(rankings: Iterable[Iterable[int]], k: int = K) -> dict[int, float]:
@@ -89,3 +91,30 @@ class Vote:
     def score(self, chunks: Sequence[int]) -> list[float]:
         """What the parts gave to given chunks."""
         return [self._votes.get(chunk, 0.0) for chunk in chunks]
+
+
+class CombinedEmbedder:
+    """Several embedders as one: vectors side by side. Chunks are measured with the first one's tokens."""
+
+    def __init__(self, parts: Sequence[Embedder]) -> None:
+        self.parts = tuple(parts)
+        self.name = "+".join(part.name for part in parts)
+        self.dimension = sum(part.dimension for part in parts)
+        self.limit = min(part.limit for part in parts)
+
+    def tokens(self, text: str) -> Sequence[tuple[int, int]]:
+        """Where the first model's tokens lie."""
+        return self.parts[0].tokens(text)
+
+    def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
+        """One row per text."""
+        return concatenation([part.documents(texts, progress) for part in self.parts])
+
+    def query(self, text: str) -> np.ndarray:
+        """The vector of a question: each model's own, side by side."""
+        return concatenation([part.query(text) for part in self.parts])
+
+
+def combined(embedders: Sequence[Embedder]) -> Embedder:
+    """One embedder as it is, several as one."""
+    return embedders[0] if len(embedders) == 1 else CombinedEmbedder(embedders)

@@ -14,7 +14,7 @@ from core.errors import ConcordError
 from core.llm.bill import Bill
 from core.llm.prompt import RULE, cut, quoted
 from core.ports import Llm
-from core.retrieval.permutation import permutation
+from core.retrieval.rerankers.permutation import permutation
 
 PASSAGE = 2000  # characters of a passage that the model sees
 MAX_TOKENS = 1000
@@ -32,6 +32,10 @@ Rankings like yours failed in these ways before; avoid them:
 - A passage was ranked by what it says about itself. Only what it says about the query counts."""
 
 SYSTEMS: Mapping[str, str] = {"one-shot": _TASK, "meta": _TASK + _LESSONS}
+PROMPTS: Mapping[str, str] = {
+    "one-shot": "The task with one example.",
+    "meta": "The task with one example and what went wrong in earlier rankings.",
+}
 
 _EXAMPLE = "\n".join(
     (

@@ -8,8 +8,8 @@ from math import exp, fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Corrupt, Refused, Unavailable
-from core.retrieval.alpha import INPUTS, AlphaModel, Predict, clipped
-from core.retrieval.features import QUERY, Seen, distribution_features, query_features, score_features
+from core.retrieval.alpha.features import QUERY, Seen, distribution_features, query_features, score_features
+from core.retrieval.alpha.models import INPUTS, AlphaModel, Predict, clipped
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,32 @@
+"""`learned`: a trained model predicts alpha for each query."""
+
+from __future__ import annotations
+
+from core.errors import Unavailable
+from core.retrieval.alpha.features import Seen
+from core.retrieval.alpha.models import check_purpose
+from core.retrieval.methods import AlphaSource, LegWeights, Weighers
+from core.types import SearchConfig
+
+
+def weigh(seen: Seen, config: SearchConfig, ask: Weighers) -> LegWeights:
+    """Weights from the alpha that the configured model predicts."""
+    if ask.models is None:
+        raise Unavailable("no alpha models are kept here.")
+    if not seen.dense and not seen.bm25:
+        raise Unavailable("no leg found anything to predict from.")
+    model = ask.models.model(config.alpha_model)
+    check_purpose(model, config, ask.profile)
+    alpha = ask.models.predictor(config.alpha_model)(seen, ask.embed)
+    weights = {leg: alpha if leg == "dense" else 1.0 - alpha for leg in config.legs}
+    return LegWeights(weights, f"alpha {alpha:.2f} from {model.name}")
+
+
+LEARNED = AlphaSource(
+    name="learned",
+    title="Learned",
+    about="A model trained on a judged query set predicts alpha for each query.",
+    source="the thesis, 3.3.3",
+    weigh=weigh,
+    two_sided=True,
+)

@@ -1,0 +1,44 @@
+"""`rules`: exact words count more where the query is about money or holds a number."""
+
+from __future__ import annotations
+
+import re
+
+from core.retrieval.alpha.features import Seen
+from core.retrieval.alpha.sides import listed, shared
+from core.retrieval.methods import AlphaSource, LegWeights, Weighers
+from core.types import SearchConfig
+
+NUMERIC = (0.30, 0.55, 0.15)  # dense, sparse, graph: exact terms decide
+OTHER = (0.55, 0.30, 0.15)
+
+_NUMERIC = re.compile(
+    r"\d|[$€£%§]|\b(?:accounts?|apr|apy|assets?|balances?|banks?|bonds?|budgets?|cash|credit|currency|debit|debts?|"
+    r"deposits?|dividends?|dollars?|equity|fees?|finance|financial|funds?|interest|invest\w*|invoices?|ira|loans?|"
+    r"mortgages?|pay|payments?|payroll|prices?|profits?|revenues?|salary|shares?|stocks?|tax|taxes|wires?)\b",
+    re.IGNORECASE,
+)
+
+
+def rule(query: str) -> tuple[float, float, float]:
+    """Dense, sparse and graph: exact words count more where the query is about money or holds a number.
+
+    >>> rule("wire fee over $10,000"), rule("why do reviews matter")
+    ((0.3, 0.55, 0.15), (0.55, 0.3, 0.15))
+    """
+    return NUMERIC if _NUMERIC.search(query) else OTHER
+
+
+def weigh(seen: Seen, config: SearchConfig, ask: Weighers) -> LegWeights:
+    """Weights by rule."""
+    weights = shared(rule(seen.query), config.legs)
+    return LegWeights(weights, f"{listed(weights)} by rule")
+
+
+RULES = AlphaSource(
+    name="rules",
+    title="By rule",
+    about="Exact words count more where the query is about money or holds a number.",
+    source="the cascade study, stage 1",
+    weigh=weigh,
+)

@@ -1,0 +1,119 @@
+"""What one query found, kept in memory, so that moving a slider or adding a column costs arithmetic only.
+
+Cached legs, passages and rerankers answer exactly as what they stand for: the one pipeline runs on them unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from core.ports import Index, Leg, Ranking, Reranker
+from core.retrieval.legs import LEGS
+from core.retrieval.methods import Asked
+from core.retrieval.pipeline import open_leg
+
+if TYPE_CHECKING:
+    import numpy as np
+
+AHEAD = 100  # candidates per leg that are fetched at once, so that the depth slider has something to move over
+
+
+class QueryCache:
+    """Legs that are searched once, at the greatest depth so far, and rerankers that read each passage once."""
+
+    def __init__(self, ahead: int = AHEAD) -> None:
+        self.ahead = ahead
+        self._legs: dict[tuple[Any, ...], CachedLeg] = {}
+        self._rerankers: dict[str, CachedReranker] = {}
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def vector(self, text: str, embed: Callable[[str], np.ndarray]) -> np.ndarray:
+        """The vector of a query, made once."""
+        if text not in self._vectors:
+            self._vectors[text] = embed(text)
+        return self._vectors[text]
+
+    def open_leg(self, name: str, asked: Asked, index: Index) -> Leg:
+        """The leg from memory. One that tells its path is opened anew: the path depends on the filters."""
+        key = (name, asked.query, asked.engine, asked.vector().tobytes() if LEGS[name].embeds else b"")
+        if key not in self._legs:
+            leg = open_leg(name, asked, index)
+            if hasattr(leg, "path"):
+                return leg
+            self._legs[key] = CachedLeg(leg, self.ahead)
+        return self._legs[key]
+
+    def reranker(self, name: str, load: Callable[[], Reranker]) -> Reranker:
+        """A reranker that reads each passage once."""
+        if name not in self._rerankers:
+            self._rerankers[name] = CachedReranker(load())
+        return self._rerankers[name]
+
+    @property
+    def searches(self) -> int:
+        """How often a leg was really searched."""
+        return sum(leg.searches for leg in self._legs.values())
+
+
+class CachedLeg:
+    """A leg that is asked once for much, and hands out the beginning of what it found."""
+
+    def __init__(self, leg: Leg, ahead: int) -> None:
+        self._leg, self._ahead, self.floor, self.searches = leg, ahead, leg.floor, 0
+        self._rankings: dict[bytes | None, tuple[int, Ranking]] = {}
+        self._scores: dict[int, float] = {}
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """The best `depth` chunks."""
+        key = None if allowed is None else allowed.tobytes()
+        reached, ranking = self._rankings.get(key, (0, {}))
+        if reached < depth:
+            reached = max(depth, self._ahead)
+            ranking = self._leg.search(reached, allowed)
+            self._rankings[key], self.searches = (reached, ranking), self.searches + 1
+        return dict(islice(ranking.items(), depth))
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """The exact score of given chunks."""
+        new = [chunk for chunk in chunks if chunk not in self._scores]
+        if new:
+            self._scores.update(zip(new, self._leg.score(new), strict=True))
+        return [self._scores[chunk] for chunk in chunks]
+
+
+class CachedReranker:
+    """A reranker that judges each passage by itself, once."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker, self.name = reranker, reranker.name
+        self._scores: dict[tuple[str, str], float] = {}
+        self._cuts: dict[tuple[str, str], int] = {}
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the query."""
+        new = [text for text in dict.fromkeys(texts) if (query, text) not in self._scores]
+        if new:
+            scores = self._reranker.scores(query, new)
+            self._scores.update({(query, text): score for text, score in zip(new, scores, strict=True)})
+        return [self._scores[query, text] for text in texts]
+
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        """How many of the texts are longer than the reranker reads."""
+        for text in texts:
+            if (query, text) not in self._cuts:
+                self._cuts[query, text] = self._reranker.cuts(query, [text])
+        return sum(self._cuts[query, text] for text in texts)
+
+
+class CachedIndex:
+    """An open generation whose passages are looked up once, however many columns show them."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self.passage, self.excerpt = cache(index.passage), cache(index.excerpt)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)

@@ -1,0 +1,31 @@
+"""Legs weighed by their share of the total weight: what several fusions are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.retrieval.methods import ScaledLegs
+from core.types import SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def shares(legs: ScaledLegs, weights: Sequence[float], config: SearchConfig) -> np.ndarray:
+    """Each leg's share of the weight times its normalised score; what a leg says nothing about counts as 0."""
+    weighed: np.ndarray = legs.scores * per_leg(weights, legs.scores.ndim, sum(weights) or 1.0)
+    return weighed
+
+
+def per_leg(weights: Sequence[float], dimensions: int, total: float = 1.0) -> np.ndarray:
+    """One weight per leg, shaped so that it multiplies arrays whose first axis is the legs."""
+    import numpy as np
+
+    column: np.ndarray = np.array([weight / total for weight in weights]).reshape(-1, *[1] * (dimensions - 1))
+    return column
+
+
+def at_most_one(weights: Sequence[float], config: SearchConfig) -> float:
+    """Weighted means of scores in 0..1 reach at most 1."""
+    return 1.0

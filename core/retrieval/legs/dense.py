@@ -1,0 +1,25 @@
+"""`dense`: meaning, as the cosine of vectors."""
+
+from __future__ import annotations
+
+from core.ports import Index, Leg
+from core.retrieval.legs.embedders import dense_leg
+from core.retrieval.methods import Asked, LegKind
+
+
+def open_leg(asked: Asked, index: Index) -> Leg:
+    """Cosine with the query's vector, or by another engine."""
+    return dense_leg(index, asked.vector(), asked.engine)
+
+
+DENSE = LegKind(
+    name="dense",
+    title="Meaning (vectors)",
+    about="Passages whose vectors lie near the question's, also in other words.",
+    source="Karpukhin et al. 2020",
+    side="dense",
+    colour="#0072B2",
+    open=open_leg,
+    embeds=True,
+    engines=("lancedb",),
+)

@@ -1,0 +1,24 @@
+"""`graph`: passages that the entities of the query lead to, ordered by meaning."""
+
+from __future__ import annotations
+
+from core.ports import Index, Leg
+from core.retrieval.legs.walks import LocalLeg
+from core.retrieval.methods import Asked, LegKind
+
+
+def open_leg(asked: Asked, index: Index) -> Leg:
+    """Local search along relations."""
+    return LocalLeg(index.graph(), asked.leg("dense"), asked.query)
+
+
+GRAPH = LegKind(
+    name="graph",
+    title="Graph",
+    about="Passages within two relations of the entities that the question names, ordered by meaning.",
+    source="the thesis, 3.2.2",
+    side="graph",
+    colour="#009E73",
+    open=open_leg,
+    embeds=True,
+)

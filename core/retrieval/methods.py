@@ -1,0 +1,187 @@
+"""One record per method: what it is called, what it computes, which knobs it has, and how people see it.
+
+Pages, help texts, `docs/methods.md` and the laws in `tests/test_methods.py` read the records. To add a method, write
+one file with its record and add one line to the dict of its package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.ports import Index, Leg, Llm, Ranking, Reranker
+from core.types import NOTHING, SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.retrieval.alpha.features import Seen
+    from core.retrieval.alpha.models import AlphaModels
+
+Mask = Any  # a boolean array over the scores, or True
+Floor = Any  # an array that broadcasts over the scores, or a number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledLegs:
+    """What fusion gets: legs in the order of their names, candidates in the order of chunk numbers.
+
+    Arrays are legs x candidates for one query, legs x questions x candidates for a whole query set.
+    """
+
+    names: tuple[str, ...]
+    raw: np.ndarray  # each leg's own scores
+    scores: np.ndarray  # normalised; 0 where the leg says nothing
+    here: np.ndarray  # where it says something
+    places: np.ndarray  # the rank in the leg's own ranking; 0 where it did not retrieve
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """Scores of legs to one scale. `scale` gets scores, a mask of what counts, and the lowest possible score."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    scale: Callable[[np.ndarray, Mask, Floor], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a configuration is named: `stem`, or `stem-<number>` where the number sets a parameter."""
+
+    stem: str
+    config: SearchConfig
+    number: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """What help texts show."""
+        return f"{self.stem}-<{self.number.removeprefix('rrf_')}>" if self.number else self.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """Scaled legs to one score per candidate: the sum of what each leg gave, its `parts`.
+
+    `ceiling` is the highest score that the weights allow, so that tau means the same for every fusion; None where
+    there is no such thing. `normalisation` is the one it is defined with, "" where any will do.
+    """
+
+    name: str
+    title: str
+    about: str
+    source: str
+    parts: Callable[[ScaledLegs, Sequence[float], SearchConfig], np.ndarray]
+    ceiling: Callable[[Sequence[float], SearchConfig], float] | None
+    weighs: bool = False
+    normalisation: str = ""
+    parameters: tuple[str, ...] = ()
+    spellings: tuple[Spelling, ...] = ()
+    several: bool = True  # whether it takes more than one leg
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query as the legs see it. The vector is made when the first leg asks for it."""
+
+    query: str
+    vector: Callable[[], np.ndarray]
+    leg: Callable[[str], Leg]  # another leg of the same query
+    engine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LegKind:
+    """One way to retrieve. `side` is what weights per query speak of; `engines` can answer in place of the default."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    side: str  # dense, sparse or graph
+    colour: str
+    open: Callable[[Asked, Index], Leg]
+    embeds: bool = False
+    engines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a reranker may use. Models are asked for when they are needed, and may turn out to be missing."""
+
+    query: str
+    ranking: Ranking
+    config: SearchConfig
+    text: Callable[[int], str]
+    neighbours: Callable[[int], Sequence[int]]
+    reranker: Callable[[], Reranker]
+    llm: Callable[[], Llm]
+
+    def head(self) -> list[int]:
+        """The chunks that are reranked."""
+        return list(self.ranking)[: self.config.rerank_depth]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A new order with its scores, best first; empty when the given order stands. `scored` is the model's own view."""
+
+    scores: Mapping[int, float] = field(default_factory=dict)
+    scored: Mapping[int, float] = field(default_factory=dict)
+    note: str = ""
+    warnings: tuple[str, ...] = ()
+    cost: float = 0.0
+
+    def order(self, ranking: Ranking) -> list[int]:
+        """Everything in its final order: what was not reranked follows as it was."""
+        return [*self.scores, *(chunk for chunk in ranking if chunk not in self.scores)]
+
+
+@dataclass(frozen=True, slots=True)
+class RerankMethod:
+    """A way to rerank. `asks` names the kinds of models it needs; `suffix` is how a configuration's name says it."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    run: Callable[[Task], Outcome]
+    asks: tuple[str, ...]
+    suffix: str
+    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    parameters: tuple[str, ...] = ("rerank_depth", "rerank_blend")
+
+
+@dataclass(frozen=True, slots=True)
+class LegWeights:
+    """The weight of every leg for one query, where it came from, and what went wrong on the way."""
+
+    weights: Mapping[str, float]
+    note: str
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighers:
+    """Who can be asked for weights: trained models, a language model, and an embedder for those that need vectors."""
+
+    models: AlphaModels | None
+    llm: Callable[[], Llm]
+    embed: Callable[[str], np.ndarray]
+    profile: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaSource:
+    """Where alpha comes from. `weigh` is None for the fixed alpha of the configuration."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    weigh: Callable[[Seen, SearchConfig, Weighers], LegWeights] | None
+    asks: tuple[str, ...] = ()
+    two_sided: bool = False  # whether it needs convex fusion of dense and one other leg, and a trained model

@@ -1,0 +1,63 @@
+"""When to rerank, and how much of the fused score stays in the final order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.retrieval.methods import Outcome, Task
+from core.retrieval.normalisations.minmax import minmax
+from core.retrieval.ranking import rank
+from core.retrieval.rerankers import RERANKERS
+from core.retrieval.rerankers.guard import attempt
+from core.retrieval.trace import Trace
+from core.types import SearchConfig
+
+RERANK = {
+    "off": "Never rerank.",
+    "always": "Rerank every query.",
+    "conditional": "Rerank a query when its best fused score is below tau.",
+}
+
+
+def rerank(task: Task, confidence: float, trace: Trace) -> Outcome:
+    """Rerank always, never, or when the best fused score is below tau (thesis, section 3.4.2)."""
+    if task.config.rerank == "off" or not task.ranking:
+        return Outcome()
+    sure = task.config.rerank == "conditional" and confidence >= task.config.tau
+    with trace.stage("rerank") as stage:
+        outcome = Outcome() if sure else blended(attempt(RERANKERS[task.config.reranker].run, task), task)
+        stage.hits, stage.cost = len(outcome.scores), outcome.cost
+        stage.note = "; ".join(filter(None, (_why(task.config, confidence), outcome.note)))
+    trace.warnings += outcome.warnings
+    return outcome
+
+
+def _why(config: SearchConfig, confidence: float) -> str:
+    """The decision with its numbers.
+
+    >>> _why(SearchConfig(rerank="conditional", tau=0.95), 0.71)
+    'reranked because best score 0.71 < tau 0.95'
+    """
+    if config.rerank == "always":
+        return "reranked always"
+    if confidence < config.tau:
+        return f"reranked because best score {confidence:.4g} < tau {config.tau:g}"
+    return f"not reranked because best score {confidence:.4g} >= tau {config.tau:g}"
+
+
+def blended(outcome: Outcome, task: Task) -> Outcome:
+    """The outcome ordered by (1 - blend) x its own score + blend x the fused one, both min-max over what it read."""
+    share = task.config.rerank_blend
+    if not share or not outcome.scores:
+        return outcome
+    own = _scaled(outcome.scores)
+    fused = _scaled({chunk: task.ranking[chunk] for chunk in outcome.scores if chunk in task.ranking})
+    mixed = {chunk: (1.0 - share) * own[chunk] + share * fused.get(chunk, 0.0) for chunk in own}
+    return replace(outcome, scores=rank(mixed), note=f"{outcome.note}; fused score blended in at {share:g}")
+
+
+def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+    import numpy as np
+
+    return dict(zip(scores, minmax(np.array(list(scores.values()))).tolist(), strict=True))

@@ -1,0 +1,31 @@
+"""`slidegar`: listwise windows over the ranking and over neighbours of what ranked high."""
+
+from __future__ import annotations
+
+from core.retrieval.methods import Outcome, RerankMethod, Task
+from core.retrieval.rerankers.listwise import ordered, outcome, ranker_of
+from core.retrieval.rerankers.sliding import slide
+from core.types import Frozen
+
+
+def slidegar(task: Task) -> Outcome:
+    """Reads `rerank_depth` chunks, window by window."""
+    ranker, budget = ranker_of(task), task.config.rerank_depth
+    slid = slide(list(task.ranking), budget, lambda chunks: ordered(ranker, task, chunks), task.neighbours)
+    what = (
+        f"SlideGAR read {len(slid.order)} passages in {slid.windows} windows, {len(slid.joined)} joined as neighbours"
+    )
+    return outcome(ranker, slid.order, what)
+
+
+SLIDEGAR = RerankMethod(
+    name="slidegar",
+    title="SlideGAR",
+    about="A language model orders windows that slide over the ranking and over neighbours of what ranked high.",
+    source="the chatbot study, 4.7",
+    run=slidegar,
+    asks=("llm",),
+    suffix="slidegar",
+    settings=Frozen(depth=50, rerank_depth=50),
+    parameters=("rerank_depth", "rerank_blend", "rerank_prompt"),
+)
