@@ -14,17 +14,16 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """Register `graph` with its commands."""
     graph = add.group_of("graph", "entities of the knowledge base and how they hang together")
     for name, run, metavar, hops, about in (
         ("document", document, "ID_OR_PATH", 1, "what a document names, links to and shares"),
         ("query", query, "QUERY", 2, "where relations lead from what a query names"),
         ("entity", entity, "NAME", 1, "what an entity is related to"),
     ):
-        one = graph(name, run, about)
-        one.add_argument("start", metavar=metavar)
-        one.add_argument("--hops", type=int, default=hops, help=f"how far to go, 0 to 2 (default: {hops})")
-        _shared(one)
+        command = graph(name, run, about)
+        command.add_argument("start", metavar=metavar)
+        command.add_argument("--hops", type=int, default=hops, help=f"how far to go, 0 to 2 (default: {hops})")
+        _shared(command)
     communities_ = graph("communities", communities, "entities that belong together, with summaries")
     communities_.add_argument("--query", default="", help="rank them for a question about the whole")
     _shared(communities_)
@@ -37,36 +36,32 @@ def _shared(command: Any) -> None:
 
 
 def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around a document."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_document(options.start, options.hops, options.limit, options.profile))
 
 
 def query(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around a query."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_query(options.start, options.hops, options.limit, options.profile))
 
 
 def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Around an entity."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_entity(options.start, options.hops, options.limit, options.profile))
 
 
 def communities(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Communities, or the best of them for a question."""
+    """All communities, or the best ones for a question."""
     app = open_app(settings)
     if not options.query:
         return _show(terminal, app.graph.explorer.communities(options.profile, options.limit))
-    found = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
-    lines = [f"{score:.3f}  {one.summary}" for one, score in found]
-    terminal.show(community_json.as_json(found), lines or ["There are no communities."])
+    ranked = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
+    lines = [f"{score:.3f}  {community.summary}" for community, score in ranked]
+    terminal.show(community_json.as_json(ranked), lines or ["There are no communities."])
     return 0
 
 
 def links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Links between documents."""
     return _show(terminal, open_app(settings).graph.explorer.links())
 
 
