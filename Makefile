@@ -31,7 +31,7 @@ setup: $(VENV)/.installed ## install packages and fetch model weights
 run: setup ## set everything up and open the app on http://127.0.0.1:8501
 	@$(PY) -m core init
 	@$(PY) -m core reindex
-	@$(PY) -m streamlit run pages/ui/launcher.py --server.address $(ADDRESS) --server.port $(PORT)
+	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)

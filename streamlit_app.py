@@ -1,27 +1,25 @@
-"""Concord's frame: who am I, navigation by role, run the page. Nothing else."""
+"""Concord. `streamlit run streamlit_app.py` imports this file once to serve the app, then runs it as a script for every session."""
 
 import streamlit as st
 
-from core.access import allowed
-from pages.ui import flash, identity, style
-from pages.ui.components import shortcuts
-from pages.ui.menu import PAGES
+if __name__ == "__main__":  # a session
+    from pages.ui import frame
 
-st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
-style.page_style()
-st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
+    frame.draw()
+else:  # the server
+    from pages.ui import startup
 
-me = identity.me()
-menu = {
-    section: [
-        st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == "home")
-        for name, title, icon, action in pages
-        if allowed(me, action)
-    ]
-    for section, pages in PAGES.items()
-}
-page = st.navigation({section: pages for section, pages in menu.items() if pages}, expanded=True)
-identity.foot()
-shortcuts.mount()
-page.run()
-flash.show()
+    startup.prepare()
+
+    from starlette.middleware import Middleware
+
+    from pages.ui import errors, routes
+    from pages.ui.security import SecurityHeaders
+
+    app = st.App(  # Streamlit looks for this call, in this file, to know that there is a server of our own
+        __file__,
+        routes=routes.ROUTES,
+        middleware=[Middleware(SecurityHeaders)],
+        lifespan=startup.lifespan,
+        on_script_error=errors.show,
+    )

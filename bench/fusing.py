@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import Timing, timed
-from core.retrieval.candidates import Candidates, fuse
+from core.retrieval.candidates import Candidates, fuse, stored
 from core.retrieval.config import parse
 from core.retrieval.ranking import rank
 
@@ -27,7 +27,7 @@ def candidates(exact: bool, seed: int = 42) -> Candidates:
     full = {leg: dict(zip(chunks, scores.tolist(), strict=True)) for leg, scores in given.items()}
     retrieved = {leg: rank({chunk: full[leg][chunk] for chunk in own}) for leg, own in found.items()}
     scores = {leg: {**retrieved[leg], **full[leg]} for leg in full} if exact else retrieved
-    return Candidates(retrieved, scores, {"bm25": 0.0, "dense": -1.0})
+    return stored(retrieved, scores, {"bm25": 0.0, "dense": -1.0})
 
 
 def measure() -> list[tuple[str, str, Timing, Timing]]:

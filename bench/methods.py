@@ -16,6 +16,7 @@ from core.evaluation.calibration import Observed
 from core.evaluation.querysets import QuerySet
 from core.evaluation.runs import Run, times_of
 from core.retrieval import config
+from core.retrieval.legs import LEGS as LEG_KINDS
 from core.services.tuning.sweeps import MEASURE, observed
 from core.types import SearchConfig
 
@@ -32,7 +33,7 @@ TAUS = (0.8, 0.95)  # beside the calibrated one; 0.95 is the thesis's
 KEEP, SKIP = 0.87, 0.2  # of the gain, of the queries: what conditional reranking promises
 STATIC = "potion-base-8m"  # vectors in no time: children are too many for a model on two cores
 CHILDREN = {"name": "hierarchical", "params": {"parent": 500, "child": 100, "overlap": 10}}
-STAGES = ("embed", *config.LEGS, "fuse", "rerank")
+STAGES = ("embed", *LEG_KINDS, "fuse", "rerank")
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ def measure(home: Path) -> dict[str, Any]:
         "-m",
         "streamlit",
         "run",
-        "pages/ui/launcher.py",
+        "streamlit_app.py",
         "--server.port",
         str(port),
         "--server.headless",

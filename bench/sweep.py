@@ -9,7 +9,7 @@ import numpy as np
 from bench.measure import Timing, timed
 from core.evaluation import curves, sweep
 from core.evaluation.statistics import bootstrap
-from core.retrieval.candidates import Candidates
+from core.retrieval.candidates import stored
 from core.retrieval.config import parse
 from core.retrieval.ranking import rank
 from core.services.tuning.sweeps import RESAMPLES
@@ -29,7 +29,7 @@ def synthetic(questions: int = QUESTIONS, depth: int = DEPTH, seed: int = 42) ->
         retrieved = {leg: dict(list(rank(given).items())[:depth]) for leg, given in full.items()}
         union = {chunk for leg in retrieved.values() for chunk in leg}
         kept = {leg: {c: s for c, s in given.items() if c in union} for leg, given in full.items()}
-        found.append(Candidates(retrieved, kept, {"bm25": 0.0, "dense": -1.0}))
+        found.append(stored(retrieved, kept, {"bm25": 0.0, "dense": -1.0}))
         units.append({chunk: chunk // 8 for chunk in union})
         judged = chance.choice(sorted(union), size=2, replace=False) // 8
         gains.append(dict.fromkeys(judged.tolist(), 1.0))

@@ -24,7 +24,7 @@ def from_address() -> dict[str, Any]:
 
 @st.fragment
 def search() -> None:
-    """The box and what it finds. Typing goes straight to the server's own route; without one it comes through here."""
+    """The box and what it finds. Typing goes straight to the server's own route; where that cannot be reached it comes through here."""
     me = identity.require("search")
     waiting = (st.session_state.get("search_view") or {}).get("asked")
     asked = waiting or from_address()

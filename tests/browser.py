@@ -27,8 +27,8 @@ LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
 
 @contextmanager
-def server(home: Path, log: Path, script: str = "pages/ui/launcher.py", **environment: str) -> Iterator[str]:
-    """The app on a free port. A traceback in its log fails whoever used it."""
+def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, **environment: str) -> Iterator[str]:
+    """`streamlit run streamlit_app.py` in a folder, on a free port. A traceback in its log fails whoever used it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -37,11 +37,12 @@ def server(home: Path, log: Path, script: str = "pages/ui/launcher.py", **enviro
         "-m",
         "streamlit",
         "run",
-        script,
+        "streamlit_app.py",
         "--server.port",
         str(port),
         "--server.headless",
         "true",
+        *flags,
     ]
     variables = {
         **os.environ,
@@ -50,7 +51,7 @@ def server(home: Path, log: Path, script: str = "pages/ui/launcher.py", **enviro
         **environment,
     }
     with log.open("w") as file:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT, env=variables)
+        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=variables)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"

@@ -15,9 +15,16 @@ from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation import learners, learning, network
 from core.evaluation.learning import Example, example, split, train
 from core.retrieval import config as configs
-from core.retrieval import weighing
+from core.retrieval.alpha import rules, sides
+from core.retrieval.alpha.features import (
+    DISTRIBUTION,
+    SCORES,
+    Seen,
+    distribution_features,
+    query_features,
+    score_features,
+)
 from core.retrieval.alpha.models import INPUTS, AlphaModel, from_json, optimum, purpose, ranking_optimum, to_json
-from core.retrieval.alpha.features import DISTRIBUTION, SCORES, Seen, distribution_features, query_features, score_features
 from core.retrieval.alpha.predictors import predictor
 from core.types import SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, put, small_app
@@ -407,7 +414,7 @@ def test_without_a_language_model_the_rule_decides(found: App) -> None:
 
 @given(st.lists(st.sampled_from(["bm25", "tfidf", "sparse", "dense", "graph"]), min_size=1, unique=True), st.booleans())
 def test_shared_weights_sum_to_one_over_any_legs(legs: list[str], numeric: bool) -> None:
-    weights = weighing.shared(weighing.rule("10 days" if numeric else "why"), legs)
+    weights = sides.shared(rules.rule("10 days" if numeric else "why"), legs)
     assert sum(weights.values()) == pytest.approx(1.0)
     assert set(weights) == set(legs)
 

@@ -31,6 +31,7 @@ LAYERS = {
     "core.retrieval": 7,
     "core.evaluation": 8,
     "core.profiles": 9,
+    "core.catalogue": 9,
     "core.services": 10,
     "core.adapters": 10,
     "core.bootstrap": 11,

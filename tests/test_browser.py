@@ -191,13 +191,11 @@ def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) ->
         screen.shot("home-empty")
 
 
-def test_plain_streamlit_run_searches_too(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with (
-        browser.server(kb_home, tmp_path / "server.log", script="streamlit_app.py") as url,
-        browser.screen(chromium, url) as screen,
-    ):
+    with browser.server(kb_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        screen.page.route("**/api/**", lambda route: route.fulfill(status=404))
         screen.open("/search")
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
         for _ in range(2):

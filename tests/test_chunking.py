@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.chunking import CHUNKERS, SETTINGS, chunker, parameters
+from core.chunking import CHUNKERS, chunker, known
 from core.chunking.blocks import blocks
 from core.chunking.ruler import Ruler, words
 from core.chunking.tools import Tools
@@ -62,7 +62,7 @@ def check_laws(document: Document, spec: ChunkerSpec) -> None:
     chunks = chunker(spec, TOOLS)(document)
     assert chunks == chunker(spec, TOOLS)(document), "the same twice"
     covered: set[int] = set()
-    limit = spec.params.get("child", spec.params.get("max_tokens", parameters(spec.name).get("max_tokens", 500)))
+    limit = spec.params.get("child", spec.params.get("max_tokens", known(spec.name).defaults.get("max_tokens", 500)))
     ruler = Ruler(document.text, words)
     for chunk in chunks:
         assert document.body <= chunk.start < chunk.end <= len(document.text)
@@ -189,11 +189,10 @@ def test_impossible_parameters_are_refused_with_a_sentence(spec: ChunkerSpec, se
 
 
 def test_the_settings_of_the_literature_are_all_valid() -> None:
-    assert [len(SETTINGS[name]) for name in ("fixed", "semantic", "hierarchical")] == [7, 6, 6]
-    for name, settings_of in SETTINGS.items():
-        for params in settings_of:
-            assert chunker(ChunkerSpec(name, params), TOOLS)(KB[0])
-    assert set(SETTINGS) | {"markdown"} <= set(CHUNKERS)
+    assert [len(CHUNKERS[name].settings) for name in ("fixed", "semantic", "hierarchical")] == [7, 6, 6]
+    for record in CHUNKERS.values():
+        for params in record.settings:
+            assert chunker(ChunkerSpec(record.name, params), TOOLS)(KB[0])
 
 
 def test_blocks_cover_every_visible_character_of_every_document() -> None:

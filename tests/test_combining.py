@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from core import profiles
 from core.adapters.models import weights
-from core.adapters.models.combined import CombinedEmbedder
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
-from core.retrieval.legs.embedders import Vote, apart, concatenation
 from core.retrieval.config import parse
+from core.retrieval.legs.embedders import Vote, apart, concatenation
 from core.settings import Settings, load
 from core.types import Profile
 from tests.conftest import FixedClock, HashEmbedder, SmallModels, put

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.retrieval import config as configs
-from core.retrieval.candidates import Candidates, fuse
+from core.retrieval.candidates import Candidates, fuse, stored
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.ranking import best_first, rank
 from core.retrieval.table import stacked
@@ -37,7 +37,7 @@ NAMED = [
 
 
 def candidates(bm25: dict[int, float], dense: dict[int, float]) -> Candidates:
-    return Candidates(
+    return stored(
         {"bm25": rank(bm25), "dense": rank(dense)}, {"bm25": bm25, "dense": dense}, {"bm25": 0.0, "dense": -1.0}
     )
 
@@ -45,7 +45,7 @@ def candidates(bm25: dict[int, float], dense: dict[int, float]) -> Candidates:
 @pytest.mark.parametrize("name", [name for name in NORMALISATIONS if name != "none"])
 @given(scores=LISTS)
 def test_normalised_scores_stay_between_zero_and_one_and_keep_the_order(name: str, scores: list[float]) -> None:
-    out = NORMALISATIONS[name](np.array(scores), True, -1.0).tolist()
+    out = NORMALISATIONS[name].scale(np.array(scores), True, -1.0).tolist()
     assert len(out) == len(scores)
     assert all(0.0 <= value <= 1.0 for value in out)
     for a, b in itertools.permutations(range(len(scores)), 2):
@@ -56,7 +56,7 @@ def test_normalised_scores_stay_between_zero_and_one_and_keep_the_order(name: st
 @pytest.mark.parametrize("name", list(NORMALISATIONS))
 @given(scores=st.lists(st.tuples(st.floats(-1.0, 50.0), st.booleans()), max_size=12))
 def test_what_a_leg_does_not_say_moves_nothing(name: str, scores: list[tuple[float, bool]]) -> None:
-    normalise, here = NORMALISATIONS[name], np.array([said for _, said in scores], bool)
+    normalise, here = NORMALISATIONS[name].scale, np.array([said for _, said in scores], bool)
     given_ = np.array([score for score, _ in scores])
     assert normalise(given_, here, -1.0)[here].tolist() == normalise(given_[here], True, -1.0).tolist()
 
@@ -64,7 +64,7 @@ def test_what_a_leg_does_not_say_moves_nothing(name: str, scores: list[tuple[flo
 @pytest.mark.parametrize("name", list(NORMALISATIONS))
 @given(rows=st.lists(st.lists(st.floats(-1.0, 50.0), min_size=4, max_size=4), min_size=1, max_size=5))
 def test_many_questions_at_once_are_each_of_them_alone(name: str, rows: list[list[float]]) -> None:
-    normalise, floors = NORMALISATIONS[name], np.array([0.0, -1.0]).reshape(2, 1, 1)
+    normalise, floors = NORMALISATIONS[name].scale, np.array([0.0, -1.0]).reshape(2, 1, 1)
     both = np.array([rows, rows[::-1]])
     together = normalise(both, np.ones(both.shape, bool), floors)
     for leg, floor in enumerate((0.0, -1.0)):
@@ -74,7 +74,7 @@ def test_many_questions_at_once_are_each_of_them_alone(name: str, rows: list[lis
 
 @pytest.mark.parametrize("name", list(NORMALISATIONS))
 def test_an_empty_a_constant_and_a_single_leg_are_defined(name: str) -> None:
-    normalise = lambda *scores: NORMALISATIONS[name](np.array(scores), True, 0.0).tolist()
+    normalise = lambda *scores: NORMALISATIONS[name].scale(np.array(scores), True, 0.0).tolist()
     assert normalise() == []
     assert len(set(normalise(2.0, 2.0))) == 1
     assert normalise(0.0, 0.0) == [0.0, 0.0]
@@ -87,7 +87,7 @@ def test_fusion_ignores_the_order_of_its_inputs(name: str, bm25: dict[int, float
     config = configs.parse(name)
     one = fuse(candidates(bm25, dense), config)
     two = fuse(
-        Candidates(
+        stored(
             {"dense": rank(dense), "bm25": rank(bm25)},
             {"dense": dict(reversed(dense.items())), "bm25": dict(reversed(bm25.items()))},
             {"dense": -1.0, "bm25": 0.0},
@@ -106,7 +106,7 @@ def test_alpha_zero_keeps_the_bm25_order_and_alpha_one_the_vector_order(
     for name in ("convex", "tm2c2"):
         for alpha, leg in ((0, "bm25"), (1, "dense")):
             ranking = list(fuse(found, configs.parse(f"{name}-{alpha}")).ranking)
-            scores = found.scores[leg]
+            scores = found.retrieved[leg]
             assert all(scores[a] >= scores[b] - 1e-9 for a, b in itertools.pairwise(ranking))
 
 
@@ -115,10 +115,8 @@ def test_confidence_lies_between_zero_and_one(bm25: dict[int, float], dense: dic
     config = configs.parse(pick)
     legs = candidates(bm25, dense)
     if config.fusion == "single":
-        legs = Candidates(
-            {config.legs[0]: legs.retrieved[config.legs[0]]}, {config.legs[0]: legs.scores[config.legs[0]]}, legs.floors
-        )
-    assert 0.0 <= fuse(legs, config).confidence <= 1.0 + 1e-9
+        legs = legs.only(config.legs)
+    assert 0.0 <= fuse(legs, config).confidence <= 1.0
 
 
 @given(bm25=POSITIVE, dense=COSINES)
@@ -142,7 +140,7 @@ def test_few_and_many_candidates_are_laid_out_alike(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("core.retrieval.table.FEW", -1)
         many = stacked(found, said)
-    for name in ("chunks", "scores", "here", "places"):
+    for name in ("chunks", "scores", "places"):
         assert getattr(few, name).tolist() == getattr(many, name).tolist()
         assert getattr(few, name).dtype == getattr(many, name).dtype
 

@@ -92,20 +92,20 @@ def answers(app: App) -> list:
 
 
 def test_incremental_equals_full_chunk_by_chunk_and_score_by_score(tmp_path: Path) -> None:
-    one = small_app(tmp_path / "one")
-    put(one, corpus(40))
-    one.index.builder.build(one.platform.settings.profile())
+    incremental = small_app(tmp_path / "incremental")
+    put(incremental, corpus(40))
+    incremental.index.builder.build(incremental.platform.settings.profile())
     for step in range(4):
-        put(one, edits(step), f"step {step}")
-        built = one.index.builder.build(one.platform.settings.profile())
+        put(incremental, edits(step), f"step {step}")
+        built = incremental.index.builder.build(incremental.platform.settings.profile())
         assert built.changed <= 4
-    shutil.copytree(tmp_path / "one" / "kb.git", tmp_path / "two" / "kb.git")
-    two = small_app(tmp_path / "two")
-    two.index.builder.build(two.platform.settings.profile(), full=True)
-    assert contents(one) == contents(two)
-    assert answers(one) == answers(two)
-    assert one.index.verifier.problems() == ()
-    assert two.index.verifier.problems() == ()
+    shutil.copytree(tmp_path / "incremental" / "kb.git", tmp_path / "full" / "kb.git")
+    full = small_app(tmp_path / "full")
+    full.index.builder.build(full.platform.settings.profile(), full=True)
+    assert contents(incremental) == contents(full)
+    assert answers(incremental) == answers(full)
+    assert incremental.index.verifier.problems() == ()
+    assert full.index.verifier.problems() == ()
 
 
 def test_match_bm25_agrees_before_and_after_incremental_builds(app: App) -> None:
@@ -120,15 +120,11 @@ def test_match_bm25_agrees_before_and_after_incremental_builds(app: App) -> None
 
 
 def check_bm25_agreement(app: App) -> None:
-    profile = app.platform.settings.profile()
-    index = app.index.generations.open(profile)
-    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    index = app.index.generations.open(app.platform.settings.profile())
     for query in ("cash report", "invoice tax audit claim", "month", "D-7 document", "nothing-like-it"):
-        mine = index.bm25(query).search(1000, None)
-        theirs = duckdb.match_bm25(folder / "fts.duckdb", sorted(set(index.analyse(query))), 1.5, 0.75, 1000)
-        assert [index.passage(chunk).id for chunk in mine] == [chunk for chunk, _ in theirs], query
-        log10 = [score * np.log(10.0) for _, score in theirs]
-        assert list(mine.values()) == pytest.approx(log10, rel=1e-6)
+        image, duckdb_fts = (index.bm25(query, engine).search(1000, None) for engine in ("image", "duckdb"))
+        assert list(image) == list(duckdb_fts), query
+        assert list(image.values()) == pytest.approx(list(duckdb_fts.values()), rel=1e-6)
 
 
 def test_bm25_is_the_textbook_formula(app: App) -> None:
@@ -313,9 +309,9 @@ def test_the_ann_path_finds_what_exact_search_finds(tmp_path: Path) -> None:
     assert built.generation.notes[0].startswith("ANN index: recall@10")
     agreed = 0
     for query in ("cash report", "invoice tax audit", "wave pick dock"):
-        one = exact.index.generations.open(profile).dense(HashEmbedder().query(query)).search(10, None)
-        two = ann.index.generations.open(profile).dense(HashEmbedder().query(query)).search(10, None)
-        agreed += len(set(one) & set(two))
+        exactly = exact.index.generations.open(profile).dense(HashEmbedder().query(query)).search(10, None)
+        nearly = ann.index.generations.open(profile).dense(HashEmbedder().query(query)).search(10, None)
+        agreed += len(set(exactly) & set(nearly))
     assert agreed >= 27
 
 
@@ -352,12 +348,12 @@ def test_merged_vectors_keep_their_places(tmp_path: Path) -> None:
 
 
 def test_profiles_are_named_by_what_they_do() -> None:
-    one = from_mapping({"name": "one"})
-    assert identity(one) == identity(from_mapping({"name": "two"}))
-    assert identity(one) == identity(
+    profile = from_mapping({"name": "one"})
+    assert identity(profile) == identity(from_mapping({"name": "two"}))
+    assert identity(profile) == identity(
         from_mapping({"name": "one", "chunker": {"name": "markdown", "params": {"max_tokens": 400}}})
     )
-    assert identity(one) != identity(from_mapping({"name": "one", "lexical": {"k1": 1.2}}))
+    assert identity(profile) != identity(from_mapping({"name": "one", "lexical": {"k1": 1.2}}))
 
 
 def test_another_profile_has_an_index_of_its_own(app: App) -> None:
@@ -429,14 +425,14 @@ def test_many_small_builds_leave_few_files_and_every_vector(tmp_path: Path) -> N
         new, gone = ([ids[step]], [ids[step]]) if parent else (ids, [])
         if parent:
             rows[ids[step]] = rows[ids[step]] + 100
-        lance.write(folder, parent, gone, new, np.stack([rows[one] for one in new]))
+        lance.write(folder, parent, gone, new, np.stack([rows[chunk] for chunk in new]))
         sizes.append(len(list((folder / "vec.lance" / "data").iterdir())))
         parent = folder
     assert max(sizes) <= 25
     assert sizes[-1] < 15
-    found, vectors = lance.read(parent)
-    assert found == ids
-    assert np.array_equal(vectors, np.stack([rows[one] for one in ids]))
+    stored, vectors = lance.read(parent)
+    assert stored == ids
+    assert np.array_equal(vectors, np.stack([rows[chunk] for chunk in ids]))
     assert lance.read(tmp_path / "20")[0] == ids
 
 
@@ -460,9 +456,9 @@ def test_a_path_that_is_another_documents_id_gives_way(app: App) -> None:
 def test_an_import_refuses_one_of_two_names_that_differ_in_case_and_takes_the_rest(app: App, tmp_path: Path) -> None:
     texts = ("Note.MD", "Note.md", "sub/README.md", "sub/Readme.md", "good.md")
     folder = write(tmp_path / "in", {name: f"# {name}\n\ntext\n" for name in texts})
-    made = app.knowledge.documents.import_folder(folder, ME)
-    assert made.added == ("Note.md", "good.md", "sub/README.md")
-    assert [path for path, _ in made.refused] == ["Note.md", "sub/Readme.md"]
+    imported = app.knowledge.documents.import_folder(folder, ME)
+    assert imported.added == ("Note.md", "good.md", "sub/README.md")
+    assert [path for path, _ in imported.refused] == ["Note.md", "sub/Readme.md"]
     other = write(tmp_path / "more", {"GOOD.md": "# Good\n\ntext\n", "new.md": "# New\n\ntext\n"})
     again = app.knowledge.documents.import_folder(other, ME)
     assert (again.added, [path for path, _ in again.refused]) == (("new.md",), ["GOOD.md"])

@@ -94,11 +94,11 @@ def test_searching_twice_gives_the_same_answer(found: App) -> None:
 
 
 def test_a_failed_leg_is_named_and_the_others_answer(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(name: str) -> object:
+    def broken(profile: object) -> object:
         raise Unavailable("The model is not on this machine.")
 
-    monkeypatch.setattr(found.search.searcher, "models", type("Broken", (), {"embedder": staticmethod(broken)})())
-    found.search.searcher._vector.cache_clear()
+    monkeypatch.setattr(found.search.searcher, "models", type("Broken", (), {"of": staticmethod(broken)})())
+    found.search.searcher.query_vector.cache_clear()
     result = found.search.searcher.search("file form 111", config=configs.parse("convex-0.5"))
     assert result.hits
     assert result.warnings == ("The dense leg failed: The model is not on this machine.",)

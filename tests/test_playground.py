@@ -13,8 +13,7 @@ from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused, Unavailable
 from core.evaluation import rank_distance as laws
 from core.retrieval import config as configs
-from core.retrieval.candidates import Candidates, fuse
-from core.retrieval.explaining import contributions
+from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import fifteen, presets, spell
 from core.retrieval.strip import alpha_strip
 from core.services.playground.answers import Answerer
@@ -98,7 +97,7 @@ def test_the_strip_says_at_every_alpha_what_fusion_says(
 ) -> None:
     retrieved = {"bm25": words, "dense": meaning}
     everything = {name: {c: found.get(c, 0.0) for c in {*words, *meaning}} for name, found in retrieved.items()}
-    candidates = Candidates(retrieved, everything, {"bm25": 0.0, "dense": -1.0})
+    candidates = stored(retrieved, everything, {"bm25": 0.0, "dense": -1.0})
     config, alpha = SearchConfig(k=k, normalisation=normalisation), thousandth / 1000
     strip = alpha_strip(candidates, config)
     if strip is None or any(abs(alpha - flip) < 1e-6 for flip in strip.flips) or alpha in (0.0, 1.0):
@@ -112,7 +111,7 @@ def test_the_strip_says_at_every_alpha_what_fusion_says(
 
 def test_a_strip_needs_an_alpha_that_matters() -> None:
     retrieved = {"bm25": {1: 2.0, 2: 1.0}, "dense": {1: 0.1, 2: 0.9}}
-    candidates = Candidates(retrieved, retrieved, {"bm25": 0.0, "dense": -1.0})
+    candidates = stored(retrieved, retrieved, {"bm25": 0.0, "dense": -1.0})
     assert alpha_strip(candidates, configs.parse("rrf-60")) is None
     strip = alpha_strip(candidates, configs.parse("convex-0.5"))
     assert strip is not None
@@ -138,8 +137,8 @@ def test_a_column_equals_a_search(found: App, name: str) -> None:
 def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, name: str) -> None:
     start = Column("local", presets()[name], name)
     held = found.playground.comparer.hold([start])
-    found.playground.comparer.refuse(QUERY, [start], held)
-    searches = held["local"].index.searches  # type: ignore[attr-defined]
+    found.playground.comparer.rank(QUERY, [start], held)
+    searches = held["local"].cache.searches
     for change in (
         {"alpha": 0.9},
         {"alpha": 0.0},
@@ -150,10 +149,10 @@ def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, na
         {"depth": 50},
     ):
         moved = replace(start, config=replace(start.config, **change))
-        again = found.playground.comparer.refuse(QUERY, [moved], held).lanes[0].result
+        again = found.playground.comparer.rank(QUERY, [moved], held).lanes[0].result
         assert again is not None
         assert again.hits == found.search.searcher.search(QUERY, profile="local", config=moved.config).hits, change
-    assert held["local"].index.searches == searches  # type: ignore[attr-defined]
+    assert held["local"].cache.searches == searches
 
 
 def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +161,7 @@ def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: 
     slow = type(
         "Slow", (WordReranker,), {"name": "slow", "scores": lambda _, q, texts: read.extend(texts) or real(q, texts)}
     )
-    monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: slow())
+    monkeypatch.setattr(found.search.searcher.models, "reranker", lambda name: slow())
     columns = [
         column("convex-0.5+rerank"),
         column("rrf-60+rerank"),
@@ -170,8 +169,8 @@ def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: 
         column("combsum+rerank"),
     ]
     held = found.playground.comparer.hold(columns)
-    made = found.playground.comparer.refuse(QUERY, columns, held)
-    assert held["local"].index.searches == 2, "one search per leg, not per column"  # type: ignore[attr-defined]
+    made = found.playground.comparer.rank(QUERY, columns, held)
+    assert held["local"].cache.searches == 2, "one search per leg, not per column"
     assert len(read) == len(set(read)), "no passage is read twice"
     assert all(lane.result and lane.result.hits for lane in made.lanes)
 
@@ -181,7 +180,7 @@ def test_four_columns_read_little_more_than_the_slowest(found: App, monkeypatch:
         passages: list[str] = []
         scores = lambda _, query, texts: passages.extend(texts) or [float(len(text)) for text in texts]
         counting = type("Counting", (WordReranker,), {"name": "counting", "scores": scores})
-        monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: counting())
+        monkeypatch.setattr(found.search.searcher.models, "reranker", lambda name: counting())
         found.playground.comparer.run(QUERY, columns)
         return len(passages)
 
@@ -227,7 +226,7 @@ def test_filters_hold_in_every_column(found: App) -> None:
 def test_what_the_legs_gave_adds_up(found: App, name: str) -> None:
     config = fifteen()[name]
     for hit in found.search.searcher.search(QUERY, profile="local", config=config).hits:
-        assert sum(contributions(hit, config).values()) == pytest.approx(hit.score)
+        assert sum(leg.part for leg in hit.legs.values()) == pytest.approx(hit.score)
 
 
 @pytest.mark.parametrize("name", list(presets()))
@@ -244,7 +243,7 @@ def test_neighbours_are_the_chunks_beside_a_passage(own: App) -> None:
     own.index.builder.build(own.platform.settings.profile())
     columns = [column("bm25", k=50, depth=50)]
     held = own.playground.comparer.hold(columns)
-    result = own.playground.comparer.refuse("pears", columns, held).lanes[0].result
+    result = own.playground.comparer.rank("pears", columns, held).lanes[0].result
     assert result is not None
     text = own.knowledge.documents.show("fruit").text
     for hit in result.hits:

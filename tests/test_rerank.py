@@ -15,10 +15,10 @@ from core.bootstrap import App
 from core.errors import BadInput, Unavailable
 from core.llm.prompt import quoted
 from core.retrieval import config as configs
-from core.retrieval.rerankers.ranker import PASSAGE, SYSTEMS, prompt
-from core.retrieval.rerankers.permutation import permutation
 from core.retrieval.methods import Outcome, Task
 from core.retrieval.rerankers import RERANKERS
+from core.retrieval.rerankers.permutation import permutation
+from core.retrieval.rerankers.ranker import PASSAGE, SYSTEMS, prompt
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import slide
 from core.retrieval.trace import Trace
@@ -129,7 +129,7 @@ def run(
 def test_listwise_follows_the_model_and_bills_it() -> None:
     done, trace = run(["[3, 1, 2]"], ["a", "b", "c"])
     assert done.order({0: 0.9, 1: 0.8, 2: 0.7}) == [2, 0, 1]
-    assert list(done.said.values()) == pytest.approx([1, 2 / 3, 1 / 3])
+    assert list(done.scored.values()) == pytest.approx([1, 2 / 3, 1 / 3])
     assert re.search(
         r"reranked always; listwise over the top 3; 1 call to scripted, 0.00 s, \d+ tokens, \$0.0000",
         trace.stages[0].note,
@@ -164,7 +164,7 @@ def test_the_meta_prompt_is_the_task_with_lessons() -> None:
 
 def test_the_cross_encoder_keeps_its_scores_and_says_what_it_cut() -> None:
     done, trace = run([], ["nothing", "cash form", "word " * 501 + "cash"], reranker="cross-encoder")
-    assert done.scores == done.said == {1: 2.0, 2: 1.0, 0: 0.0}
+    assert done.scores == done.scored == {1: 2.0, 2: 1.0, 0: 0.0}
     assert "words read the top 3, 1 of them cut at its limit" in trace.stages[0].note
 
 
@@ -172,7 +172,7 @@ def test_blending_mixes_normalised_scores() -> None:
     texts, fused = ["cash form", "cash", "none"], {2: 0.9, 1: 0.5, 0: 0.1}
     done, _ = run([], texts, fused, reranker="cross-encoder", rerank_blend=0.75)
     assert done.scores == pytest.approx({2: 0.75, 1: 0.25 * 0.5 + 0.75 * 0.5, 0: 0.25})
-    assert done.said == {0: 2.0, 1: 1.0, 2: 0.0}
+    assert done.scored == {0: 2.0, 1: 1.0, 2: 0.0}
     assert list(run([], texts, fused, reranker="cross-encoder", rerank_blend=1.0)[0].scores) == [2, 1, 0]
     assert list(run([], texts, fused, reranker="cross-encoder")[0].scores) == [0, 1, 2]
 
@@ -183,7 +183,7 @@ def test_the_cascade_lets_the_model_put_five_of_ten_first_and_keeps_the_cross_en
     first = [*range(12, 18), *range(6, 12), *range(6)]  # by the cross-encoder, ties in the order of ids
     lead = first[:10][::-1][:5]
     assert list(done.scores) == [*lead, *(chunk for chunk in first if chunk not in lead)]
-    assert done.said[17] == 2.0
+    assert done.scored[17] == 2.0
     assert "words read the top 18; then listwise over 10, of which 5 lead" in trace.stages[0].note
 
 
@@ -281,7 +281,7 @@ def test_unknown_choices_are_refused(text: str, sentence: str) -> None:
 def test_every_method_has_a_name() -> None:
     assert [
         configs.parse(f"dense+{suffix}").reranker for suffix in ("rerank", "listwise", "slidegar", "cascade")
-    ] == list(METHODS)
+    ] == list(RERANKERS)
 
 
 # ---------------------------------------------------------------- in the pipeline

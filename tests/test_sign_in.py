@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,6 @@ from core.errors import Refused
 from core.services.people.accounts import DEMO, MIN_PASSWORD
 from core.settings import load
 from pages.ui import direct
-from tests import browser
 from tests.conftest import ROOT, demo
 
 PASSWORD = "correct horse battery"
@@ -106,22 +104,16 @@ def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
     assert [one.value for one in app.title] == ["Sign in"]
 
 
-def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "routes_exist", True)
-    zoe, start = desk.people.accounts.actor("zoe"), time.time()
+def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App) -> None:
+    zoe, start = desk.accounts.actor("zoe"), time.time()
     held = direct.token(zoe)
     assert held
-    assert direct.holder(held, desk.people.accounts, lambda: start) == zoe
-    desk.people.accounts.set_role(demo("admin"), "zoe", "reader")
-    assert direct.holder(held, desk.people.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
-    desk.people.accounts.set_active(demo("admin"), "zoe", False)
-    assert direct.holder(held, desk.people.accounts, lambda: start + 2) is None
-    assert (
-        direct.holder(
-            direct.token(desk.people.accounts.actor("root")) or "", desk.people.accounts, lambda: start + 13 * 3600
-        )
-        is None
-    )
+    assert direct.holder(held, desk.accounts, lambda: start) == zoe
+    desk.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert direct.holder(held, desk.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    desk.accounts.set_active(demo("admin"), "zoe", False)
+    assert direct.holder(held, desk.accounts, lambda: start + 2) is None
+    assert direct.holder(direct.token(desk.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600) is None
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
@@ -236,24 +228,12 @@ def test_a_provider_lets_in_whom_an_account_names(
         assert (last.who, last.detail) == ("zoe@example.org", "no account that is on")
 
 
-def test_the_launcher_runs_the_demo_on_this_machine_alone(desk: App, tmp_path: Path) -> None:
-    log, home = tmp_path / "server.log", desk.settings.home
-    open_to_all = {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}
-    refused = pytest.raises(RuntimeError, match="only runs on this machine's own address, not on 0.0.0.0")
-    with refused, browser.server(home, log, CONCORD_SIGN_IN="demo", **open_to_all):
-        pass
-    with browser.server(home, log, CONCORD_SIGN_IN="local", **open_to_all) as url:
-        assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
-
-
-def test_words_of_an_error_are_shown_as_they_are(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "routes_exist", False)  # the launcher switches it on
-
+def test_words_of_an_error_are_shown_as_they_are() -> None:
     def page() -> None:
         from core.errors import BadInput
-        from pages.ui import launcher
+        from pages.ui import errors
 
-        launcher.on_script_error(BadInput("No document *a* at [here](https://example.org)."))
+        errors.show(BadInput("No document *a* at [here](https://example.org)."))
 
     shown = AppTest.from_function(page, default_timeout=60).run().error[0].value
     assert shown == r"No document \*a\* at \[here\](https\://example.org)."

@@ -40,7 +40,7 @@ def sklearn_scores(texts: list[str], query: str, limit: int | None = None) -> np
     return np.asarray((matrix @ peer.transform([query]).T).todense())[:, 0]
 
 
-def made(texts: list[str], limit: int = tfidf.FEATURES) -> tfidf.TfidfMatrix:
+def matrix_of(texts: list[str], limit: int = tfidf.FEATURES) -> tfidf.TfidfMatrix:
     vocabulary = {term: n for n, term in enumerate(sorted({word for text in texts for word in text.split()}))}
     return tfidf.build(texts, vocabulary, limit)
 
@@ -48,20 +48,20 @@ def made(texts: list[str], limit: int = tfidf.FEATURES) -> tfidf.TfidfMatrix:
 @settings(max_examples=30)
 @given(st.lists(words, min_size=1, max_size=8).filter(lambda texts: any(texts)), words)
 def test_tf_idf_equals_scikit_learn(texts: list[str], query: str) -> None:
-    np.testing.assert_allclose(made(texts).scores(query.split()), sklearn_scores(texts, query), atol=1e-6)
+    np.testing.assert_allclose(matrix_of(texts).scores(query.split()), sklearn_scores(texts, query), atol=1e-6)
 
 
 def test_only_the_most_frequent_features_are_kept() -> None:
     texts = ["x x x y y", "x y z"]
-    matrix = made(texts, limit=2)
+    matrix = matrix_of(texts, limit=2)
     assert len(matrix.features) == 2  # x and y: four and three times
     np.testing.assert_allclose(matrix.scores(["x", "z"]), sklearn_scores(texts, "x z", 2), atol=1e-6)
 
 
 def test_an_empty_collection_and_unknown_words_score_nothing() -> None:
-    assert made([]).scores(["a"]).tolist() == []
-    assert made(["a b", ""]).scores(["q"]).tolist() == [0.0, 0.0]
-    assert made(["", ""]).scores(["a"]).tolist() == [0.0, 0.0]
+    assert matrix_of([]).scores(["a"]).tolist() == []
+    assert matrix_of(["a b", ""]).scores(["q"]).tolist() == [0.0, 0.0]
+    assert matrix_of(["", ""]).scores(["a"]).tolist() == [0.0, 0.0]
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,7 @@ def golden(tmp_path_factory) -> tuple[App, list[list[str]]]:
     app.index.builder.build(profile)
     folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
     with duckdb.open_file(folder / "fts.duckdb") as connection:
-        rows = connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()
-    return app, [row[0].split() for row in rows]
+        return app, [terms.split() for terms in duckdb.analysed(connection)]
 
 
 def test_bm25_equals_rank_bm25_with_the_same_inverse_frequencies(golden) -> None:
@@ -120,7 +119,7 @@ def test_the_tf_idf_leg_ranks_as_scikit_learn_on_a_real_index(golden, query: str
 
 
 def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(golden) -> None:
-    index = golden[0].searcher.index()
+    index = golden[0].search.searcher.index()
     query = QUERIES[0]
     bm25, other = index.bm25(query).search(1000, None), index.tfidf(query).search(1000, None)
     best = max(bm25.values()), max(other.values())
@@ -132,9 +131,9 @@ def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(golden) -
 def test_filters_hold_and_scores_stay_between_zero_and_one(golden, leg: str) -> None:
     app = golden[0]
     everything = app.search.searcher.search("report", config=replace(configs.parse(leg), k=1000, depth=1000))
-    one = everything.hits[0].doc
-    only = app.search.searcher.search("report", config=configs.parse(leg), filters=Filters(docs=(one,)))
-    assert {hit.doc for hit in only.hits} == {one}
+    best = everything.hits[0].doc
+    only = app.search.searcher.search("report", config=configs.parse(leg), filters=Filters(docs=(best,)))
+    assert {hit.doc for hit in only.hits} == {best}
     assert all(0.0 < hit.score <= 1.0 + 1e-9 for hit in everything.hits)
     assert configs.name(configs.parse(leg)) == leg
 
@@ -143,7 +142,7 @@ def test_alpha_weighs_dense_against_the_sparse_leg(golden) -> None:
     app = golden[0]
     config = configs.from_mapping({"legs": ["sparse", "dense"], "alpha": 0.3})
     hit = app.search.searcher.search("wire transfer limit", config=config).hits[0]
-    assert {leg: one.weight for leg, one in hit.legs.items()} == {"sparse": 0.7, "dense": 0.3}
+    assert {leg: share.weight for leg, share in hit.legs.items()} == {"sparse": 0.7, "dense": 0.3}
     only = app.search.searcher.search("wire transfer limit", config=replace(config, alpha=0.0, depth=50))
     alone = app.search.searcher.search("wire transfer limit", config=configs.parse("sparse"))
     assert [hit.chunk for hit in only.hits] == [hit.chunk for hit in alone.hits]
@@ -162,5 +161,5 @@ def test_the_matrix_is_kept_beside_its_generation_and_read_back_the_same(golden)
 
 
 def test_smooth_inverse_frequency_by_hand() -> None:
-    matrix = made(["a", "a b"])
+    matrix = matrix_of(["a", "a b"])
     assert matrix.idf.tolist() == pytest.approx([log(3 / 3) + 1, log(3 / 2) + 1, log(3 / 2) + 1])

@@ -16,10 +16,9 @@ from core.evaluation.comparisons import RunComparison
 from core.evaluation.measures import ranked
 from core.evaluation.querysets import Question
 from core.retrieval import config as configs
-from core.retrieval.candidates import Candidates, fuse
-from core.retrieval.ranking import rank
+from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import spell
-from core.services.evaluation.candidates import narrow
+from core.retrieval.ranking import rank
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
@@ -57,7 +56,7 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
         exact = {
             leg: {**retrieved[leg], **{c: s for c, s in exact[leg].items() if c not in retrieved[leg]}} for leg in full
         }
-        found.append(Candidates(retrieved, exact, {"bm25": 0.0, "dense": -1.0}))
+        found.append(stored(retrieved, exact, {"bm25": 0.0, "dense": -1.0}))
         units.append({chunk: chunk // 3 for chunk in union})
         gains.append({unit: 1.0 + unit % 2 for unit in (0, 3, 5, 99)})
     config = replace(configs.parse(name), depth=depth, missing=missing)
@@ -65,7 +64,7 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
     places = sweep.ranks(table, sweep.fuse(sweep.normalise(table, config), config))
     expected = []
     for one, unit, gain in zip(found, units, gains, strict=True):
-        order = list(dict.fromkeys(unit[chunk] for chunk in fuse(narrow(one, config), config).ranking))
+        order = list(dict.fromkeys(unit[chunk] for chunk in fuse(one.only(config.legs), config).ranking))
         expected += [order.index(wanted) + 1 if wanted in order else 0 for wanted in gain]
     assert places.tolist() == expected
 

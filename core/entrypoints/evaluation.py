@@ -39,7 +39,7 @@ def _runs(add: Any) -> None:
     own.add_argument("--split", default="test", help="which qrels (default: test)")
     run = add("run", eval_run, "run configurations over a query set; the same run again is free")
     run.add_argument("queryset", metavar="QUERYSET")
-    run.add_argument("--config", action="append", default=[], help="a configuration; repeat for several")
+    run.add_argument("--config", action="append", default=[], help=f"{configs.help_text()}; repeat for several")
     run.add_argument("--profile", action="append", default=[], help="which index; repeat for several")
     run.add_argument("--unit", default="document", help="what is ranked: document or passage")
     run.add_argument("--measure", default=comparisons.MEASURE, help="what the list is sorted by")

@@ -24,7 +24,9 @@ _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 def register(add: Any) -> None:
     both = add("compare", compare, "search with several configurations and compare what they find")
     both.add_argument("query", metavar="QUERY")
-    both.add_argument("--config", action="append", default=[], help="a name or JSON; repeat for up to four columns")
+    both.add_argument(
+        "--config", action="append", default=[], help=f"{configs.help_text()}; repeat for up to four columns"
+    )
     both.add_argument("--profile", action="append", default=[], help="one for all columns, or one per column")
     _filters(both)
     where = add("where", where_is, "follow a document through a search, and say what would bring it into the list")

@@ -22,7 +22,7 @@ def register(add: Any) -> None:
     command.add_argument(
         "--config",
         default="",
-        help="a name such as convex-0.3, rrf-60+rerank, or JSON (default: the one in production)",
+        help=f"{configs.help_text()} (default: the one in production)",
     )
     command.add_argument("-k", type=int, default=0, help="how many hits")
     command.add_argument("--explain", action="store_true", help="show what each leg gave and how long each stage took")

@@ -67,8 +67,9 @@ def stored(
     floors: Mapping[str, float],
     query: str = "",
 ) -> Candidates:
-    """Candidates whose exact scores were kept."""
-    return Candidates(query, retrieved, floors, lambda leg, chunks: [scores[leg][chunk] for chunk in chunks])
+    """Candidates whose exact scores were kept; a chunk without one gets the leg's floor."""
+    score: Scorer = lambda leg, chunks: [scores[leg].get(chunk, floors[leg]) for chunk in chunks]
+    return Candidates(query, retrieved, floors, score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def names() -> str:
 
 def suffixes() -> str:
     """What may follow a name, as help texts list it."""
-    return ", ".join(("+hyde", *(f"+{method.suffix}" for method in RERANKERS.values())))
+    return ", ".join((*(f"+{method.suffix}" for method in RERANKERS.values()), "+hyde"))
 
 
 def help_text() -> str:

@@ -2,7 +2,7 @@
 
 A token is made by a page for the person who looks at it, signed with a key that lives as long as the process.
 It says who somebody is, never what they may: that is asked of the accounts, so a role that was taken away is gone.
-Where the app runs without its own routes (plain `streamlit run`), there are no tokens and Python answers instead.
+Where a route cannot be reached (a proxy hides it, the token is too old), the component asks the page's script instead.
 """
 
 from __future__ import annotations
@@ -26,13 +26,10 @@ from core.services.people.accounts import Accounts
 
 _KEY = secrets.token_bytes(32)
 _LIFE = 12 * 3600  # seconds
-routes_exist = False  # the launcher says so
 
 
-def token(actor: Actor) -> str | None:
-    """What a component shows to act for somebody; None where nobody listens."""
-    if not routes_exist:
-        return None
+def token(actor: Actor) -> str:
+    """What a component shows to act for somebody."""
     body = base64.urlsafe_b64encode(json.dumps([actor.id, int(time.time()) + _LIFE]).encode())
     return f"{body.decode()}.{_sign(body).decode()}"
 

@@ -9,14 +9,9 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import ConcordError, NotFound, Refused
-from core.services.people.accounts import may_demo
-from pages.ui import flash, keys
+from pages.ui import flash, keys, listening
 from pages.ui.workspace import app
 
-DEMO_ADDRESS = (
-    "The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address}. "
-    "Start it with: make run, or give people accounts and set CONCORD_SIGN_IN to local or oidc."
-)
 NOT_CONFIGURED = (
     "CONCORD_SIGN_IN is oidc, and no sign-in provider is configured. "
     "Whoever runs this app adds an [auth] section to .streamlit/secrets.toml; docs/sign-in.md shows one."
@@ -41,19 +36,13 @@ def require(action: str) -> Actor:
     return actor
 
 
-def refusal(address: str) -> str:
-    """Why the demo does not run here."""
-    return DEMO_ADDRESS.format(address=address or "all addresses")
-
-
 # ---------------------------------------------------------------- three ways in
 
 
 def _persona() -> Actor:
     """The demo: everybody may be anybody, where nobody else can reach it."""
-    address = str(st.get_option("server.address") or "")
-    if not may_demo(address):
-        st.error(refusal(address))
+    if reason := listening.refusal():
+        st.error(reason)
         st.stop()
     try:
         return app().people.accounts.actor(st.session_state.get(keys.PERSONA, "admin"))

@@ -2,8 +2,8 @@
 
 A first build lets the extension index the analysed terms. A later build copies the parent's file and changes,
 in the extension's own tables, only what belongs to changed documents: statistics stay exact, and `match_bm25`
-on the result equals a full rebuild. Searches do not run here (`match_bm25` is linear in the corpus): the
-postings are exported once per generation and served from memory.
+on the result equals a full rebuild. `match_bm25` is linear in the corpus, so searches use postings that are
+exported once per generation and served from memory, unless somebody chooses this engine.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ import pyarrow as pa
 
 from core.errors import Unavailable
 from core.types import Chunk, Document
+
+_OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_hardening = threading.Lock()
 
 HEADING = "\x1f"  # between the headings of a path, which hold no control characters
 
@@ -52,15 +56,15 @@ DELETE FROM chunks WHERE id IN (SELECT id FROM going);
 _LEARN = """
 CREATE OR REPLACE TEMP TABLE coming AS
     SELECT (SELECT coalesce(max(docid), -1) FROM fts_main_lexical.docs) + row_number() OVER () AS docid, id, terms FROM new_lexical;
-CREATE OR REPLACE TEMP TABLE said AS
+CREATE OR REPLACE TEMP TABLE occurrence AS
     SELECT docid, term FROM (SELECT docid, unnest(string_split(terms, ' ')) AS term FROM coming) WHERE term <> '';
 INSERT INTO fts_main_lexical.dict
     SELECT (SELECT coalesce(max(termid), -1) FROM fts_main_lexical.dict) + row_number() OVER (), term, 0
-    FROM (SELECT DISTINCT term FROM said WHERE term NOT IN (SELECT term FROM fts_main_lexical.dict));
+    FROM (SELECT DISTINCT term FROM occurrence WHERE term NOT IN (SELECT term FROM fts_main_lexical.dict));
 INSERT INTO fts_main_lexical.docs
-    SELECT docid, id, (SELECT count(*) FROM said WHERE said.docid = coming.docid) FROM coming;
-INSERT INTO fts_main_lexical.terms SELECT docid, 0, termid FROM said JOIN fts_main_lexical.dict USING (term);
-UPDATE fts_main_lexical.dict SET df = df + x.n FROM (SELECT term, count(DISTINCT docid) AS n FROM said GROUP BY term) x
+    SELECT docid, id, (SELECT count(*) FROM occurrence WHERE occurrence.docid = coming.docid) FROM coming;
+INSERT INTO fts_main_lexical.terms SELECT docid, 0, termid FROM occurrence JOIN fts_main_lexical.dict USING (term);
+UPDATE fts_main_lexical.dict SET df = df + x.n FROM (SELECT term, count(DISTINCT docid) AS n FROM occurrence GROUP BY term) x
     WHERE dict.term = x.term;
 INSERT INTO lexical SELECT * FROM new_lexical;
 """
@@ -84,9 +88,9 @@ class Occurrences:
 
 def extension() -> Path:
     """The FTS extension that came with the packages; nothing is downloaded."""
-    found = importlib.util.find_spec("duckdb_extension_fts")
-    if found and found.origin:
-        for path in Path(found.origin).parent.glob(f"extensions/v{duckdb.__version__}/fts.duckdb_extension"):
+    package = importlib.util.find_spec("duckdb_extension_fts")
+    if package and package.origin:
+        for path in Path(package.origin).parent.glob(f"extensions/v{duckdb.__version__}/fts.duckdb_extension"):
             return path
     raise Unavailable(
         f"DuckDB's full-text extension for version {duckdb.__version__} is missing. Run: pip install -r requirements.txt"
@@ -95,17 +99,35 @@ def extension() -> Path:
 
 @contextmanager
 def open_file(path: Path, *, write: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that cannot reach the network; readers cannot reach other files either."""
-    config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    connection = duckdb.connect(str(path), read_only=not write, config=config)
+    """A connection that is closed at the end."""
+    connection = _writer(path) if write else reader(path)
     try:
-        connection.execute(f"LOAD '{extension()}'")
-        if not write:
-            connection.execute("SET enable_external_access = false")
-        connection.execute("SET lock_configuration = true")
         yield connection
     finally:
         connection.close()
+
+
+def reader(path: Path) -> duckdb.DuckDBPyConnection:
+    """A read-only connection that reaches neither the network nor other files.
+
+    A process has one database per file: whoever opens it first hardens it for all. One connection serves one
+    thread; take a `cursor()` for each query.
+    """
+    with _hardening:
+        connection = duckdb.connect(str(path), read_only=True, config=_OFFLINE)
+        if not connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+            connection.execute(f"LOAD '{extension()}'")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _writer(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that cannot reach the network."""
+    connection = duckdb.connect(str(path), config=_OFFLINE)
+    connection.execute(f"LOAD '{extension()}'")
+    connection.execute("SET lock_configuration = true")
+    return connection
 
 
 @contextmanager
@@ -230,12 +252,12 @@ def occurrences(connection: duckdb.DuckDBPyConnection) -> Occurrences:
         "SELECT docid, (row_number() OVER (ORDER BY name) - 1)::UINTEGER AS n FROM fts_main_lexical.docs"
     ).fetchnumpy()
     words = connection.execute("SELECT term, termid FROM fts_main_lexical.dict ORDER BY term").to_arrow_table()
-    found = connection.execute(
+    pairs = connection.execute(
         "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms"
     ).fetchnumpy()
     return Occurrences(
-        chunk=_renumber(docs["docid"], docs["n"])[np.asarray(found["d"])],
-        term=_renumber(words["termid"].to_numpy(), np.arange(len(words), dtype=np.uint32))[np.asarray(found["t"])],
+        chunk=_renumber(docs["docid"], docs["n"])[np.asarray(pairs["d"])],
+        term=_renumber(words["termid"].to_numpy(), np.arange(len(words), dtype=np.uint32))[np.asarray(pairs["t"])],
         terms=words["term"].to_pylist(),
         chunks=len(docs["n"]),
     )
@@ -248,12 +270,15 @@ def _renumber(old: np.ndarray, new: np.ndarray) -> np.ndarray:
     return table
 
 
-def match_bm25(path: Path, terms: Sequence[str], k1: float, b: float, depth: int) -> list[tuple[str, float]]:
-    """DuckDB's own ranking of the same terms: the reference that the served ranking must equal."""
-    with open_file(path) as connection:
-        rows = connection.execute(
-            "SELECT id, fts_main_lexical.match_bm25(id, ?, k := ?, b := ?) AS score FROM lexical "
-            "WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT ?",
-            [" ".join(terms), k1, b, depth],
-        ).fetchall()
-    return [(str(chunk), float(score)) for chunk, score in rows]
+def analysed(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The terms of every chunk, joined by spaces, in the order of ids."""
+    return [row[0] for row in connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()]
+
+
+def match_bm25(connection: duckdb.DuckDBPyConnection, terms: Sequence[str], k1: float, b: float) -> np.ndarray:
+    """DuckDB's own score of every chunk, in the order of ids; 0 where no term occurs."""
+    columns = connection.execute(
+        "SELECT coalesce(fts_main_lexical.match_bm25(id, ?, k := ?, b := ?), 0)::DOUBLE AS score FROM lexical ORDER BY id",
+        [" ".join(terms), k1, b],
+    ).fetchnumpy()
+    return np.asarray(columns["score"])

@@ -65,8 +65,8 @@ class Generations:
     def all(self, profile: Profile) -> tuple[Generation, ...]:
         """Complete generations, newest first."""
         serving = self._current_name(profile)
-        found = [_generation(path, manifest, path.name == serving) for path, manifest in self._complete(profile)]
-        return tuple(sorted(found, key=lambda generation: -generation.number))
+        complete = [_generation(path, manifest, path.name == serving) for path, manifest in self._complete(profile)]
+        return tuple(sorted(complete, key=lambda generation: -generation.number))
 
     def current(self, profile: Profile) -> Generation | None:
         """The generation that serves: the published one, or the newest that is whole if that one is damaged."""
@@ -99,8 +99,8 @@ class Generations:
             if folder.is_dir()
             else []
         )
-        found = ((folder / name, read_json(folder / name / "MANIFEST.json")) for name in names)
-        return [(path, manifest) for path, manifest in found if manifest and _whole(path, manifest)]
+        manifests = ((folder / name, read_json(folder / name / "MANIFEST.json")) for name in names)
+        return [(path, manifest) for path, manifest in manifests if manifest and _whole(path, manifest)]
 
     def _serving(self, profile: Profile) -> tuple[Path, Mapping[str, Any]]:
         name = self._current_name(profile)
@@ -122,15 +122,15 @@ class Generations:
         While one thread opens a new generation, the others go on with the one they have.
         """
         key, stamp = identity(profile), self._stamp(profile)
-        held = self._open.get(key)
-        if held and held[0] == stamp:
-            return held[1]
-        if not self._opening.acquire(blocking=held is None) and held:
-            return held[1]
+        opened = self._open.get(key)
+        if opened and opened[0] == stamp:
+            return opened[1]
+        if not self._opening.acquire(blocking=opened is None) and opened:
+            return opened[1]
         try:
-            held = self._open.get(key)
-            if held and held[0] == stamp:
-                return held[1]
+            opened = self._open.get(key)
+            if opened and opened[0] == stamp:
+                return opened[1]
             index = self._open_pinned(profile)
             self._open[key] = (stamp, index)
             return index
@@ -139,10 +139,10 @@ class Generations:
 
     def _stamp(self, profile: Profile) -> Any:
         try:
-            seen = os.stat(self.folder(profile) / "CURRENT")
+            stat = os.stat(self.folder(profile) / "CURRENT")
         except OSError:
             return None
-        return seen.st_ino, seen.st_mtime_ns
+        return stat.st_ino, stat.st_mtime_ns
 
     def _open_pinned(self, profile: Profile) -> MappedIndex:
         """Pin, then look again: a folder that vanished in between was replaced by a newer one."""
@@ -228,11 +228,11 @@ class Generations:
         lance.build_ann(build / "vec", len(rows))
         ids = image.read_table(build / "served" / "chunks.arrow")["id"].to_pylist()
         sample = range(0, len(rows), max(1, len(rows) // 100))
-        found = 0
+        hits = 0
         for n in sample:
             best = {ids[m] for m in np.argsort(-(rows @ rows[n]), kind="stable")[:10].tolist()}
-            found += len(best.intersection(lance.search_ann(build / "vec", rows[n], 10)[0]))
-        return [f"ANN index: recall@10 {found / (10 * len(sample)):.3f} on {len(sample)} queries"]
+            hits += len(best.intersection(lance.search_ann(build / "vec", rows[n], 10)[0]))
+        return [f"ANN index: recall@10 {hits / (10 * len(sample)):.3f} on {len(sample)} queries"]
 
     def _publish(self, profile: Profile, build: Path, facts: Mapping[str, Any]) -> Generation:
         folder = self.folder(profile)
@@ -305,8 +305,8 @@ def _chunks_of(parent: Path, docs: Sequence[str]) -> list[str]:
     ]
     chunks = image.read_table(parent / "served" / "chunks.arrow")
     places = np.flatnonzero(np.isin(image.numbers(chunks, "doc"), numbers))
-    found: list[str] = chunks["id"].take(places).to_pylist()
-    return found
+    ids: list[str] = chunks["id"].take(places).to_pylist()
+    return ids
 
 
 def _whole(path: Path, manifest: Mapping[str, Any]) -> bool:

@@ -113,7 +113,7 @@ def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
         )
     keys, labels, kinds = (_codes(mentions[name]) for name in ("key", "text", "kind"))
     rows = [tables[name].drop(["chunk"]).to_pydict().values() for name in ("aliases", "relations")]
-    found = ExtractColumns(
+    columns = ExtractColumns(
         keys=keys[0],
         labels=labels[0],
         kinds=kinds[0],
@@ -127,7 +127,7 @@ def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
     )
     facts = documents.select(["doc", "path", "title"]).to_pydict()
     named = [Named(*row) for row in zip(*facts.values(), strict=True)]
-    return assemble(found, named, np.asarray(image.numbers(chunks, "doc"), np.int64))
+    return assemble(columns, named, np.asarray(image.numbers(chunks, "doc"), np.int64))
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:

@@ -32,8 +32,8 @@ def _chunks(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _ids(folder: Path) -> list[str]:
-    found: list[str] = image.read_table(folder / "served" / "chunks.arrow")["id"].to_pylist()
-    return found
+    ids: list[str] = image.read_table(folder / "served" / "chunks.arrow")["id"].to_pylist()
+    return ids
 
 
 def _lexical(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -63,9 +63,9 @@ def _image(served: Path, connection: Any, options: LexicalOptions) -> Iterator[s
     """What is served is what follows from DuckDB now."""
     with tempfile.TemporaryDirectory() as place:
         image.compile_lexical(connection, Path(place), options)
-        for made in sorted(Path(place).iterdir()):
-            if not filecmp.cmp(made, served / made.name, shallow=False):
-                yield f"the served {made.name} is not the one that follows from DuckDB"
+        for expected in sorted(Path(place).iterdir()):
+            if not filecmp.cmp(expected, served / expected.name, shallow=False):
+                yield f"the served {expected.name} is not the one that follows from DuckDB"
 
 
 def _vectors(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:

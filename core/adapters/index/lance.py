@@ -2,7 +2,8 @@
 
 A later build starts from the parent's files: data files are hard-linked (Lance only ever adds files), small
 bookkeeping files are copied, then changed rows are deleted and new ones added. LanceDB is imported here only,
-and only by builds and by searches beyond the exact limit: the import alone takes two seconds.
+and only by builds, by searches beyond the exact limit and where somebody chooses it as the engine: the import alone
+takes two seconds.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ def write(folder: Path, parent: Path | None, gone: Sequence[str], ids: Sequence[
         _connect(folder).create_table(TABLE, rows)
         return
     _inherit(parent / f"{TABLE}.lance", folder / f"{TABLE}.lance")
-    table = _connect(folder).open_table(TABLE)
+    inherited = table(folder)
     for n in range(0, len(gone), 500):
-        table.delete(f"id IN ({', '.join(_quoted(gone[n : n + 500]))})")
+        inherited.delete(f"id IN ({', '.join(_quoted(gone[n : n + 500]))})")
     if ids:
-        table.add(rows)
+        inherited.add(rows)
     if len(list((folder / f"{TABLE}.lance" / "data").iterdir())) > _MAX_FRAGMENTS:
-        _compact(table)
+        _compact(inherited)
 
 
 def _compact(table: Any) -> None:
@@ -83,10 +84,10 @@ def _quoted(ids: Sequence[str]) -> list[str]:
 
 def read(folder: Path) -> tuple[list[str], np.ndarray]:
     """Every id with its vector, in the order of ids."""
-    table = _connect(folder).open_table(TABLE).to_arrow().sort_by("id")
-    width = table.schema.field("vector").type.list_size
-    flat = table["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return table["id"].to_pylist(), flat.reshape(-1, width)
+    rows = table(folder).to_arrow().sort_by("id")
+    width = rows.schema.field("vector").type.list_size
+    flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return rows["id"].to_pylist(), flat.reshape(-1, width)
 
 
 def build_ann(folder: Path, rows: int) -> None:
@@ -94,18 +95,35 @@ def build_ann(folder: Path, rows: int) -> None:
     from lancedb.index import IvfFlat
 
     kind = IvfFlat(distance_type="cosine", num_partitions=max(16, int(rows**0.5) // 2))
-    _connect(folder).open_table(TABLE).create_index("vector", config=kind)
+    table(folder).create_index("vector", config=kind)
 
 
 def search_ann(folder: Path, query: np.ndarray, depth: int, probes: int = 40) -> tuple[list[str], list[float]]:
     """Ids and cosines of the nearest vectors by the ANN index."""
-    table = _connect(folder).open_table(TABLE)
-    found = (
-        table.search(query, vector_column_name="vector")
-        .distance_type("cosine")
-        .nprobes(probes)
-        .limit(depth)
-        .select(["id", "_distance"])
-        .to_list()
-    )
-    return [row["id"] for row in found], [1.0 - row["_distance"] for row in found]
+    pairs = _distances(_cosine(table(folder), query).nprobes(probes).limit(depth))
+    return [chunk for chunk, _ in pairs], [1.0 - distance for _, distance in pairs]
+
+
+def table(folder: Path) -> Any:
+    """A generation's table; threads may share it."""
+    return _connect(folder).open_table(TABLE)
+
+
+def nearest(table: Any, query: np.ndarray, depth: int) -> list[tuple[str, float]]:
+    """Ids of the nearest vectors with their cosine distance, by exact search."""
+    return _distances(_cosine(table, query).bypass_vector_index().limit(depth))
+
+
+def distances(table: Any, query: np.ndarray, ids: Sequence[str]) -> list[tuple[str, float]]:
+    """The cosine distance of some vectors, nearest first."""
+    chosen = f"id IN ({', '.join(_quoted(ids))})"
+    return _distances(_cosine(table, query).bypass_vector_index().where(chosen, prefilter=True).limit(len(ids)))
+
+
+def _cosine(table: Any, query: np.ndarray) -> Any:
+    return table.search(query, vector_column_name="vector").distance_type("cosine").select(["id", "_distance"])
+
+
+def _distances(search: Any) -> list[tuple[str, float]]:
+    rows = search.to_arrow()
+    return list(zip(rows["id"].to_pylist(), rows["_distance"].to_pylist(), strict=True))

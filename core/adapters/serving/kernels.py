@@ -103,10 +103,10 @@ def warm() -> None:
     """Load the compiled loops now; a long-lived process does it once and searches faster."""
     from core.adapters.serving import compiled
 
-    none, zero = np.empty(0, np.float32), np.zeros(1, np.int64)
-    nobody, scores = np.empty(0, np.uint32), np.zeros(1, np.float64)
-    compiled.accumulate(zero, nobody, none, zero[:0], scores)
-    compiled.lookup(zero, nobody, none, zero[:0], nobody, scores)
+    start, terms, scores = np.zeros(1, np.int64), np.empty(0, np.int64), np.zeros(1, np.float64)
+    where, gains = np.empty(0, np.uint32), np.empty(0, np.float32)
+    compiled.accumulate(start, where, gains, terms, scores)
+    compiled.lookup(start, where, gains, terms, where, scores)
     compiled.best(scores, np.empty(0, np.bool_), 1)
 
 

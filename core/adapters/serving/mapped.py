@@ -15,9 +15,11 @@ from core.adapters.index import graph, lance
 from core.adapters.index.duckdb import HEADING
 from core.adapters.serving import image, kernels
 from core.adapters.serving import tfidf as ngrams
+from core.adapters.serving.engines import Engines
 from core.adapters.serving.kernels import near_top
 from core.errors import Unavailable
-from core.ports import Ranking
+from core.ports import Leg, Ranking
+from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.types import DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
@@ -143,9 +145,18 @@ class MappedIndex:
 
     # ------------------------------------------------------------ legs
 
-    def bm25(self, query: str, engine: str = "") -> Bm25Leg:
-        terms = sorted({term for term in self.analyse(query) if term in self.vocabulary})
-        return Bm25Leg(self, np.array([self.vocabulary[term] for term in terms], dtype=np.int64))
+    def bm25(self, query: str, engine: str = "") -> Leg:
+        """The lexical leg, by the image or another engine."""
+        engine = engine_of("bm25", engine)
+        return self._bm25(query) if engine == IMAGE else self._engines.bm25(engine, self._terms_of(query))
+
+    def _bm25(self, query: str) -> Bm25Leg:
+        numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
+        return Bm25Leg(self, np.array(numbers, dtype=np.int64))
+
+    def _terms_of(self, query: str) -> list[str]:
+        """Distinct terms: repeating a word does not weigh it."""
+        return sorted(set(self.analyse(query)))
 
     def tfidf(self, query: str) -> ngrams.FullLeg:
         """TF-IDF over unigrams and bigrams."""
@@ -154,15 +165,20 @@ class MappedIndex:
     def sparse(self, query: str) -> ngrams.FullLeg:
         """The mean of BM25 and TF-IDF."""
         return ngrams.FullLeg(
-            lambda: ngrams.averaged(self.bm25(query).every(), self._tfidf.scores(self.analyse(query)))
+            lambda: ngrams.averaged(self._bm25(query).every(), self._tfidf.scores(self.analyse(query)))
         )
 
     @cached_property
     def _tfidf(self) -> ngrams.TfidfMatrix:
         return ngrams.load(self._folder, self.vocabulary, self.size)
 
-    def dense(self, vector: np.ndarray, engine: str = "") -> DenseLeg:
-        return DenseLeg(self, vector)
+    def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
+        """The vector leg, by the image or another engine."""
+        return DenseLeg(self, vector) if engine_of("dense", engine) == IMAGE else self._engines.dense(vector)
+
+    @cached_property
+    def _engines(self) -> Engines:
+        return Engines(self._folder, self.profile.lexical, self._ids, self.number)
 
     def vector(self, chunk: int) -> np.ndarray:
         row: np.ndarray = self._vectors[chunk]

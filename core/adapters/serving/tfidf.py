@@ -100,8 +100,8 @@ def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
     place = folder / "tfidf"
     if not place.is_dir():
         with duckdb.open_file(folder / "fts.duckdb") as connection:
-            rows = connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()
-        matrix = build([row[0] for row in rows], vocabulary)
+            texts = duckdb.analysed(connection)
+        matrix = build(texts, vocabulary)
         if not _keep(place, matrix):
             return matrix
     arrays = {name: image.map_array(place / f"{name}.npy") for name in _ARRAYS}

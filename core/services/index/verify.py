@@ -1,10 +1,12 @@
-"""Do repository, database and index agree? Every disagreement is a sentence."""
+"""Do repository, database, index and search engines agree? Every disagreement is a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from core.ports import Database, Progress, Shelf, Store, no_progress
+from core.services.index import agreement
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.types import Profile
@@ -22,17 +24,17 @@ class Verifier:
     def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
         """Everything that is wrong; nothing when all agree."""
         progress(0, 3, "Checking the repository")
-        found = [f"repository: {line}" for line in self.store.check()]
+        problems = [f"repository: {line}" for line in self.store.check()]
         progress(1, 3, "Checking the database")
-        found += [f"database: {line}" for line in self.database.check()]
-        found += [f"audit: {line}" for line in self.audit.problems()]
-        progress(2, 3, "Checking the index")
+        problems += [f"database: {line}" for line in self.database.check()]
+        problems += [f"audit: {line}" for line in self.audit.problems()]
         for profile in self.team_settings.profiles():
-            found += [f"index {profile.name}: {line}" for line in self._profile(profile)]
+            problems += [f"index {profile.name}: {line}" for line in self._profile(profile, partial(progress, 2, 3))]
         progress(3, 3, "Checked")
-        return tuple(found)
+        return tuple(problems)
 
-    def _profile(self, profile: Profile) -> Iterator[str]:
+    def _profile(self, profile: Profile, step: Callable[[str], None]) -> Iterator[str]:
+        step("Checking the index")
         serving, production = self.generations.current(profile), self.team_settings.production().profile
         head = self.store.head()
         if serving is None:
@@ -43,6 +45,8 @@ class Verifier:
             yield f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. Catch up with: python -m core reindex"
         yield from self._documents(profile, serving.commit)
         yield from self.generations.check(profile)
+        step("Asking every engine")
+        yield from agreement.disagreements(partial(self.generations.open, profile), step)
 
     def _documents(self, profile: Profile, commit: str) -> Iterator[str]:
         manifest = self.generations.manifest(profile)

@@ -1,12 +1,12 @@
 const EXAMPLES = ["how long do we keep SAR records", "FN-22", "CU*BASE", "labels do not print", "who signs for $200,000"];
 
 // The search box and what it finds. Questions go straight to the server and answers are drawn in place;
-// where the app runs without its own routes, the same question goes through Python instead.
+// where the route cannot be reached (a proxy hides it), this and all later questions go through Python instead.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({ asked: data.asked, found: data.found, direct: data.direct, open: { why: new Set(), more: new Set(), told: new Set(), filters: false }, flight: null, timer: 0, box: null, serial: -1 }));
   state.send = { ask: (asked) => setStateValue("asked", asked), trigger: setTriggerValue };
-  if (data.serial !== state.serial) { state.serial = data.serial; state.asked = data.asked; state.found = data.found; state.direct = data.direct; }
+  if (data.serial !== state.serial) { state.serial = data.serial; state.asked = data.asked; state.found = data.found; state.direct = state.unreachable ? null : data.direct; }
   if (!state.box) build(root, state, data);
   if (document.activeElement?.shadowRoot?.activeElement !== state.box && state.box.value !== state.asked.q) state.box.value = state.asked.q;
   draw(root, state);
@@ -36,10 +36,17 @@ async function ask(root, state, change) {
   const flight = (state.flight = new AbortController());
   try {
     const answer = await fetch(`/api/find?${address(asked)}`, { signal: flight.signal, headers: { Authorization: `Bearer ${state.direct}` } });
-    if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) { state.direct = null; state.send.ask(asked); return; }
+    if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) { throughPython(state, asked, answer.status !== 401); return; }
     state.found = await answer.json();
     draw(root, state);
-  } catch (error) { if (error.name !== "AbortError") { state.direct = null; state.send.ask(asked); } }
+  } catch (error) { if (error.name !== "AbortError") throughPython(state, asked, true); }
+}
+
+// An old token (401) is replaced by Python's answer; a route that is not there stays away.
+function throughPython(state, asked, unreachable) {
+  state.direct = null;
+  state.unreachable = unreachable;
+  state.send.ask(asked);
 }
 
 const address = (asked) => {

@@ -24,10 +24,8 @@ def draw(now: Setup, made: Comparison) -> None:
     st.code(as_cli(now), language="shell", wrap_lines=True)
     st.caption("Python")
     st.code(as_python(now), language="python", wrap_lines=True)
-    held = token(identity.me())
-    if held:
-        st.caption("cURL; copy the link of this playground first, so that it is kept")
-        st.code(as_curl(now, held), language="shell", wrap_lines=True)
+    st.caption("cURL; copy the link of this playground first, so that it is kept")
+    st.code(as_curl(now, token(identity.me())), language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         st.download_button(
             "CSV", as_csv(made), "comparison.csv", "text/csv", icon=":material/download:", on_click="ignore"
@@ -70,10 +68,10 @@ def as_python(now: Setup) -> str:
     )
 
 
-def as_curl(now: Setup, held: str) -> str:
+def as_curl(now: Setup, bearer: str) -> str:
     """The same over HTTP, by link."""
     port = st.get_option("server.port")
-    return f"curl -s -H 'Authorization: Bearer {held}' 'http://127.0.0.1:{port}/api/compare?{keys.LINK}={strict.digest(now, 10)}'"
+    return f"curl -s -H 'Authorization: Bearer {bearer}' 'http://127.0.0.1:{port}/api/compare?{keys.LINK}={strict.digest(now, 10)}'"
 
 
 def as_csv(made: Comparison) -> str:

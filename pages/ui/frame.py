@@ -1,0 +1,35 @@
+"""The frame around every page: who am I, navigation by role, run the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from pages.ui import flash, identity, style
+from pages.ui.components import shortcuts
+from pages.ui.menu import PAGES
+
+
+def draw() -> None:
+    """One run of a session."""
+    st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
+    style.page_style()
+    st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
+    page = st.navigation(menu(identity.me()), expanded=True)
+    identity.foot()
+    shortcuts.mount()
+    page.run()
+    flash.show()
+
+
+def menu(me: Actor) -> dict[str, list[st.Page]]:
+    """The sections and pages that a role may open."""
+    sections = {
+        section: [
+            st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == "home")
+            for name, title, icon, action in pages
+            if allowed(me, action)
+        ]
+        for section, pages in PAGES.items()
+    }
+    return {section: pages for section, pages in sections.items() if pages}

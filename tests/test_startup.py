@@ -1,0 +1,119 @@
+"""`streamlit run streamlit_app.py` is the whole app: address, routes, headers, frame and error page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import build
+from pages.ui.menu import PAGES
+from tests import browser
+from tests.conftest import ROOT, kb_settings
+
+EVERYWHERE = "0.0.0.0"
+BROKEN = {  # what is put into a page -> what people read
+    'raise ValueError("a secret")': r"Something went wrong here\. It was logged under the number [0-9a-f]{8}; ",
+    'from core.errors import NotFound; raise NotFound("No *such* thing.")': r"^No \*such\* thing\.$",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A workspace with nothing in it."""
+    build(kb_settings(tmp_path / "kb")).create()
+    return tmp_path / "kb"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The app in a folder of its own, where a test may change its pages and its config.toml."""
+    made = tmp_path / "app"
+    shutil.copytree(ROOT / ".streamlit", made / ".streamlit")
+    shutil.copytree(ROOT / "pages", made / "pages")
+    for name in ("core", "streamlit_app.py"):
+        (made / name).symlink_to(ROOT / name)
+    return made
+
+
+def refused(address: str) -> Any:
+    return pytest.raises(RuntimeError, match=f"only runs on this machine's own address, not on {address}")
+
+
+@pytest.mark.parametrize(("value", "address"), [(EVERYWHERE, EVERYWHERE), ("", "all addresses")])
+def test_a_demo_refuses_an_address_given_as_a_flag(home: Path, tmp_path: Path, value: str, address: str) -> None:
+    with refused(address), browser.server(home, tmp_path / "log", "--server.address", value):
+        pass
+
+
+def test_a_demo_refuses_an_address_given_in_the_environment(home: Path, tmp_path: Path) -> None:
+    with refused(EVERYWHERE), browser.server(home, tmp_path / "log", STREAMLIT_SERVER_ADDRESS=EVERYWHERE):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "address"), [(f'[server]\naddress = "{EVERYWHERE}"', EVERYWHERE), ("", "all addresses")]
+)
+def test_a_demo_refuses_an_address_given_by_config_toml_or_by_nobody(
+    home: Path, folder: Path, tmp_path: Path, text: str, address: str
+) -> None:
+    (folder / ".streamlit" / "config.toml").write_text(text)
+    with refused(address), browser.server(home, tmp_path / "log", folder=folder):
+        pass
+
+
+def test_people_with_accounts_may_come_from_other_machines(home: Path, tmp_path: Path) -> None:
+    flags = ("--server.address", EVERYWHERE)
+    with browser.server(home, tmp_path / "log", *flags, CONCORD_SIGN_IN="local") as url:
+        assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
+
+
+def test_routes_answer_and_every_answer_has_the_security_headers(home: Path, tmp_path: Path) -> None:
+    with browser.server(home, tmp_path / "log") as url:
+        health, page = (urllib.request.urlopen(url + path, timeout=20) for path in ("/api/health", "/search"))
+        assert json.load(health) == {"status": "ok", "generation": None, "commit": None}
+        for answer in (health, page):
+            assert "default-src 'self'" in answer.headers["content-security-policy"]
+            assert answer.headers["x-content-type-options"] == "nosniff"
+        for path in ("/api/find?q=a", "/api/compare?link=a"):
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                urllib.request.urlopen(url + path, timeout=20)
+
+
+@pytest.mark.browser
+def test_the_first_session_finds_the_frame_around_a_deep_link(chromium: Any, home: Path, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(home, tmp_path / "log") as url, browser.screen(chromium, url) as screen:
+        screen.open("/audit")
+        links = screen.page.get_by_test_id("stSidebarNavLink")
+        expect(links).to_have_count(sum(len(pages) for pages in PAGES.values()))
+        expect(screen.page.get_by_role("heading", name="Audit")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_a_page_that_fails_says_so_without_a_stack_trace(
+    chromium: Any, home: Path, folder: Path, tmp_path: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    pages = dict(zip(("documents", "audit"), BROKEN.items(), strict=True))
+    for name, (code, _) in pages.items():
+        (folder / "pages" / f"{name}.py").write_text(code)
+    shown = {}
+    start = browser.server(home, tmp_path / "log", folder=folder)
+    with pytest.raises(AssertionError) as log, start as url, browser.screen(chromium, url) as screen:  # noqa: PT012
+        for name, (_, expected) in pages.items():
+            alert = screen.open(f"/{name}").page.get_by_test_id("stAlert")
+            expect(alert).to_have_text(re.compile(expected))
+            shown[name] = alert.inner_text()
+            expect(screen.page.get_by_text("a secret")).to_have_count(0)
+    number = re.findall("number ([0-9a-f]{8})", shown["documents"])[0]
+    assert f"error {number}" in str(log.value), "the server's log has the stack trace under that number"
+    assert "ValueError: a secret" in str(log.value)
