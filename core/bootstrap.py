@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from core.adapters.cache.memo import Memo
+from core.adapters.cache.texts import TextCache
+from core.adapters.cache.vectors import EmbeddingCache
 from core.adapters.conversion.converter import ConverterProcess
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
@@ -13,11 +16,7 @@ from core.adapters.models import spacy_ner, weights
 from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
-from core.adapters.state.answers import AnswerCache
 from core.adapters.state.database import Database
-from core.adapters.state.memo import Memo
-from core.adapters.state.texts import TextCache
-from core.adapters.state.vectors import EmbeddingCache
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.processes import Processes
@@ -207,7 +206,7 @@ def build(
     clock = clock or SystemClock()
     cache_folder = settings.cache or settings.home / "cache"
     store = GitStore(settings.home / "kb.git")
-    database = Database(settings.home / "app.db")
+    database = Database.file(settings.home / "app.db")
     ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
     models = models or _models(settings, ledger)
     generations = Generations(
@@ -218,9 +217,9 @@ def build(
     )
     documents, team_settings = Documents(store), TeamSettings(store)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
-    jobs = Jobs(database, processes or Processes(settings.home), clock)
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
+    jobs = Jobs(database.jobs, processes or Processes(settings.home), clock, accounts)
     changes = Changes(store, database, accounts, audit, clock)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
@@ -255,8 +254,8 @@ def build(
             store,
             documents,
             Home(documents, store, generations, team_settings, clock),
-            Drafts(database, clock),
-            Gaps(database, clock),
+            Drafts(database.drafts, clock),
+            Gaps(database.gaps, clock),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
         upload=Upload(Uploads(documents, duplicates, ConverterProcess(), clock, changes)),
@@ -298,7 +297,7 @@ def build(
 def _models(settings: Settings, ledger: Ledger) -> Models:
     """Models on this machine and behind configured endpoints; what is paid for goes through the ledger."""
     shelf = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
-    return MeteredModels(shelf, ledger, AnswerCache((settings.cache or settings.home / "cache") / "answers.db"))
+    return MeteredModels(shelf, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 
 def beside(app: App, name: str) -> App:

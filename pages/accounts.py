@@ -1,10 +1,10 @@
-"""Accounts: who may come in, and in which role. For admins."""
+"""Accounts: who may sign in, and in which role. For admins."""
 
 import streamlit as st
 
 from core.access import ROLES, Actor
 from core.services.people.accounts import Account
-from pages.ui import acts, flash, identity
+from pages.ui import actions, flash, identity
 from pages.ui.workspace import app
 
 me = identity.require("manage accounts")
@@ -17,15 +17,13 @@ ABOUT = {
 
 
 def role_changed(name: str) -> None:
-    """Somebody gets another role."""
     role = str(st.session_state[f"role_{name}"])
-    acts.do(lambda actor: f"{app().people.accounts.set_role(actor, name, role).name} is {role} now.")
+    actions.do(lambda actor: f"{app().people.accounts.set_role(actor, name, role).name} is {role} now.")
 
 
 def switched(name: str) -> None:
-    """An account goes on or off."""
     active = bool(st.session_state[f"active_{name}"])
-    acts.do(
+    actions.do(
         lambda actor: (
             f"The account of {app().people.accounts.set_active(actor, name, active).name} is {'on' if active else 'off'}."
         )
@@ -33,34 +31,33 @@ def switched(name: str) -> None:
 
 
 def password_set(name: str) -> None:
-    """A new password, typed by an admin."""
-    typed = str(st.session_state.pop(f"password_{name}", ""))
-    acts.do(lambda actor: _password(actor, name, typed))
+    password = str(st.session_state.pop(f"password_{name}", ""))
+    actions.do(lambda actor: _set_password(actor, name, password))
 
 
-def _password(actor: Actor, name: str, typed: str) -> str:
-    app().people.accounts.set_password(actor, name, typed)
+def _set_password(actor: Actor, name: str, password: str) -> str:
+    app().people.accounts.set_password(actor, name, password)
     return f"The password of {app().people.accounts.get(name).name} is set."
 
 
 def added() -> None:
-    """Somebody new."""
-    said = {part: str(st.session_state.get(f"add_{part}", "")) for part in ("id", "name", "email", "role", "password")}
-    acts.do(lambda actor: _add(actor, said))
+    form = {
+        field: str(st.session_state.get(f"add_{field}", "")) for field in ("id", "name", "email", "role", "password")
+    }
+    actions.do(lambda actor: _add(actor, form))
 
 
-def _add(actor: Actor, said: dict[str, str]) -> str:
-    made = app().people.accounts.add(
-        actor, said["id"].strip(), said["name"], said["email"].strip(), said["role"], said["password"]
+def _add(actor: Actor, form: dict[str, str]) -> str:
+    account = app().people.accounts.add(
+        actor, form["id"].strip(), form["name"], form["email"].strip(), form["role"], form["password"]
     )
-    st.session_state.update({f"add_{part}": "" for part in ("id", "name", "email", "password")})  # for the next one
-    return f"{made.name} can come in as {made.role}."
+    st.session_state.update({f"add_{field}": "" for field in ("id", "name", "email", "password")})  # an empty form
+    return f"{account.name} can sign in as {account.role}."
 
 
-def line(account: Account) -> None:
-    """One account, with what can be changed about it."""
+def account_row(account: Account) -> None:
     name, role, active = flash.plain(account.name), f"role_{account.id}", f"active_{account.id}"
-    st.session_state[role], st.session_state[active] = account.role, account.active  # what was refused is not shown
+    st.session_state[role], st.session_state[active] = account.role, account.active  # a refused change snaps back
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", key=f"account_{account.id.replace('.', '-')}"
     ):
@@ -94,7 +91,7 @@ def line(account: Account) -> None:
 st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
 for account in app().people.accounts.all():
-    line(account)
+    account_row(account)
 with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):
     first, second, third = st.columns(3)
     first.text_input("Account id", key="add_id", placeholder="for example avery")

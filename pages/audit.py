@@ -1,4 +1,4 @@
-"""Audit: who did what, when and through which door. It only grows. For admins."""
+"""Audit: who did what, when, and from the page or the command line. Append-only. For admins."""
 
 import re
 from datetime import date
@@ -16,22 +16,21 @@ HASH = re.compile(r"[0-9a-f]{40,64}")
 
 
 def filters() -> dict[str, str | int]:
-    """What is asked for."""
-    known = app().people.audit.entries(me, limit=5000)
-    people = {entry.who: entry.name for entry in reversed(known)}
+    recent = app().people.audit.entries(me, limit=5000)
+    people = {entry.who: entry.name for entry in reversed(recent)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         who = st.selectbox(
             "Who",
             sorted(people),
             index=None,
-            format_func=lambda one: people[one],
+            format_func=people.__getitem__,
             placeholder="Anybody",
             key="audit_who",
             width=230,
         )
         action = st.selectbox(
             "Action",
-            sorted({entry.action for entry in known}),
+            sorted({entry.action for entry in recent}),
             index=None,
             placeholder="Any action",
             key="audit_action",
@@ -43,7 +42,6 @@ def filters() -> dict[str, str | int]:
 
 
 def row(entry: AuditEntry) -> dict[str, object]:
-    """One line of the table."""
     return {
         "When": style.moment(entry.at),
         "Who": entry.name,
@@ -57,27 +55,27 @@ def row(entry: AuditEntry) -> dict[str, object]:
     }
 
 
-def exported(who: str, asked: dict[str, str | int]) -> str:
-    """The lines as a file; made where there is no session, so it is told for whom."""
-    return as_csv(app().people.audit.entries(app().people.accounts.actor(who), **asked, limit=EXPORTED))  # type: ignore[arg-type]
+def as_file(account: str, chosen: dict[str, str | int]) -> str:
+    """Runs outside the session, when the file is downloaded: hence the account's id."""
+    return as_csv(app().people.audit.entries(app().people.accounts.actor(account), **chosen, limit=EXPORTED))  # type: ignore[arg-type]
 
 
 st.title("Audit")
-asked = filters()
-found = app().people.audit.entries(me, **asked, limit=SHOWN)  # type: ignore[arg-type]
+chosen = filters()
+entries = app().people.audit.entries(me, **chosen, limit=SHOWN)  # type: ignore[arg-type]
 with st.container(horizontal=True, vertical_alignment="center"):
-    more = " (the newest are shown; the export has all)" if len(found) == SHOWN else ""
-    st.caption(f"{style.count(len(found), 'line')}{more}", width="stretch")
+    more = " (the newest are shown; the export has all)" if len(entries) == SHOWN else ""
+    st.caption(f"{style.count(len(entries), 'line')}{more}", width="stretch")
     st.download_button(
         "Download CSV",
-        partial(exported, me.id, asked),
+        partial(as_file, me.id, chosen),
         file_name="concord-audit.csv",
         mime="text/csv",
         icon=":material/download:",
         key="audit_csv",
         on_click="ignore",
     )
-if found:
-    st.dataframe([row(entry) for entry in found], hide_index=True, key="audit", height=560)
+if entries:
+    st.dataframe([row(entry) for entry in entries], hide_index=True, key="audit", height=560)
 else:
-    st.info("Nothing in the audit fits these filters.", icon=":material/history:")
+    st.info("Nothing in the audit matches these filters.", icon=":material/history:")

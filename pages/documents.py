@@ -1,4 +1,4 @@
-"""Documents: the library, and one document to read, follow and take apart."""
+"""Documents: the library, and one document with its text, history, links and chunks."""
 
 import streamlit as st
 
@@ -8,33 +8,28 @@ from core.types import Document
 from pages.ui import flash, identity, keys
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.documents import header
-from pages.ui.documents.sides import chunks_side, history_side, links_side
-from pages.ui.editor import editor, tools
+from pages.ui.documents import chunks, document_actions, draft, editor, header, history, links
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
-SIDES = ("Read", "History", "Links", "Chunks")
 
 
-def close() -> None:
-    """Back to the library."""
+def back_to_library() -> None:
     st.query_params.clear()
 
 
-def write() -> None:
-    """To the editor, with a new document."""
+def new_document() -> None:
     st.query_params.from_dict({keys.DO: "new"})
 
 
 def number(name: str) -> int | None:
-    """A number from the address, if it is one."""
+    """A number from the URL, if it is one."""
     text = st.query_params.get(name, "")
     return int(text) if text.isdecimal() and len(text) < 9 else None
 
 
-def read_side(document: Document) -> None:
-    """The text, with the passage that led here."""
+def read_tab(document: Document) -> None:
+    """The text, with the passage that the URL points to marked."""
     anchor, first = st.query_params.get("anchor", ""), number(keys.FROM)
     clicked = reader(document, key="reader", mark=passage(document), anchor=anchor, first=first)
     if clicked.open:
@@ -46,78 +41,82 @@ def read_side(document: Document) -> None:
 
 
 def passage(document: Document) -> tuple[int, int] | None:
-    """What a link marks, wherever it stands by now."""
+    """The passage that a link marks, followed from the version it was made for to this one."""
     start, end, version = number(keys.START), number(keys.END), number(keys.VERSION)
     if start is None or end is None or start >= end:
         return None
-    found = app().knowledge.documents.passage(document, start, end, version or document.version)
-    if found is None:
-        st.info("This passage was changed since. History shows how.", icon=":material/edit_note:")
-    return found
+    span = app().knowledge.documents.passage(document, start, end, version or document.version)
+    if span is None:
+        st.info("This passage has changed since. History shows how.", icon=":material/edit_note:")
+    return span
 
 
 def one_document(name: str) -> None:
-    """A document and its sides."""
-    st.button("All documents", on_click=close, icon=":material/arrow_back:", type="tertiary", key="back")
+    st.button("All documents", on_click=back_to_library, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
         document = app().knowledge.documents.show(name)
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/search_off:")
         return
     header.draw(document, app().search.page.clock.today())
-    tools.draw(document, me)
-    side = st.segmented_control(
-        "Show", SIDES, key=keys.TAB, default="Read", required=True, bind="query-params", label_visibility="collapsed"
+    document_actions.draw(document, me)
+    tabs = {"Read": read_tab, "History": history.draw, "Links": links.draw, "Chunks": chunks.draw}
+    chosen = st.segmented_control(
+        "Show",
+        list(tabs),
+        key=keys.TAB,
+        default="Read",
+        required=True,
+        bind="query-params",
+        label_visibility="collapsed",
     )
-    draw = {"Read": read_side, "History": history_side, "Links": links_side, "Chunks": chunks_side}
-    draw[side or "Read"](document)
+    tabs[chosen or "Read"](document)
 
 
 def all_documents() -> None:
-    """The library."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.title("Documents", width="stretch")
         if allowed(me, "propose a change"):
-            st.button("New document", icon=":material/add:", key="new", on_click=write, type="primary")
-    found = app().knowledge.documents.all()
+            st.button("New document", icon=":material/add:", key="new", on_click=new_document, type="primary")
+    documents = app().knowledge.documents.all()
     for path, why in app().knowledge.documents.unreadable():
         st.warning(f"{flash.plain(path)} cannot be read and is left out: {flash.plain(why)}", icon=":material/warning:")
-    if not found:
+    if not documents:
         st.info(
             "There are no documents yet. Write one, or bring a folder in with: `python -m core import DIR`",
             icon=":material/library_add:",
         )
         return
-    clicked = library(found, app().knowledge.documents.touched(), app().search.page.clock.today(), key="library")
+    clicked = library(documents, app().knowledge.documents.touched(), app().search.page.clock.today(), key="library")
     if clicked.open:
         st.query_params[keys.DOC] = clicked.open
         st.rerun()
 
 
 def edit_document() -> None:
-    """The editor: on a new document, on an approved one, or on one of a change."""
-    st.button("Back", on_click=leave, icon=":material/arrow_back:", type="tertiary", key="back")
+    """The editor, on a new document, on an approved one, or on one in a change."""
+    st.button("Back", on_click=leave_editor, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
         require(me, "propose a change")
         if st.query_params[keys.DO] == "new":
             st.title("New document")
-            start = editor.new(me)
+            start = draft.new(me)
         elif st.query_params.get(keys.CHANGE):
             change, path = number(keys.CHANGE) or 0, st.query_params.get(keys.PATH, "")
             st.title(f"Edit {flash.plain(path)}")
-            start = editor.existing(me, path, change)
+            start = draft.existing(me, path, change)
         else:
             document = app().knowledge.documents.show(st.query_params.get(keys.DOC, ""))
             st.title(f"Edit {flash.plain(document.title)}")
-            start = editor.existing(me, document.path)
+            start = draft.existing(me, document.path)
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/error:")
         return
     editor.draw(start, me)
 
 
-def leave() -> None:
-    """Out of the editor; what was typed stays as a draft."""
+def leave_editor() -> None:
+    """What was typed stays as a draft."""
     doc = st.query_params.get(keys.DOC)
     st.query_params.from_dict({keys.DOC: doc} if doc else {})
 

@@ -1,20 +1,20 @@
-"""Evaluation: query sets, runs that can be compared with certainty, and built-in experiments."""
+"""Evaluation: query sets, runs compared with confidence intervals, and built-in experiments."""
 
 import streamlit as st
 
 from pages.ui import identity
-from pages.ui.evaluation import experiments, runs, sets, state
+from pages.ui.evaluation import experiments, query_sets, runs, selection
 
 me = identity.require("run an evaluation")
 
 with st.container(horizontal=True, vertical_alignment="center", key="evaluation_bar"):
     st.title("Evaluation", anchor=False, width="stretch")
-    chosen = state.choose()
-state.require_index()
-PARTS = {"Query sets": sets.draw, "Runs": runs.draw, "Experiments": experiments.draw}
+    queryset = selection.choose_query_set()
+selection.require_index()
+PARTS = {"Query sets": query_sets.draw, "Runs": runs.draw, "Experiments": experiments.draw}
 for tab, part in zip(
     st.tabs(list(PARTS), key="evaluation_tab", bind="query-params", on_change="rerun"), PARTS.values(), strict=True
 ):
     if tab.open:
         with tab:
-            part(chosen)
+            part(queryset)

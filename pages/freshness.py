@@ -1,4 +1,4 @@
-"""Freshness: documents whose words somebody should look at again, and the button that says they are still right."""
+"""Freshness: documents due for review or without an owner, and the button that confirms one is still right."""
 
 from datetime import date, timedelta
 
@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.curation.names import top_folder
 from core.services.knowledge.home import Overview
 from core.types import Document
-from pages.ui import acts, flash, identity, keys, style
+from pages.ui import actions, flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
@@ -18,14 +18,13 @@ TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad"}
 
 
 def rows(view: Overview) -> list[dict[str, object]]:
-    """Most pressing first."""
-    found = [row(one, "overdue", f"{style.count(-state.days, 'day')} over") for one, state in view.overdue]
-    found += [row(one, "due soon", f"in {style.count(state.days, 'day')}") for one, state in view.due_soon]
-    return found + [row(one, "no owner", "") for one in view.without_owner]
+    """Most urgent first."""
+    overdue = [row(document, "overdue", f"{style.count(-state.days, 'day')} over") for document, state in view.overdue]
+    due_soon = [row(document, "due soon", f"in {style.count(state.days, 'day')}") for document, state in view.due_soon]
+    return [*overdue, *due_soon, *(row(document, "no owner", "") for document in view.without_owner)]
 
 
 def row(document: Document, kind: str, when: str) -> dict[str, object]:
-    """One row: a document with its dates."""
     due = document.meta.review_due
     return {
         "doc": document.id,
@@ -42,8 +41,7 @@ def row(document: Document, kind: str, when: str) -> dict[str, object]:
 
 
 @st.dialog("Still right?")
-def ask(path: str) -> None:
-    """Until when the words can be trusted."""
+def ask_to_confirm(path: str) -> None:
     identity.require("read documents")
     document = app().knowledge.documents.show(path)
     st.markdown(
@@ -56,12 +54,11 @@ def ask(path: str) -> None:
         if st.button("Cancel", key="confirm_no"):
             st.rerun()
         if st.button("Still right", type="primary", key="confirm_yes") and until:
-            acts.do(lambda actor: still_right(actor, path, until))
+            actions.do(lambda actor: confirm(actor, path, until))
             st.rerun()
 
 
-def still_right(actor: Actor, path: str, until: date) -> str:
-    """Confirm a document."""
+def confirm(actor: Actor, path: str, until: date) -> str:
     app().reviews.merger.confirm(actor, path, until)
     return f"Confirmed. The next review is due on {style.day(until)}."
 
@@ -84,4 +81,4 @@ clicked = component("freshness")(
 if clicked.open:
     st.switch_page("pages/documents.py", query_params={keys.DOC: clicked.open})
 if clicked.confirm:
-    ask(str(clicked.confirm))
+    ask_to_confirm(str(clicked.confirm))

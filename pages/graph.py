@@ -1,4 +1,4 @@
-"""Graph: what hangs together, around a document, a query or an entity, in communities, and by links."""
+"""Graph: what is connected, around a document, a query or an entity, in communities, and by links."""
 
 from pages.ui import identity
 from pages.ui.graph import choosing, showing

@@ -11,7 +11,6 @@ me = identity.require("read documents")
 
 
 def search_box() -> None:
-    """Leads to Search."""
     query = st.text_input(
         "Search the knowledge base",
         key="home_q",
@@ -24,8 +23,8 @@ def search_box() -> None:
         st.switch_page("pages/search.py", query_params={keys.QUERY: query})
 
 
-def index_words(state: IndexState) -> tuple[str, str]:
-    """The state of the index in two words and a sentence."""
+def index_summary(state: IndexState) -> tuple[str, str]:
+    """The state of the index as a label and a sentence."""
     if state.serving is None:
         return "Not built", "Nothing can be found yet."
     if state.pinned:
@@ -35,10 +34,9 @@ def index_words(state: IndexState) -> tuple[str, str]:
     return "Up to date", f"Generation {state.serving.number}, built {style.moment(state.serving.built)}"
 
 
-def numbers(view: Overview) -> None:
-    """Four figures."""
+def metrics(view: Overview) -> None:
     serving = view.index.serving
-    state, sentence = index_words(view.index)
+    state, sentence = index_summary(view.index)
     last = view.recent[0].commit if view.recent else None
     cells = st.columns(4)
     cells[0].metric("Documents", f"{view.documents:,}", border=True, height="stretch")
@@ -54,13 +52,13 @@ def numbers(view: Overview) -> None:
 
 
 def attention(view: Overview) -> list[dict[str, object]]:
-    """What somebody should look at, most pressing first."""
+    """What somebody should look at, most urgent first; twelve at most."""
     items: list[dict[str, object]] = []
     if view.index.behind and not view.index.pinned:
         items.append(
             {
                 "title": "The index is catching up",
-                "sub": index_words(view.index)[1],
+                "sub": index_summary(view.index)[1],
                 "badges": [{"text": "Index", "tone": "note"}],
             }
         )
@@ -94,8 +92,7 @@ def attention(view: Overview) -> list[dict[str, object]]:
     return items[:12]
 
 
-def change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:
-    """One line of the recent changes."""
+def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:
     known = [titles[edit.path] for edit in step.edits if edit.path in titles]
     what = ", ".join(title for _, title in known[:2]) + (
         f" and {style.count(len(step.edits) - 2, 'other')}" if len(step.edits) > 2 else ""
@@ -117,7 +114,7 @@ if not view.documents:
         "There are no documents yet. Bring a folder in with: `python -m core import DIR`", icon=":material/library_add:"
     )
     st.stop()
-numbers(view)
+metrics(view)
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("Needs attention")
@@ -125,7 +122,7 @@ with left:
 with right:
     st.subheader("Recent changes")
     titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
-    listing([change(step, titles) for step in view.recent], "Nothing changed yet.", key="recent")
+    listing([recent_change(step, titles) for step in view.recent], "Nothing changed yet.", key="recent")
 with right:
     st.subheader("By folder")
     bars(view.folders, key="by_folder")

@@ -1,4 +1,4 @@
-"""Playground: one query, several configurations side by side, and why every hit stands where it stands."""
+"""Playground: one query, several configurations side by side, and why every hit ranks where it does."""
 
 from pages.ui import identity
 from pages.ui.playground import asking_bar, results, state

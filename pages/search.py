@@ -1,4 +1,4 @@
-"""Search: the everyday screen, with the production configuration."""
+"""Search: the everyday page, on the production configuration."""
 
 from typing import Any
 
@@ -7,14 +7,13 @@ import streamlit as st
 from pages.ui import identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
 from pages.ui.direct import token
-from pages.ui.places import address
+from pages.ui.passage_links import address
 from pages.ui.workspace import app
 
 me = identity.require("search")
 
 
-def from_address() -> dict[str, Any]:
-    """What a link asks for."""
+def from_url() -> dict[str, Any]:
     return {
         "q": st.query_params.get(keys.QUERY, ""),
         "history": st.query_params.get(keys.HISTORY, "") == "true",
@@ -24,24 +23,24 @@ def from_address() -> dict[str, Any]:
 
 @st.fragment
 def search() -> None:
-    """The box and what it finds. Typing goes straight to the server's own route; where that cannot be reached it comes through here."""
+    """The box and its results. Keystrokes go to the server's own route; where it cannot be reached, they rerun this fragment."""
     me = identity.require("search")
-    waiting = (st.session_state.get("search_view") or {}).get("asked")
-    asked = waiting or from_address()
-    chosen = asked.get("filters") or {}
-    filters = filters_from(lambda name: [str(value) for value in chosen.get(name, [])], bool(asked.get("history")))
+    typed = (st.session_state.get("search_view") or {}).get("asked")
+    asked = typed or from_url()
+    values = asked.get("filters") or {}
+    filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
     query = str(asked.get("q") or "")
-    found = answer(app(), query, filters) if query.strip() else None
-    clicked = search_view(asked, found, token(me), key="search_view")
+    results = answer(app(), query, filters) if query.strip() else None
+    clicked = search_view(asked, results, token(me), key="search_view")
     if clicked.open:
         st.switch_page("pages/documents.py", query_params=address(clicked.open))
     if clicked.report:
-        said = clicked.report
+        report = clicked.report
         app().knowledge.gaps.report(
             me,
-            str(said.get("query", "")),
-            str(said.get("note", "")),
-            int(said.get("hits", 0)),
+            str(report.get("query", "")),
+            str(report.get("note", "")),
+            int(report.get("hits", 0)),
             app().knowledge.store.head(),
         )
 

@@ -1,19 +1,19 @@
-"""Upload: bring documents in, see what they are and what is there already, fix them, submit them as a change."""
+"""Upload: bring files in, see what the checks and the duplicate search say, fix them, submit them as a change."""
 
 import streamlit as st
 
 from pages.ui import identity, keys
 from pages.ui.components.upload_view import upload_list
-from pages.ui.upload import desk, item, sources, submit
+from pages.ui.upload import item, session, sources, submit
 
 me = identity.require("propose a change")
 
 st.title("Upload")
-submit.made()
+submit.link_to_change()
 sources.draw(me)
-batch = desk.batch()
+batch = session.batch()
 if batch.items:
-    opened = desk.opened(batch)
+    opened = session.opened(batch)
     st.subheader(submit.summary(batch))
     clicked = upload_list(batch, opened, key="upload_list")
     if clicked.open is not None and clicked.open != opened:

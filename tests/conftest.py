@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,12 @@ class FixedClock:
 
     def stamp(self) -> str:
         return f"{self.day}T12:00:00+00:00"
+
+
+def sql(app: App, statement: str) -> list[tuple[Any, ...]]:
+    """What somebody with the file in hand could do to the database of a workspace, past all services."""
+    with closing(sqlite3.connect(app.settings.home / "app.db")) as connection, connection:
+        return connection.execute(statement).fetchall()
 
 
 def demo(name: str) -> Actor:

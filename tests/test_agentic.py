@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import profiles
-from core.adapters.state.texts import TextCache
+from core.adapters.cache.texts import TextCache
 from core.bootstrap import App, build
 from core.chunking import chunker, embedded_text
 from core.chunking.agentic import bounds

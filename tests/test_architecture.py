@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,9 +46,17 @@ def modules() -> list[Path]:
     return sorted((ROOT / "core").rglob("*.py"))
 
 
-def imports(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+class Names(ast.NodeTransformer):
+    """Takes away what only a type checker imports: a name in an annotation is no dependency of the running program."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+
+def imports(path: Path, *, running: bool = False) -> set[str]:
+    """What a file imports; with `running`, without what only a type checker sees."""
+    found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(Names().visit(tree) if running else tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -66,7 +75,8 @@ def test_imports_point_down(path: Path) -> None:
     if here is None:
         assert path.name == "__init__.py"
         return
-    for target in {layer(name) for name in imports(path) if name.startswith("core.")} - {None, here}:
+    running = imports(path, running=here == "core.services")  # services may name the one adapter that they are given
+    for target in {layer(name) for name in running if name.startswith("core.")} - {None, here}:
         assert LAYERS[target] < LAYERS[here] or LAYERS[target] == LAYERS[here] == 1, f"{here} imports {target}"
         assert (here, target) not in NEVER, f"{here} imports {target}"
 
@@ -81,7 +91,19 @@ def test_only_bootstrap_imports_adapters() -> None:
         name = str(path.relative_to(ROOT))
         if name == "core/bootstrap.py" or name.startswith("core/adapters/"):
             continue
-        assert not any(found.startswith("core.adapters") for found in imports(path)), path
+        running = imports(path, running=name.startswith("core/services/"))
+        assert not any(found.startswith("core.adapters") for found in running), path
+
+
+def test_sql_lives_in_the_state_adapter_alone() -> None:
+    """Not a statement and not the toolkit: the index and the caches have files of their own in their adapters."""
+    sql = re.compile(r"\b(SELECT .* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM)\b")
+    for path in [*modules(), *(ROOT / "pages").rglob("*.py"), ROOT / "streamlit_app.py"]:
+        name = str(path.relative_to(ROOT))
+        if not name.startswith("core/adapters/"):
+            assert not sql.search(path.read_text(encoding="utf-8")), path
+        if not name.startswith("core/adapters/state/"):
+            assert not any(found.split(".")[0] == "sqlalchemy" for found in imports(path)), path
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_kb: A
         screen.open("/index")
         expect(screen.page.get_by_text("Generation 2 serves the newest state")).to_be_visible()
         screen.key("rollback").get_by_role("button").click()
-        expect(screen.page.get_by_role("dialog")).to_contain_text("It stays so until the next rebuild")
+        expect(screen.page.get_by_role("dialog")).to_contain_text("This lasts until the next rebuild")
         screen.key("confirm_yes").get_by_role("button").click()
         expect(screen.page.get_by_text("rolled back to by hand")).to_be_visible()
         screen.open("/search?q=turnstile+airlock")

@@ -106,7 +106,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         expect(page.locator(".badge", has_text="Resolved")).to_be_visible()
         act_as(screen, "Petra")
         pressed(screen, "approve", "Good.")
-        expect(page.get_by_text("Nothing stands in the way of the merge")).to_be_visible()
+        expect(page.get_by_text("Ready to merge")).to_be_visible()
         screen.shot("journey-5-approved")
         act_as(screen, "Avery")
         pressed(screen, "merge")

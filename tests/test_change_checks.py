@@ -103,8 +103,10 @@ def test_what_is_typed_is_checked_before_it_is_saved(desk: App) -> None:
 
 def test_the_same_findings_are_in_the_facts(desk: App) -> None:
     number = change(desk, it__vpn="---\nstatus: wip\n---\n# VPN\n")
-    row = desk.reviews.changes.database.query("SELECT * FROM changes WHERE id = ?", (number,))[0]
-    facts, work = desk.reviews.changes.facts.of(desk.reviews.changes.database.query, row)
+    database = desk.reviews.changes.database
+    row = database.changes.get(number)
+    assert row
+    facts, work = desk.reviews.changes.facts.of(database, row)
     assert facts.broken == obstacles(facts)
     assert len(facts.broken) == 1, "what cannot be read is said once"
     assert [one.rule for one in work.findings] == ["frontmatter"]

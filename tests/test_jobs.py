@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from core.access import Actor
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
+from core.services.people.accounts import local_admin
 from core.services.platform.jobs import MAX_ATTEMPTS, Job
 from core.settings import load
-from tests.conftest import ROOT, put
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app
+from tests.evaluated import evaluated
 
 
 @pytest.fixture
@@ -63,9 +66,7 @@ def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(quick: App) 
 
 
 def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('count', '{}', 'queued', '')"
-    )
+    number = app.platform.jobs.rows.add(kind="count", arguments="{}", state="queued", created="")
     seen: list[int] = []
 
     def count(arguments: object, progress: object) -> None:
@@ -82,9 +83,7 @@ def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
 
 
 def test_a_refusal_is_the_job_s_error(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('no', '{}', 'queued', '')"
-    )
+    number = app.platform.jobs.rows.add(kind="no", arguments="{}", state="queued", created="")
 
     def refuse(arguments: object, progress: object) -> None:
         raise BadInput("It cannot be done, because.")
@@ -93,9 +92,7 @@ def test_a_refusal_is_the_job_s_error(app: App) -> None:
 
 
 def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created) VALUES ('bug', '{}', 'queued', '')"
-    )
+    number = app.platform.jobs.rows.add(kind="bug", arguments="{}", state="queued", created="")
 
     def bug(arguments: object, progress: object) -> None:
         raise ZeroDivisionError
@@ -129,9 +126,8 @@ def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
 
 
 def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
-    number = app.platform.jobs.database.insert(
-        "INSERT INTO jobs (kind, arguments, state, created, attempts) VALUES ('reindex', '{}', 'running', '', ?)",
-        (MAX_ATTEMPTS,),
+    number = app.platform.jobs.rows.add(
+        kind="reindex", arguments="{}", state="running", created="", attempts=MAX_ATTEMPTS
     )
     assert app.platform.jobs.sweep() == ()
     assert app.platform.jobs.get(number).state == "failed"
@@ -141,3 +137,58 @@ def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
 def test_an_unknown_job_is_named(app: App) -> None:
     with pytest.raises(NotFound, match="no job 7"):
         app.platform.jobs.get(7)
+
+
+# ---------------------------------------------------------------- rights of now
+
+AUTHOR, ADMIN = demo("author"), demo("admin")
+QUEUE: dict[str, Callable[[App, Actor], Job]] = {
+    "generate": lambda app, actor: app.evaluation.jobs.generate(actor, "known-items", "later", 7, 3),
+    "calibrate": lambda app, actor: app.evaluation.jobs.calibrate(actor, "small", "bm25", "nDCG@10", 1.0, 1),
+    "learn": lambda app, actor: app.evaluation.jobs.learn(actor, "small", "linear", "convex-0.5", "nDCG@10", "best"),
+    "experiment": lambda app, actor: app.evaluation.experiments.start(actor, "cascade", "small", 3),
+    "evaluate": lambda app, actor: app.evaluation.runs.start(actor, "small", [("", "bm25")]),
+}
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> App:
+    """A workspace with a query set, in which nothing runs by itself."""
+    return evaluated(small_app(tmp_path_factory.mktemp("office"), NoProcesses()))
+
+
+def newcomer(app: App, role: str) -> Actor:
+    """Somebody nobody knows yet."""
+    name = f"new-{uuid.uuid4().hex[:8]}"
+    app.people.accounts.add(ADMIN, name, name, f"{name}@example.org", role)
+    return app.people.accounts.actor(name)
+
+
+@pytest.mark.parametrize("kind", QUEUE)
+def test_a_job_of_an_account_that_was_switched_off_is_refused(office: App, kind: str) -> None:
+    actor = newcomer(office, "admin")
+    job = QUEUE[kind](office, actor)
+    assert (job.arguments["who"], job.arguments["door"]) == (actor.id, "app"), "no role is kept"
+    office.people.accounts.set_active(ADMIN, actor.id, False)
+    ended = office.platform.jobs.run(job.id, office.platform.workspace.works)
+    assert (ended.state, ended.error) == ("failed", f"The account {actor.id!r} is switched off. Ask an admin.")
+
+
+@pytest.mark.parametrize("kind", QUEUE)
+def test_a_job_of_an_account_that_lost_its_role_is_refused(office: App, kind: str) -> None:
+    actor = newcomer(office, "admin")
+    job = QUEUE[kind](office, actor)
+    office.people.accounts.set_role(ADMIN, actor.id, "reader")
+    ended = office.platform.jobs.run(job.id, office.platform.workspace.works)
+    assert ended.state == "failed"
+    assert ended.error.startswith("Only ")
+    assert ended.error.endswith("is a reader.")
+
+
+def test_people_at_the_terminal_need_no_account_for_their_jobs(office: App) -> None:
+    robin = local_admin("robin")
+    job = QUEUE["generate"](office, robin)
+    assert office.platform.jobs.run(job.id, office.platform.workspace.works).state == "done"
+    assert office.platform.jobs.actor(job.arguments, "manage accounts") == robin, "the door goes with the job"
+    with pytest.raises(NotFound, match="no account 'robin@localhost'"):
+        office.platform.jobs.actor({"who": "robin@localhost", "door": "app"}, "search")

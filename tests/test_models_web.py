@@ -27,7 +27,7 @@ from core.chunking.ruler import pieces
 from core.errors import BadInput, ConcordError, Throttled, TimedOut, Unavailable
 from core.ports import Llm
 from core.settings import Settings, load
-from tests.conftest import FixedClock
+from tests.conftest import FixedClock, sql
 from tests.scripted_server import BROKEN, DRIPPING, GARBLED, SILENT, Fault, ScriptedServer, refused, slow, throttled
 
 KEY = "sk-recognisable-0123456789"
@@ -321,7 +321,7 @@ def test_no_secret_is_in_an_error_a_log_or_the_ledger(
         act()
     told = "".join(traceback.format_exception(caught.value)) + caplog.text + repr(said) + str(said)
     kept = b"".join(path.read_bytes() for path in (tmp_path / "home").rglob("*") if path.is_file())
-    assert app.platform.jobs.database.query("SELECT count(*) AS n FROM calls WHERE failed <> ''")[0]["n"] == 1
+    assert sql(app, "SELECT count(*) FROM calls WHERE failed <> ''") == [(1,)]
     for secret in (KEY, SECRET, TOKEN):
         assert secret not in told
         assert secret.encode() not in kept

@@ -78,7 +78,7 @@ def test_a_forbidden_move_is_refused_through_every_door(
     app, made = desk
     sentence = review.refusal(move, state)
     before = (
-        app.platform.jobs.database.query("SELECT * FROM changes"),
+        app.reviews.changes.database.changes.all(),
         sorted((app.knowledge.store.path / "refs").rglob("*")),
         app.knowledge.store.head(),
     )
@@ -90,7 +90,7 @@ def test_a_forbidden_move_is_refused_through_every_door(
     code = main(["--home", str(app.settings.home), "change", words[0], str(made[state]), *words[1:]])
     assert (code, capsys.readouterr().err.strip()) == (1, sentence)
     assert (
-        app.platform.jobs.database.query("SELECT * FROM changes"),
+        app.reviews.changes.database.changes.all(),
         sorted((app.knowledge.store.path / "refs").rglob("*")),
         app.knowledge.store.head(),
     ) == before

@@ -249,7 +249,7 @@ def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: 
     put(own_kb, {path: text.replace("15 calendar days", "12 calendar days")})
     app = visit("documents", home=own_kb.settings.home, **link)
     assert drawn(app, "reader")["mark"] is None
-    assert "This passage was changed since." in words(app)
+    assert "This passage has changed since." in words(app)
 
 
 @pytest.mark.parametrize("version", ["0", "9", "x"])
@@ -356,10 +356,8 @@ def test_the_index_page_of_an_empty_workspace(visit: Open, empty: Path) -> None:
 
 def test_the_index_page_says_what_paid_models_took(visit: Open, own_kb: App) -> None:
     assert "cost nothing" in words(visit("index", home=own_kb.settings.home))
-    own_kb.models.ledger.database.execute(
-        "INSERT INTO calls (at, purpose, model, input_tokens, output_tokens, dollars, cached) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (SystemClock().stamp(), "rerank", "openai:small", 900, 5, 2.5, 0),
-    )
+    call = {"at": SystemClock().stamp(), "purpose": "rerank", "model": "openai:small"}
+    own_kb.models.ledger.database.calls.add(**call, input_tokens=900, output_tokens=5, dollars=2.5)
     page = visit("index", home=own_kb.settings.home)
     assert [one.value for one in page.metric if one.label.startswith(("Spent", "Left"))] == ["$2.50", "$7.50"]
     rows = next(one.value for one in page.dataframe if "Purpose" in one.value and "When" not in one.value)

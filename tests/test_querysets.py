@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.access import Actor
-from core.adapters.state.database import MIGRATIONS
+from core.adapters.state.migrations import MIGRATIONS, statements
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
 from core.evaluation import anchoring, reading, writing
@@ -20,7 +20,7 @@ from core.evaluation.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets import Judgment, QuerySet, Question, check, settled
 from core.evaluation.trec_runs import read_run, write_run
 from core.types import ChunkerSpec, Frozen, Profile
-from tests.conftest import put, write
+from tests.conftest import put, sql, write
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 READER = Actor("rob", "Rob", "rob@example.org", "reader")
@@ -245,8 +245,8 @@ def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> No
     kb.playground.grades.judge(replace(ADMIN, id="Ann"), "photos", hit, 1)
     kb.playground.grades.judge(replace(ADMIN, id="Gone"), "photos", hit, 2)
     kb.evaluation.querysets.keep(ADMIN, sample())
-    for statement in next(one for one in MIGRATIONS if "UPDATE OR IGNORE judged" in one).split(";"):
-        kb.platform.jobs.database.execute(statement)
+    for statement in statements(next(one for one in MIGRATIONS if "UPDATE OR IGNORE judged" in one)):
+        sql(kb, statement)
     assert [(one.judge, one.name) for one in kb.playground.grades.of("photos")] == [("ann", "Ann"), ("Gone", "Gone")]
     assert [one.judge for one in kb.evaluation.querysets.get("sample").judgments] == ["ann", "Ben", ""]
 

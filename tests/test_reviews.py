@@ -12,7 +12,7 @@ from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
-from tests.conftest import NoProcesses, put, small_app
+from tests.conftest import NoProcesses, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
 TEXT = "---\ntitle: Keeping records\nowner: Finance\nreview_due: 2026-01-01\n---\n# Keeping records\n\nKeep them 5 years.\n\nThen shred.\n"
@@ -405,7 +405,7 @@ def test_sign_in_is_by_password_and_rests_after_five_wrong_ones(desk: App) -> No
         desk.people.accounts.sign_in("zoe", "correct horse battery")
     with pytest.raises(Refused, match="wrong"):
         desk.people.accounts.sign_in("author", "")
-    row = desk.platform.jobs.database.query("SELECT hash FROM accounts WHERE id = 'zoe'")[0]["hash"]
+    row = sql(desk, "SELECT hash FROM accounts WHERE id = 'zoe'")[0][0]
     assert row.startswith("$argon2id$")
 
 
@@ -424,9 +424,9 @@ def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
     desk.reviews.merger.merge(AUTHOR, approved(desk, changed("5", "6")))
     assert tuple(desk.people.audit.problems()) == ()
     with pytest.raises(Exception, match="append-only"):
-        desk.platform.jobs.database.execute("DELETE FROM audit")
+        sql(desk, "DELETE FROM audit")
     with pytest.raises(Exception, match="append-only"):
-        desk.platform.jobs.database.execute("UPDATE audit SET who = 'nobody'")
+        sql(desk, "UPDATE audit SET who = 'nobody'")
     by_hand = f"by hand\n\nChange: {10**30}"
     desk.knowledge.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
     assert any("not in the audit" in line for line in desk.people.audit.problems())

@@ -235,7 +235,7 @@ def test_requirements_stand_beside_a_merge_that_waits(visit: Open, kb: App) -> N
     assert app.button(key=f"do_merge_{number}").disabled
     kb.reviews.discussion.approve(who(kb, "reviewer"), number)
     app = visit("reviews", "author", change=str(number))
-    assert "Nothing stands in the way" in words(app)
+    assert "Ready to merge" in words(app)
     app.button(key=f"do_merge_{number}").click().run()
     assert kb.reviews.changes.get(number).state == "merged"
     assert "Indexing" in words(app) or app.get("progress")
@@ -310,14 +310,14 @@ def test_a_click_on_a_button_from_before_is_refused_in_the_rules_own_words(visit
 @pytest.mark.parametrize("state", STATES)
 def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, state: str) -> None:
     from core.services.reviews.authoring import Target, save
-    from pages.ui.reviews import moves, talk
+    from pages.ui.reviews import comments, transitions
 
     change, admin = brought(kb, state), who(kb, "admin")
     visit("reviews", "admin", change=str(change.id))
     said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
     ways = {
-        **{name: lambda name=name: moves.MOVES[name](admin, change.id, "now", change.head) for name in moves.MOVES},
-        "comment": lambda: talk.act(admin, change.id, said),
+        **{name: lambda name=name: transitions.TRANSITIONS[name](admin, change.id, "now", change.head) for name in transitions.TRANSITIONS},
+        "comment": lambda: comments.perform(admin, change.id, said),
         "edit": lambda: save(kb.reviews.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
     }
     assert set(ways) == set(MOVES), "every move of the table has a way through the page"
@@ -395,19 +395,19 @@ def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: Ap
 
 
 def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb: App) -> None:
-    from pages.ui.reviews import talk
+    from pages.ui.reviews import comments
 
     number = brought(kb, "in review").id
     visit("reviews", "author", change=str(number))
     author, reviewer = who(kb, "author"), who(kb, "reviewer")
     body = "Better:\n```suggestion\nKeep invoices 10 years.\n```"
     said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": body}
-    assert talk.act(reviewer, number, said) == "Comment added."
+    assert comments.perform(reviewer, number, said) == "Comment added."
     root = kb.reviews.discussion.comments(number)[0]
-    talk.act(author, number, {"do": "reply", "thread": root.id, "body": "Good."})
-    talk.act(author, number, {"do": "resolve", "thread": root.id})
-    talk.act(author, number, {"do": "reopen", "thread": root.id})
-    talk.act(author, number, {"do": "apply", "comment": root.id})
+    comments.perform(author, number, {"do": "reply", "thread": root.id, "body": "Good."})
+    comments.perform(author, number, {"do": "resolve", "thread": root.id})
+    comments.perform(author, number, {"do": "reopen", "thread": root.id})
+    comments.perform(author, number, {"do": "apply", "comment": root.id})
     assert "10 years" in kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH).decode()
     for bad in (
         {},
@@ -418,18 +418,18 @@ def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb
         {**said, "line": 1e99},
     ):
         with pytest.raises(BadInput):
-            talk.act(author, number, bad)
+            comments.perform(author, number, bad)
     with pytest.raises(BadInput, match="does not touch"):
-        talk.act(author, number, {**said, "path": "../../etc/passwd"})
+        comments.perform(author, number, {**said, "path": "../../etc/passwd"})
     with pytest.raises(Refused, match="Only authors and above"):
-        talk.act(who(kb, "reader"), number, said)
+        comments.perform(who(kb, "reader"), number, said)
     moved(kb, number, "closed")
     with pytest.raises(Refused, match="Only an open change can be discussed"):
-        talk.act(author, number, said)
+        comments.perform(author, number, said)
 
 
 def test_a_comment_beside_older_text_is_refused_and_the_browser_is_told(visit: Open, kb: App) -> None:
-    from pages.ui.reviews import talk
+    from pages.ui.reviews import comments
 
     number = brought(kb, "in review").id
     shown = drawn(visit("reviews", "reviewer", change=str(number)), "review")
@@ -437,10 +437,10 @@ def test_a_comment_beside_older_text_is_refused_and_the_browser_is_told(visit: O
     kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
     said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm.", "head": shown["head"], "n": "7"}
     with pytest.raises(Refused, match="edited after you opened it"):
-        talk.answered(who(kb, "reviewer"), number, said)
-    assert talk.heard() == ["7", False]
-    talk.answered(who(kb, "reviewer"), number, {**said, "head": kb.reviews.changes.get(number).head, "n": "8"})
-    assert talk.heard() == ["8", True]
+        comments.answer(who(kb, "reviewer"), number, said)
+    assert comments.last_message() == ["7", False]
+    comments.answer(who(kb, "reviewer"), number, {**said, "head": kb.reviews.changes.get(number).head, "n": "8"})
+    assert comments.last_message() == ["8", True]
 
 
 def test_hostile_words_stay_words_in_titles_comments_and_diffs(visit: Open, kb: App) -> None:
@@ -644,7 +644,7 @@ def test_the_audit_is_filtered_and_exported(visit: Open, kb: App) -> None:
     app.selectbox(key="audit_action").set_value("merge").run()
     assert set(app.dataframe[0].value["Action"]) == {"merge"}
     app.selectbox(key="audit_who").set_value("reviewer").run()
-    assert "Nothing in the audit fits" in words(app)
+    assert "Nothing in the audit matches" in words(app)
 
 
 @pytest.mark.parametrize("page", ["audit", "accounts"])

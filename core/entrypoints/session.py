@@ -9,9 +9,8 @@ from dataclasses import replace
 from core.access import Actor
 from core.bootstrap import App, build
 from core.errors import Unavailable
+from core.services.people.accounts import COMMAND_LINE, local_admin
 from core.settings import Settings
-
-DOOR = "command line"
 
 
 def open_app(settings: Settings) -> App:
@@ -31,6 +30,5 @@ def introduce(settings: Settings, options: Namespace) -> None:
 def acting(app: App, options: Namespace) -> Actor:
     """The account named by --as; else an admin, since whoever runs commands here owns the files."""
     if options.user:
-        return replace(app.people.accounts.actor(options.user), door=DOOR)
-    name = getpass.getuser()
-    return Actor(f"{name}@localhost", name, f"{name}@localhost", "admin", DOOR)
+        return replace(app.people.accounts.actor(options.user), door=COMMAND_LINE)
+    return local_admin(getpass.getuser())

@@ -1,4 +1,4 @@
-"""Charts of the core on a page: the theme decides about colours of text and grid, so that they fit light and dark."""
+"""Charts from core on a page, recoloured to suit the light and the dark theme."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import streamlit as st
 
 from core.evaluation.charts import BLUE, Figure
 
-_BLUE, _BAND = "#3d8fd1", "rgba(61,143,209,0.2)"  # seen well on white and on black
+_BLUE, _BAND = "#3d8fd1", "rgba(61,143,209,0.2)"  # readable on white and on black
 _GRID = "rgba(122,135,148,0.22)"
 
 
 def show(figure: Figure, key: str) -> None:
-    """Draw a chart."""
     st.plotly_chart(themed(figure), width="stretch", config={"displayModeBar": False}, key=key)
 
 
 def themed(figure: Figure) -> Figure:
-    """The same chart without a font, in a blue and with a grid that suit any background."""
+    """The chart without its own font, so that Streamlit's theme sets it, and with colours for any background."""
     figure = json.loads(json.dumps(figure).replace(BLUE, _BLUE).replace("rgba(31,95,168,0.15)", _BAND))
     layout: dict[str, Any] = {name: value for name, value in figure["layout"].items() if name != "font"}
     for axis in ("xaxis", "yaxis"):

@@ -1,4 +1,4 @@
-"""Nothing here yet: an icon, a sentence that says why, and room for the action that changes it."""
+"""Empty states: an icon, a sentence that says why nothing is here, and room for the action that changes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import streamlit as st
 
 
 def state(icon: str, title: str, sentence: str, key: str) -> Any:
-    """A quiet box in place of what will stand here; use it as `with` to add the action."""
+    """Draw the box; use it in a `with` to add the action."""
     box = st.container(border=True, horizontal_alignment="center", key=key)
     with box:
         st.markdown(f"### :gray[:material/{icon}:]", text_alignment="center")

@@ -1,4 +1,4 @@
-"""Messages that survive a rerun: said in a callback, shown by the next page that draws."""
+"""Messages that survive a rerun: queued in a callback, shown on the next draw."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _ICONS = {"success": ":material/check_circle:", "error": ":material/error:", "in
 
 
 def say(text: str, kind: str = "success") -> None:
-    """Keep a message for the next drawing."""
+    """Queue a message for the next draw."""
     st.session_state.setdefault(keys.FLASH, []).append((kind, text))
 
 
 def show() -> None:
-    """Show what was kept, once."""
+    """Show the queued messages, once."""
     for kind, text in st.session_state.pop(keys.FLASH, []):
         st.toast(plain(text), icon=_ICONS[kind], duration="long")
 
 
 def plain(text: str) -> str:
-    """Text for places that read Markdown: every mark is escaped, so names and titles stay what they are.
+    """Escape Markdown, for names and titles in places that render it.
 
     >>> plain("CU*BASE [x](javascript:y) :red[z]")
     'CU\\\\*BASE \\\\[x\\\\](javascript\\\\:y) \\\\:red\\\\[z\\\\]'

@@ -1,4 +1,4 @@
-"""Who is here. Every page, fragment and dialog begins with `require(action)`, since each runs alone; callbacks ask again."""
+"""Who is signed in. Every page, fragment and dialog starts with `require(action)`, since each can rerun alone; callbacks check again."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NOT_CONFIGURED = (
 
 
 def me() -> Actor:
-    """The person behind this session; without one, the page that lets people in, and nothing more."""
+    """The signed-in person; without one, draw the sign-in page and stop."""
     return {"demo": _persona, "local": _signed_in, "oidc": _provider}[app().settings.sign_in]()
 
 
 def require(action: str) -> Actor:
-    """The person, if the role allows the action; else a page that says so, and nothing more."""
+    """The signed-in person, if their role allows the action; otherwise say so and stop."""
     actor = me()
     if not allowed(actor, action):
         st.title("Not for this role")
@@ -36,22 +36,24 @@ def require(action: str) -> Actor:
     return actor
 
 
-# ---------------------------------------------------------------- three ways in
+# ---------------------------------------------------------------- demo, local, OIDC
 
 
 def _persona() -> Actor:
-    """The demo: everybody may be anybody, where nobody else can reach it."""
+    """Demo: the chosen persona, on the loopback address only."""
     if reason := listening.refusal():
         st.error(reason)
         st.stop()
     try:
         return app().people.accounts.actor(st.session_state.get(keys.PERSONA, "admin"))
     except (NotFound, Refused):
-        return app().people.accounts.actor(next(one.id for one in app().people.accounts.all() if one.active))
+        return app().people.accounts.actor(
+            next(account.id for account in app().people.accounts.all() if account.active)
+        )
 
 
 def _signed_in() -> Actor:
-    """A local account; asked anew on every run, so a role that was taken away is gone at once."""
+    """A local account, looked up on every rerun: a role that was taken away is gone at once."""
     try:
         return app().people.accounts.actor(st.session_state.get(keys.ACCOUNT, ""))
     except ConcordError:
@@ -70,16 +72,16 @@ def _sign_in_page() -> None:
             pressed = st.form_submit_button("Sign in", type="primary", width="stretch")
         if pressed:
             try:
-                found = app().people.accounts.sign_in(name, password)
+                actor = app().people.accounts.sign_in(name, password)
             except ConcordError as error:
                 st.error(flash.plain(str(error)), icon=":material/lock:")
             else:
-                _begin(found)
+                _start_session(actor)
                 st.rerun()
 
 
 def _provider() -> Actor:
-    """The organisation's own sign-in, through Streamlit; people need an account with the same address."""
+    """OIDC through Streamlit; people need an account here with the same address."""
     if "is_logged_in" not in st.user:
         st.title("Sign in")
         st.error(NOT_CONFIGURED, icon=":material/lock:")
@@ -89,42 +91,43 @@ def _provider() -> Actor:
         st.button("Sign in with your organisation", on_click=st.login, type="primary", icon=":material/login:")
         st.stop()
     email, verified = str(st.user.get("email") or ""), st.user.get("email_verified") is not False
-    found = app().people.accounts.by_email(email) if verified else None
-    if found is None:
-        _refuse(email.lower()[:80] or "no address", "no account that is on" if verified else "address not verified")
+    actor = app().people.accounts.by_email(email) if verified else None
+    if actor is None:
+        _record_refusal(
+            email.lower()[:80] or "no address", "no account that is on" if verified else "address not verified"
+        )
         st.error(f"There is no account for {flash.plain(email or 'you')}. Ask an admin to add it.")
         st.button("Sign out", on_click=st.logout)
         st.stop()
-    if st.session_state.get(keys.ACCOUNT) != found.id:
-        _begin(found)
-        app().people.audit.note(found, "sign in", found.name)
-    return found
+    if st.session_state.get(keys.ACCOUNT) != actor.id:
+        _start_session(actor)
+        app().people.audit.note(actor, "sign in", actor.name)
+    return actor
 
 
-def _refuse(email: str, why: str) -> None:
-    """Note it once, however often the page is drawn."""
+def _record_refusal(email: str, why: str) -> None:
+    """One line in the audit per tab, however often the page reruns."""
     if st.session_state.get(keys.REFUSED) != email:
         st.session_state[keys.REFUSED] = email
         app().people.accounts.refuse(email, why)
 
 
-def _begin(actor: Actor) -> None:
-    _forget(list(st.session_state))
+def _start_session(actor: Actor) -> None:
+    _clear(list(st.session_state))
     st.session_state[keys.ACCOUNT] = actor.id
 
 
-def _forget(left: Iterable[Any]) -> None:
-    """Nothing of one person's work waits in this tab for the next: editor and desk start afresh. Drafts stay with their writer."""
+def _clear(names: Iterable[Any]) -> None:
+    """Drop one person's work from this tab before the next: editor and uploads start empty. Saved drafts are kept."""
     turns = {key: int(st.session_state.get(key, 0)) + 1 for key in (keys.TURN, keys.UPLOAD_TURN)}
-    for key in left:
+    for key in names:
         st.session_state.pop(key, None)
     for key, turn in turns.items():
         st.session_state[key] = turn
 
 
 def sign_out() -> None:
-    """Leave."""
-    _forget(list(st.session_state))
+    _clear(list(st.session_state))
     st.query_params.clear()
     if app().settings.sign_in == "oidc":
         st.logout()
@@ -134,7 +137,7 @@ def sign_out() -> None:
 
 
 def foot() -> None:
-    """Who is here, and how to become somebody else."""
+    """Who is signed in, and the way out."""
     with st.sidebar.container(key="persona_box"):
         if app().settings.sign_in == "demo":
             _persona_switch()
@@ -145,7 +148,7 @@ def foot() -> None:
 
 
 def _persona_switch() -> None:
-    people = {one.id: one for one in app().people.accounts.all() if one.active}
+    people = {account.id: account for account in app().people.accounts.all() if account.active}
     st.selectbox(
         "Demo: you act as",
         list(people),
@@ -153,7 +156,7 @@ def _persona_switch() -> None:
         format_func=lambda name: f"{people[name].name} · {people[name].role}",
         key=keys.PERSONA,
         persist_state="session",
-        on_change=_forget,
+        on_change=_clear,
         args=(keys.WORK,),
         help="This demo has no sign-in. Switch roles to see what each of them can do.",
     )

@@ -1,57 +1,55 @@
 """Every session key and query parameter, in one place. Sessions hold ids and plain values, never objects."""
 
-PERSONA = "persona"  # who the demo plays
-ACCOUNT = "account"  # who signed in with a local account
-REFUSED = "refused"  # whom a provider named and no account knows
+PERSONA = "persona"  # the demo account that is chosen
+ACCOUNT = "account"  # the account that signed in
+REFUSED = "refused"  # the address a provider reported that has no account
 FLASH = "flash"  # messages that survive a rerun
-PENDING = "pending"  # the act that waits for a confirmation
 
 QUERY = "q"  # the search box
 HISTORY = "history"  # also retired, superseded and upcoming documents
 FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filters of the search page, also in the URL
 
 DOC = "doc"  # which document is open
-START, END = "start", "end"  # which passage of it is marked
-VERSION = "version"  # the version in which it stands there
+START, END = "start", "end"  # the marked passage in it
+VERSION = "version"  # the version that the passage was found in
 FROM = "from"  # the first block of a long document that is shown
-TAB = "tab"  # which side of it is shown
-OLD, NEW = "old", "new"  # which versions of a document are compared, with its id behind
-FOLDER = "folder"  # which folder of the library is open
+TAB = "tab"  # which tab of it is shown
+OLD, NEW = "old", "new"  # the compared versions of a document; its id follows
 
-UPLOAD = "upload"  # what was brought in and not yet submitted, as plain values
-UPLOAD_TURN = "upload_turn"  # goes up when items move, so that their widgets start afresh
+UPLOAD = "upload"  # files not submitted yet, as plain values
+UPLOAD_TURN = "upload_turn"  # goes up when items move, to reset their widgets
 UPLOAD_ITEM = "upload_item"  # which of them is open
-UPLOAD_SIDE = "upload_side"  # which side of it is shown
+UPLOAD_SIDE = "upload_side"  # which tab of it is shown
 UPLOAD_INTO = "upload_into"  # the folder new items go to
-UPLOAD_TITLE, UPLOAD_WHY = "upload_title", "upload_why"  # what the change will be called, and why it is made
-UPLOAD_MADE = "upload_made"  # the change that the last submit made
+UPLOAD_TITLE, UPLOAD_WHY = "upload_title", "upload_why"  # title and description of the change
+UPLOAD_MADE = "upload_made"  # the change that the last submit created
 PLAYGROUND = "playground"  # the setup that the playground shows, as plain values
-LINK = "link"  # a kept setup, in the URL
+LINK = "link"  # a saved setup, in the URL
 ASK = "playground_q"  # the playground's query box
 NARROWED = {name: f"playground_{name}" for name in ("types", "folders", "tags", "history")}  # the playground's filters
-REPLIES = "playground_replies"  # what the columns of a run answered, as plain values
+REPLIES = "playground_replies"  # the answers in the columns of a run, as plain values
 TOOL = "playground_tool"  # which tool is open below the columns
-BLIND = "playground_blind"  # whether judges see who found what
+BLIND = "playground_blind"  # whether judges see which configuration found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
-HEARD = "heard"  # what the browser said last in a conversation, and whether it was done
+HEARD = "heard"  # the browser's last message in a discussion, and whether it succeeded
 CHANGE = "change"  # which change is open
 QUEUE = "queue"  # which queue of changes is shown
-SIDE = "side"  # which side of a change is shown
-DO = "do"  # what is done with a document: edit, new
+SIDE = "side"  # which tab of a change is shown
+DO = "do"  # what to do with a document: edit, new
 PATH = "path"  # which document of a change is edited
-TURN = "edit_turn"  # goes up when an editor starts afresh
-OFFERED = "edit_offered"  # when the draft was kept that an editor started with
+TURN = "edit_turn"  # goes up to reset the editor
+OFFERED = "edit_offered"  # when the draft was saved that the editor opened with
 GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
-AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, the query or the entity that it starts from
-HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it goes, how much it shows, what colours mean
+AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, query or entity that it starts from
+HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it reaches, how many nodes, what colours mean
 GRAPH_AS = "as"  # picture or table
-QUERYSET = "set"  # which query set is evaluated or tuned with, also in the URL
+QUERYSET = "set"  # the chosen query set, also in the URL
 MEASURE = "measure"  # what runs are ranked by
-PROBLEMS = "import_problems"  # lines of an imported query set that were left out, as plain values
+PROBLEMS = "import_problems"  # skipped lines of an imported query set, as plain values
 TEMPLATE = "edit_template"  # what a new document starts from
 
 WORK = (
-    *(FLASH, PENDING, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
+    *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE, PROBLEMS),
-)  # what a persona leaves behind; the rest only says where in the app somebody looks
+)  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -1,8 +1,8 @@
-"""The menu: which pages there are, and the action that opens each."""
+"""The menu: every page, and the action that a role needs to see it."""
 
 from __future__ import annotations
 
-# section: (script, title, icon, action that the role must allow)
+# section: (script, title, icon, action)
 PAGES = {
     "Knowledge": (
         ("home", "Home", ":material/home:", "read documents"),

@@ -1,4 +1,4 @@
-"""Measurements that run: how far they are, how to stop them, and what became of the last one."""
+"""Progress of evaluation jobs: a bar with a cancel button, and the error of the last one that failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.platform.jobs import Job, seconds_left
-from pages.ui import acts, flash, identity
+from pages.ui import actions, flash, identity
 from pages.ui.workspace import app
 
 NAMES = {
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def draw(kinds: Sequence[str]) -> None:
-    """While something runs, this part looks again every second; when it ends, the page is drawn anew."""
+    """Poll every second while a job runs; when it ends, rerun the page."""
     newest = next((job for job in app().platform.jobs.recent(50) if job.kind in kinds), None)
     if _running(kinds):
         _live(tuple(kinds))
@@ -40,38 +40,39 @@ def _running(kinds: Sequence[str]) -> list[Job]:
 def _live(kinds: tuple[str, ...]) -> None:
     identity.require("run an evaluation")
     app().platform.jobs.sweep()
-    found = _running(kinds)
-    for job in found:
-        _one(job)
-    if not found:
+    running = _running(kinds)
+    for job in running:
+        _bar(job)
+    if not running:
         st.rerun()
 
 
-def _one(job: Job) -> None:
+def _bar(job: Job) -> None:
     left = seconds_left(job, datetime.now().astimezone())
-    far = f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
+    status = f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"measuring_{job.id}"):
         st.progress(
             min(1.0, job.done / job.total) if job.total else 0.0,
-            flash.plain(f"{NAMES[job.kind]}{_about(job)} · {far}" + (f" · about {_words(left)} left" if left else "")),
+            flash.plain(
+                f"{NAMES[job.kind]}{_subject(job)} · {status}" + (f" · about {_duration(left)} left" if left else "")
+            ),
         )
         st.button("Cancel", key=f"stop_{job.id}", icon=":material/cancel:", on_click=stop, args=(job.id,))
 
 
-def _about(job: Job) -> str:
-    named = job.arguments.get("queryset") or job.arguments.get("name") or job.arguments.get("kind")
-    return f" ({named})" if named else ""
+def _subject(job: Job) -> str:
+    name = job.arguments.get("queryset") or job.arguments.get("name") or job.arguments.get("kind")
+    return f" ({name})" if name else ""
 
 
-def _words(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def stop(job: int) -> None:
-    """Ask a measurement to stop."""
-    acts.do(partial(_stop, job=job))
+    actions.do(partial(_stop, job=job))
 
 
 def _stop(actor: Actor, job: int) -> str:
     app().evaluation.jobs.cancel(actor, job)
-    return f"Job {job} was asked to stop; what was finished stays."
+    return f"Job {job} was asked to stop; finished work is kept."

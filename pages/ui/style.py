@@ -1,4 +1,4 @@
-"""One visual language: a colour per retrieval leg, a badge per state, words for dates and counts."""
+"""Colours, badges, and how dates and counts are written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.retrieval.legs import LEGS
 
 ASSETS = Path(__file__).parent / "assets"
 
-# Okabe and Ito's palette: told apart by everybody, in light and dark.
+# Okabe and Ito's palette, safe for colour-blind readers, in light and dark.
 GREY = "#7A8794"
 STAGES = {  # title and colour; a leg brings its own
     "embed": ("Embed the question", "#56B4E9"),
@@ -44,22 +44,21 @@ FRESHNESS = {
 
 
 def type_name(doc_type: str) -> str:
-    """A document type as people say it."""
     return TYPES.get(doc_type, doc_type.capitalize() or "Document")
 
 
 def badges(status: str, freshness: Freshness, effective: str) -> list[dict[str, str]]:
-    """What a reader must know before trusting a document; nothing when all is well."""
-    found = []
+    """Warnings about a document; none when it is approved, in effect and not due for review."""
+    badges = []
     if status != "approved":
-        found.append({"text": STATUSES.get(status, status.capitalize()), "tone": "bad"})
+        badges.append({"text": STATUSES.get(status, status.capitalize()), "tone": "bad"})
     if freshness.state == "upcoming":
-        found.append({"text": f"Effective from {day(effective)}", "tone": "note"})
+        badges.append({"text": f"Effective from {day(effective)}", "tone": "note"})
     elif freshness.state == "overdue":
-        found.append({"text": "Overdue for review", "tone": "warn"})
+        badges.append({"text": "Overdue for review", "tone": "warn"})
     elif freshness.state == "due soon":
-        found.append({"text": f"Review due in {count(freshness.days, 'day')}", "tone": "note"})
-    return found
+        badges.append({"text": f"Review due in {count(freshness.days, 'day')}", "tone": "note"})
+    return badges
 
 
 def day(value: date | str) -> str:
@@ -68,8 +67,8 @@ def day(value: date | str) -> str:
     >>> day("2026-11-05")
     '5 Nov 2026'
     """
-    found = date.fromisoformat(value) if isinstance(value, str) else value
-    return f"{found.day} {found:%b %Y}"
+    when = date.fromisoformat(value) if isinstance(value, str) else value
+    return f"{when.day} {when:%b %Y}"
 
 
 def moment(stamp: str) -> str:
@@ -78,9 +77,9 @@ def moment(stamp: str) -> str:
     >>> moment("2026-11-05T14:03:00+00:00")
     '5 Nov 2026, 14:03 UTC'
     """
-    found = datetime.fromisoformat(stamp)
-    zone = found.strftime("%Z").replace("UTC+00:00", "UTC") or "UTC"
-    return f"{found.day} {found:%b %Y, %H:%M} {zone}"
+    when = datetime.fromisoformat(stamp)
+    zone = when.strftime("%Z").replace("UTC+00:00", "UTC") or "UTC"
+    return f"{when.day} {when:%b %Y, %H:%M} {zone}"
 
 
 def count(number: int, noun: str) -> str:
@@ -108,15 +107,15 @@ def stage_colour(name: str) -> str:
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """One colour per configuration, the same wherever it is drawn on a page.
+    """One colour per configuration, the same in every chart of a page.
 
     >>> colours(["BM25", "Vectors", "BM25"])
     {'BM25': '#0072B2', 'Vectors': '#E69F00'}
     """
-    once = dict.fromkeys(names)
-    return {name: CONFIGURATIONS[n % len(CONFIGURATIONS)] for n, name in enumerate(once)}
+    unique = dict.fromkeys(names)
+    return {name: CONFIGURATIONS[n % len(CONFIGURATIONS)] for n, name in enumerate(unique)}
 
 
 def page_style() -> None:
-    """The app's own rules on top of the theme. Static text from this project, nothing from users."""
+    """The app's own CSS on top of the theme: a static file, nothing from users."""
     st.html(f"<style>{(ASSETS / 'app.css').read_text()}</style>")

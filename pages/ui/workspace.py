@@ -1,4 +1,4 @@
-"""The App behind the pages and every cache. What is cached here every user may see, keyed by commit or generation."""
+"""The App behind the pages, and every cache: only what all users may see, keyed by commit or generation."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from core.types import Filters
 
 @st.cache_resource(show_spinner="Opening the knowledge base")
 def app() -> App:
-    """The workspace that the environment names; interrupted work goes on, and the index catches up."""
-    made = build(load())
-    made.platform.workspace.create()
-    made.platform.workspace.catch_up()
-    return made
+    """The workspace named by the environment; interrupted jobs resume and the index catches up."""
+    opened = build(load())
+    opened.platform.workspace.create()
+    opened.platform.workspace.catch_up()
+    return opened
 
 
 def overview() -> Overview:
-    """The state of the knowledge base; looked at anew when documents, index or day change."""
+    """The state of the knowledge base, cached until documents, index or day change."""
     current = app()
     serving = current.index.generations.current(current.platform.settings.production().profile)
     return _overview(
@@ -45,7 +45,7 @@ def _overview(head: str, generation: str, day: str) -> Overview:
 
 
 def links_to(path: str) -> tuple[tuple[str, str], ...]:
-    """Documents that link to a path."""
+    """Documents that link to a path, as (path, link text)."""
     return _backlinks(app().knowledge.store.head()).get(path, ())
 
 
@@ -66,24 +66,24 @@ def _memory(run: str, profile: str, filters: str) -> dict[str, Held]:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def run(number: str) -> Run:
-    """A run with all its questions; a run never changes."""
+    """A run with all its questions; runs are immutable."""
     return app().evaluation.runs.get(number)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def leaderboard(numbers: tuple[str, ...], measure: str) -> tuple[LeaderboardRow, ...]:
-    """Runs by their mean, with intervals."""
+    """Runs ordered by their mean, with intervals."""
     return comparisons.leaderboard([run(number) for number in numbers], measure)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def versus(before: str, after: str, measure: str) -> RunComparison:
+def run_comparison(before: str, after: str, measure: str) -> RunComparison:
     """Two runs, question by question."""
     return compare(run(before), run(after), measure)
 
 
 def generation() -> str:
-    """What names the serving generation; "" when there is none."""
+    """The folder of the serving generation, as a cache key; "" when there is none."""
     current = app()
     serving = current.index.generations.current(current.platform.settings.production().profile)
     return serving.folder if serving else ""

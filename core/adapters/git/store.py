@@ -28,7 +28,7 @@ _SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside the
 
 
 class GitStore:
-    """The `Store` port on one bare repository."""
+    """Documents under version control, in one bare repository."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()

@@ -1,1 +1,1 @@
-"""Relational state and caches in SQLite. The door is `database.Database`."""
+"""Relational state: tables, migrations, and one repository per noun. The door is `database.Database`; SQL lives nowhere else."""

@@ -1,192 +1,97 @@
-"""Relational state in SQLite: numbered migrations, write-ahead log, full sync. One connection per use."""
+"""The database behind a URL: durable commits, one writer at a time, and every repository over it.
+
+SQLite runs with a write-ahead log and full sync: what was committed survives a kill and a power cut.
+"""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import URL, Connection, create_engine, event
+
+from core.adapters.state import migrations
+from core.adapters.state.evaluation import QuerySetRows, RankingRows, RunRows
+from core.adapters.state.knowledge import DraftRows, GapRows
+from core.adapters.state.people import AccountRows, AuditRows
+from core.adapters.state.platform import CallRows, JobRows
+from core.adapters.state.playground import GradeRows, NotebookRows
+from core.adapters.state.reviews import ChangeRows, CommentRows, VerdictRows
+from core.adapters.state.statements import Statements
 from core.adapters.system.files import flock
 
-MIGRATIONS: tuple[str, ...] = (
-    """
-    CREATE TABLE jobs (
-        id INTEGER PRIMARY KEY, kind TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0,
-        total INTEGER NOT NULL DEFAULT 0, message TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '', result TEXT NOT NULL DEFAULT '',
-        attempts INTEGER NOT NULL DEFAULT 0, cancel INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL, started TEXT NOT NULL DEFAULT '', ended TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX jobs_state ON jobs (state);
-    """,
-    """
-    CREATE TABLE gaps (
-        id INTEGER PRIMARY KEY, query TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', who TEXT NOT NULL, hits INTEGER NOT NULL,
-        commit_id TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, closed TEXT NOT NULL DEFAULT ''
-    );
-    """,
-    """
-    CREATE TABLE accounts (
-        id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE, role TEXT NOT NULL, hash TEXT NOT NULL DEFAULT '',
-        active INTEGER NOT NULL DEFAULT 1, created TEXT NOT NULL
-    );
-    CREATE TABLE attempts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, at REAL NOT NULL);
-    CREATE TABLE changes (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, description TEXT NOT NULL DEFAULT '', author TEXT NOT NULL, author_name TEXT NOT NULL,
-        stage TEXT NOT NULL, start TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', merged TEXT NOT NULL DEFAULT '', reverts INTEGER NOT NULL DEFAULT 0,
-        bypass TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, updated TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', ended_by TEXT NOT NULL DEFAULT ''
-    );
-    CREATE TABLE verdicts (
-        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes (id), who TEXT NOT NULL, name TEXT NOT NULL, head TEXT NOT NULL,
-        verdict TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', at TEXT NOT NULL
-    );
-    CREATE TABLE comments (
-        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes (id), thread INTEGER NOT NULL DEFAULT 0, path TEXT NOT NULL DEFAULT '',
-        line INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0, quote TEXT NOT NULL DEFAULT '', who TEXT NOT NULL, name TEXT NOT NULL,
-        body TEXT NOT NULL, at TEXT NOT NULL, resolved TEXT NOT NULL DEFAULT '', applied TEXT NOT NULL DEFAULT ''
-    );
-    CREATE TABLE drafts (who TEXT NOT NULL, place TEXT NOT NULL, text TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (who, place));
-    CREATE TABLE audit (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, who TEXT NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL, door TEXT NOT NULL,
-        action TEXT NOT NULL, what TEXT NOT NULL, change INTEGER NOT NULL DEFAULT 0, commit_id TEXT NOT NULL DEFAULT '', detail TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX audit_commit ON audit (commit_id);
-    CREATE INDEX verdicts_change ON verdicts (change);
-    CREATE INDEX comments_change ON comments (change);
-    CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-    CREATE TRIGGER audit_grows BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-    """,
-    """
-    CREATE TABLE calls (
-        id INTEGER PRIMARY KEY, at TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, input_tokens INTEGER NOT NULL DEFAULT 0,
-        output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, dollars REAL NOT NULL DEFAULT 0,
-        cached INTEGER NOT NULL DEFAULT 0, failed TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX calls_at ON calls (at);
-    """,
-    """
-    CREATE TABLE configurations (
-        name TEXT PRIMARY KEY, profile TEXT NOT NULL, config TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL
-    );
-    CREATE TABLE permalinks (id TEXT PRIMARY KEY, state TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL);
-    CREATE TABLE asked (
-        id INTEGER PRIMARY KEY, who TEXT NOT NULL, query TEXT NOT NULL, link TEXT NOT NULL, starred INTEGER NOT NULL DEFAULT 0,
-        created TEXT NOT NULL, UNIQUE (who, query)
-    );
-    CREATE TABLE judged (
-        id INTEGER PRIMARY KEY, query TEXT NOT NULL, path TEXT NOT NULL, heading TEXT NOT NULL, quote TEXT NOT NULL,
-        grade INTEGER NOT NULL CHECK (grade BETWEEN 0 AND 3), judge TEXT NOT NULL, blind INTEGER NOT NULL DEFAULT 0,
-        created TEXT NOT NULL, UNIQUE (query, path, heading, quote, judge)
-    );
-    """,
-    """
-    CREATE TABLE querysets (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL DEFAULT '', guidelines TEXT NOT NULL DEFAULT '',
-        who TEXT NOT NULL DEFAULT '', created TEXT NOT NULL
-    );
-    CREATE TABLE queryset_questions (
-        queryset INTEGER NOT NULL REFERENCES querysets (id), id TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL,
-        category TEXT NOT NULL DEFAULT '', PRIMARY KEY (queryset, id)
-    );
-    CREATE TABLE queryset_judgments (
-        id INTEGER PRIMARY KEY, queryset INTEGER NOT NULL REFERENCES querysets (id), question TEXT NOT NULL, path TEXT NOT NULL,
-        heading TEXT NOT NULL DEFAULT '[]', quote TEXT NOT NULL DEFAULT '', grade REAL NOT NULL, source TEXT NOT NULL,
-        judge TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, UNIQUE (queryset, question, path, heading, quote, source, judge)
-    );
-    CREATE TABLE runs (
-        id TEXT PRIMARY KEY, queryset TEXT NOT NULL, queryset_digest TEXT NOT NULL, unit TEXT NOT NULL, search TEXT NOT NULL,
-        profile TEXT NOT NULL, config TEXT NOT NULL, generation INTEGER NOT NULL, commit_id TEXT NOT NULL, facts TEXT NOT NULL,
-        results BLOB NOT NULL, created TEXT NOT NULL
-    );
-    CREATE INDEX runs_queryset ON runs (queryset, created);
-    CREATE TABLE rankings (search TEXT NOT NULL, query TEXT NOT NULL, result BLOB NOT NULL, PRIMARY KEY (search, query));
-    """,
-    """
-    UPDATE OR IGNORE judged SET judge = (SELECT id FROM accounts WHERE name = judge)
-    WHERE (SELECT count(*) FROM accounts WHERE name = judge) = 1;
-    UPDATE OR IGNORE queryset_judgments SET judge = (SELECT id FROM accounts WHERE name = judge)
-    WHERE source = 'person' AND (SELECT count(*) FROM accounts WHERE name = judge) = 1;
-    """,
-    """
-    CREATE INDEX audit_change ON audit (change);
-    """,
-)
+_PATIENCE = 60  # seconds that SQLite waits for a lock of another program, a backup for example
 
 
-class Database:
-    """The `Database` port."""
+class State:
+    """Every repository, over statements that run alone or inside one transaction."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, statements: Statements) -> None:
+        self.accounts, self.audit = AccountRows(statements), AuditRows(statements)
+        self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
+        self.changes = ChangeRows(statements)
+        self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
+        self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
+        self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
+        self.rankings = RankingRows(statements)
+        self.jobs, self.calls = JobRows(statements), CallRows(statements)
+
+
+class Database(State):
+    """The repositories of a workspace. Each call is a transaction of its own; `transaction()` joins several."""
+
+    def __init__(self, url: str | URL) -> None:
+        self.engine = create_engine(url, connect_args={"timeout": _PATIENCE}, max_overflow=-1)
+        event.listen(self.engine, "connect", _prepare)
+        event.listen(self.engine, "begin", _begin)
+        self._writer = self.engine.execution_options(writing=True)
+        self.path = Path(str(self.engine.url.database))
+        super().__init__(Statements(self.engine.connect, self._writing))
+
+    @classmethod
+    def file(cls, path: Path) -> Database:
+        """SQLite in one file; a URL object, because a path may hold signs that mean something in a URL."""
+        return cls(URL.create("sqlite", database=str(path)))
 
     def create(self) -> None:
-        """Bring the file to the newest form; each migration is applied once, in a transaction."""
+        """Bring the file to the newest form; each migration is applied once, all of them or none."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._connection() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            done = connection.execute("PRAGMA user_version").fetchone()[0]
-            for number, script in enumerate(MIGRATIONS[done:], done + 1):
-                for statement in _statements(script):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("COMMIT")
+        with self.engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            current = migrations.version(connection) >= len(migrations.MIGRATIONS)
+        if not current:
+            with self._writing() as connection:
+                migrations.upgrade(connection)
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        try:
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            yield connection
-        finally:
-            connection.close()
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self) -> Iterator[Connection]:
         """Writers queue at a lock: SQLite alone lets whoever asks at the right moment go first, and some wait for ever."""
-        with flock(self.path.with_suffix(".lock")), self._connection() as connection:
+        with flock(self.path.with_suffix(".lock")), self._writer.begin() as connection:
             yield connection
 
-    def query(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Rows as plain dicts."""
-        with self._connection() as connection:
-            return [dict(row) for row in connection.execute(sql, values)]
-
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """One statement in its own transaction; the number of rows it changed."""
-        with self._writing() as connection:
-            return connection.execute(sql, values).rowcount
-
-    def insert(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """One insert; the id of the new row."""
-        with self._writing() as connection:
-            return int(connection.execute(sql, values).lastrowid or 0)
-
     @contextmanager
-    def transaction(self) -> Iterator[Callable[..., list[dict[str, Any]]]]:
-        """Several statements that happen together or not at all; the block gets `run(sql, values) -> rows`."""
+    def transaction(self) -> Iterator[State]:
+        """Several calls that happen together or not at all: those of the repositories that the block gets."""
         with self._writing() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield lambda sql, values=(): [dict(row) for row in connection.execute(sql, values)]
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+            joined = lambda: nullcontext(connection)
+            yield State(Statements(joined, joined))
 
     def check(self) -> tuple[str, ...]:
         """What SQLite finds wrong with its file; nothing when all is well."""
-        rows = self.query("PRAGMA integrity_check")
-        return tuple(str(row["integrity_check"]) for row in rows if row["integrity_check"] != "ok")
+        with self.engine.connect() as connection:
+            lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+        return tuple(str(line) for line in lines if line != "ok")
 
 
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; a trigger holds semicolons of its own."""
-    statement = ""
-    for part in script.split(";"):
-        statement += part + ";"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def _prepare(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says so, not where the driver guesses
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin(connection: Connection) -> None:
+    """A writer takes its lock at once: one that reads first and then writes could be refused in the middle."""
+    if connection.get_execution_options().get("writing"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

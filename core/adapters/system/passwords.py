@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Argon2:
-    """The `Passwords` port."""
+    """Passwords as hashes that are slow to guess."""
 
     def hash(self, password: str) -> str:
         from argon2 import PasswordHasher

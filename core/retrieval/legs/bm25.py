@@ -19,5 +19,5 @@ BM25 = LegKind(
     side="sparse",
     colour="#E69F00",
     open=open_leg,
-    engines=("duckdb",),
+    engines=("duckdb", "rank-bm25"),
 )

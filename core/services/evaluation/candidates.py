@@ -6,11 +6,11 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.evaluation.scoring import READ
-from core.ports import Database, Index
+from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.candidates import Candidates, stored
@@ -18,6 +18,9 @@ from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
 from core.types import Filters, Hit, SearchConfig, Stage
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
 
 KEEP = 200  # candidates of a ranking that are kept: enough for a hundred documents of two chunks
 SLICE = 20  # queries between two saves: what a kill can cost
@@ -53,14 +56,14 @@ class Gathered:
 class Kept:
     """Answers by (search, query) in the database; written in slices, so that a kill costs little."""
 
-    def __init__(self, database: Database, search: str) -> None:
+    def __init__(self, database: State, search: str) -> None:
         self.database, self.search = database, search
         self._new: dict[str, bytes] = {}
 
     def all(self) -> dict[str, Any]:
         """Everything kept for this search, by query."""
-        rows = self.database.query("SELECT query, result FROM rankings WHERE search = ?", (self.search,))
-        return {row["query"]: json.loads(zlib.decompress(row["result"])) for row in rows}
+        packed = self.database.rankings.of(self.search)
+        return {query: json.loads(zlib.decompress(result)) for query, result in packed.items()}
 
     def put(self, query: str, value: Any) -> None:
         """Keep one answer, soon."""
@@ -70,11 +73,8 @@ class Kept:
 
     def save(self) -> None:
         """Keep it now."""
-        if self._new:
-            with self.database.transaction() as run:
-                for query, packed in self._new.items():
-                    run("INSERT OR REPLACE INTO rankings VALUES (?, ?, ?)", (self.search, query, packed))
-            self._new = {}
+        self.database.rankings.keep(self.search, self._new)
+        self._new = {}
 
 
 class CandidateCache:
@@ -86,7 +86,7 @@ class CandidateCache:
     def __init__(
         self,
         searcher: Searcher,
-        database: Database,
+        database: State,
         index: Index,
         config: SearchConfig,
     ) -> None:

@@ -39,23 +39,22 @@ class EvaluationJobs:
         require(actor, "keep a query set")
         if kind not in GENERATORS:
             raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
-        many = some(per_category)
-        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": many, "who": _who(actor)}
-        return self.jobs.start("generate", arguments)
+        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": some(per_category)}
+        return self.jobs.start("generate", arguments, actor)
 
     def calibrate(self, actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> Job:
         """Calibrate tau for a configuration; every judged question is reranked once."""
         require(actor, "run an evaluation")
         configs.parse(config)
         named = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
-        return self.jobs.start("calibrate", {**named, "who": _who(actor)})
+        return self.jobs.start("calibrate", named, actor)
 
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
         """Learn alpha from a query set."""
         require(actor, "change what is in production")
         configs.parse(config)
         named = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
-        return self.jobs.start("learn", {**named, "who": _who(actor)})
+        return self.jobs.start("learn", named, actor)
 
     def drift(self, actor: Actor) -> Job:
         """Run production again where it was measured before."""
@@ -77,11 +76,12 @@ class EvaluationJobs:
     # ------------------------------------------------------------ doing
 
     def _generate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        return GENERATORS[arguments["kind"]](self.workbench, Actor(*arguments["who"]), arguments, progress)
+        actor = self.jobs.actor(arguments, "keep a query set")
+        return GENERATORS[arguments["kind"]](self.workbench, actor, arguments, progress)
 
     def _calibrate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         found = self.tuning.tau(
-            Actor(*arguments["who"]),
+            self.jobs.actor(arguments, "run an evaluation"),
             arguments["queryset"],
             config=configs.parse(arguments["config"]),
             measure=arguments["measure"],
@@ -93,7 +93,7 @@ class EvaluationJobs:
 
     def _learn(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         made = self.training.train(
-            Actor(*arguments["who"]),
+            self.jobs.actor(arguments, "change what is in production"),
             arguments["queryset"],
             arguments["kind"],
             config=configs.parse(arguments["config"]),
@@ -148,7 +148,3 @@ def _qa(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progress: Prog
 
 
 GENERATORS = {"known-items": _known_items, "qa": _qa}
-
-
-def _who(actor: Actor) -> list[str]:
-    return [actor.id, actor.name, actor.email, actor.role]

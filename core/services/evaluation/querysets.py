@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor, require
@@ -18,10 +18,13 @@ from core.evaluation.agreement import JudgeAgreement, agreement
 from core.evaluation.pooling import Pooled, ask_model
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.evaluation.reading import Problem
-from core.ports import Clock, Database, Index, Llm, Progress, no_progress
+from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
 from core.services.playground.grades import Grade as Said
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
 
 UPLOADS = ("csv", "jsonl")  # what comes as one file
 GUIDELINES = (
@@ -51,37 +54,23 @@ class QuerySets:
 
     def all(self) -> tuple[QuerySetSummary, ...]:
         """Every query set, newest first."""
-        rows = self.database.query(
-            "SELECT name, about, who, created,"
-            " (SELECT count(*) FROM queryset_questions WHERE queryset = s.id) AS questions,"
-            " (SELECT count(*) FROM queryset_judgments WHERE queryset = s.id) AS judgments,"
-            " (SELECT count(DISTINCT judge) FROM queryset_judgments WHERE queryset = s.id AND judge != '') AS judges"
-            " FROM querysets s ORDER BY id DESC"
-        )
-        return tuple(QuerySetSummary(**row) for row in rows)
+        return tuple(QuerySetSummary(**row) for row in self.database.querysets.summaries())
 
     def get(self, name: str) -> QuerySet:
         """A query set by name, with all its judgments."""
         head = self._head(name)
-        questions = self.database.query(
-            "SELECT id, text, category FROM queryset_questions WHERE queryset = ? ORDER BY place", (head["id"],)
-        )
-        judgments = self.database.query(
-            "SELECT question, path, heading, quote, grade, source, judge FROM queryset_judgments WHERE queryset = ? ORDER BY id",
-            (head["id"],),
-        )
-        return QuerySet(
-            name, tuple(Question(**row) for row in questions), tuple(map(_judgment, judgments)), head["about"]
-        )
+        questions = tuple(Question(**row) for row in self.database.querysets.questions(head["id"]))
+        judgments = tuple(map(_judgment, self.database.querysets.judgments(head["id"])))
+        return QuerySet(name, questions, judgments, head["about"])
 
     def _head(self, name: str) -> dict[str, Any]:
-        rows = self.database.query("SELECT * FROM querysets WHERE name = ?", (name,))
-        if not rows:
+        row = self.database.querysets.get(name)
+        if row is None:
             known = ", ".join(one.name for one in self.all()) or "none yet"
             raise NotFound(
                 f"There is no query set {name!r}. Query sets: {known}. Make one with: python -m core eval generate"
             )
-        return rows[0]
+        return row
 
     def keep(self, actor: Actor, queryset: QuerySet) -> QuerySet:
         """Keep a set under its name. A set of that name gets the new questions and judgments; none is lost.
@@ -91,26 +80,17 @@ class QuerySets:
         require(actor, "keep a query set")
         queryset = querysets.check(replace(queryset, name=safe_profile(queryset.name)))
         now = self.clock.stamp()
-        with self.database.transaction() as run:
-            run(
-                "INSERT INTO querysets (name, about, guidelines, who, created) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET about = excluded.about",
-                (queryset.name, queryset.about, GUIDELINES, actor.name, now),
-            )
-            number = run("SELECT id FROM querysets WHERE name = ?", (queryset.name,))[0]["id"]
-            if taken := _taken(run(_TEXTS, (queryset.name,)), queryset.questions):
+        with self.database.transaction() as state:
+            words = {"name": queryset.name, "about": queryset.about, "guidelines": GUIDELINES}
+            number = state.querysets.keep(**words, who=actor.name, created=now)
+            if taken := _taken(state.querysets.texts(queryset.name), queryset.questions):
                 raise BadInput(
                     f"The set {queryset.name!r} asks something else under the id {taken[0]!r}. "
                     "Give the question another id, or keep it in another set."
                 )
-            for place, question in enumerate(queryset.questions):
-                run(
-                    "INSERT INTO queryset_questions (queryset, id, place, text, category) VALUES (?, ?, ?, ?, ?)"
-                    " ON CONFLICT (queryset, id) DO UPDATE SET category = excluded.category",
-                    (number, question.id, place, question.text, question.category),
-                )
-            for judgment in queryset.judgments:
-                run(_INSERT, (number, *_row(judgment), now))
+            places = enumerate(queryset.questions)
+            state.querysets.keep_questions(number, [{"place": place, **strict.plain(one)} for place, one in places])
+            state.querysets.keep_judgments(number, [_row(one, now) for one in queryset.judgments])
         return self.get(queryset.name)
 
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
@@ -121,9 +101,8 @@ class QuerySets:
             if one.question not in known:
                 raise NotFound(f"There is no question {one.question!r} in {name!r}.")
         now = self.clock.stamp()
-        with self.database.transaction() as run:
-            for one in judgments:
-                run(_INSERT, (head["id"], *_row(replace(one, source="person", judge=actor.id)), now))
+        mine = [_row(replace(one, source="person", judge=actor.id), now) for one in judgments]
+        self.database.querysets.keep_judgments(head["id"], mine)
         return self.get(name)
 
     def judge_by_model(
@@ -137,19 +116,15 @@ class QuerySets:
             progress(n, len(pool), f"{llm.name} judges")
         given = [one for one in made if one is not None]
         now, number = self.clock.stamp(), self._head(name)["id"]
-        with self.database.transaction() as run:
-            for one in given:
-                run(_INSERT, (number, *_row(one), now))
+        self.database.querysets.keep_judgments(number, [_row(one, now) for one in given])
         return len(given), len(made) - len(given)
 
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""
         require(actor, "keep a query set")
         number = self._head(name)["id"]
-        with self.database.transaction() as run:
-            run("DELETE FROM queryset_judgments WHERE queryset = ?", (number,))
-            run("DELETE FROM queryset_questions WHERE queryset = ?", (number,))
-            run("DELETE FROM querysets WHERE id = ?", (number,))
+        with self.database.transaction() as state:
+            state.querysets.drop(number)
 
     def guidelines(self, name: str) -> str:
         """What judges are asked to do."""
@@ -160,13 +135,11 @@ class QuerySets:
         require(actor, "keep a query set")
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
-        self.database.execute(
-            "UPDATE querysets SET guidelines = ? WHERE id = ?", (text.strip(), self._head(name)["id"])
-        )
+        self.database.querysets.set_guidelines(self._head(name)["id"], text.strip())
 
     def agreement(self, name: str) -> tuple[JudgeAgreement, ...]:
         """How far the judges of a set agree, people and models."""
-        names = shown_names(self.database)
+        names = shown_names(self.database.accounts)
         return agreement(
             replace(one, judge=names.get(one.judge, one.judge)) if one.source == "person" else one
             for one in self.get(name).judgments
@@ -181,7 +154,7 @@ class QuerySets:
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Keep a set from a file or folder; returns it and the lines that were left out."""
         found, problems = reading.read(path, form, name or _name(path.stem), split)
-        taken = _taken(self.database.query(_TEXTS, (safe_profile(found.name),)), found.questions)
+        taken = _taken(self.database.querysets.texts(safe_profile(found.name)), found.questions)
         problems += tuple(Problem(path.name, 0, f"the id {one!r} already names another question") for one in taken)
         found = querysets.without(found, taken)
         if not found.questions:
@@ -228,23 +201,14 @@ class QuerySets:
         return self.keep(actor, reading.from_frontmatter(self.documents.all(), name))
 
 
-_TEXTS = "SELECT q.id, q.text FROM queryset_questions q JOIN querysets s ON s.id = q.queryset WHERE s.name = ?"
-_INSERT = (
-    "INSERT INTO queryset_judgments (queryset, question, path, heading, quote, grade, source, judge, created)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (queryset, question, path, heading, quote, source, judge) DO UPDATE SET grade = excluded.grade"
-)
-
-
-def _taken(kept: Iterable[Mapping[str, Any]], questions: Iterable[Question]) -> tuple[str, ...]:
+def _taken(texts: Mapping[str, str], questions: Iterable[Question]) -> tuple[str, ...]:
     """Ids under which another text is kept; spaces make no other text."""
-    known = {row["id"]: row["text"].split() for row in kept}
-    return tuple(one.id for one in questions if known.get(one.id, one.text.split()) != one.text.split())
+    return tuple(one.id for one in questions if texts.get(one.id, one.text).split() != one.text.split())
 
 
-def _row(one: Judgment) -> tuple[Any, ...]:
-    heading = json.dumps(list(one.heading), ensure_ascii=False)
-    return one.question, one.path, heading, one.quote, one.grade, one.source, one.judge
+def _row(judgment: Judgment, created: str) -> dict[str, Any]:
+    heading = json.dumps(list(judgment.heading), ensure_ascii=False)
+    return {**strict.plain(judgment), "heading": heading, "created": created}
 
 
 def _from_playground(question: str, said: Said) -> Judgment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.access import Actor, require
@@ -15,7 +15,7 @@ from core.evaluation import anchoring
 from core.evaluation.querysets import Judgment, QuerySet, Question, known_unit, of_question, settled
 from core.evaluation.runs import Answered, Run, label, means, pack, times_of, unpack
 from core.evaluation.scoring import READ, Gold, score
-from core.ports import Clock, Database, Index, Progress, no_progress
+from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, Kept, RankedQuestion, search_key
 from core.services.evaluation.querysets import QuerySets
@@ -23,6 +23,9 @@ from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
 from core.types import Profile, SearchConfig
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
 
 SHOWN = 20  # documents of a question that a run keeps for people to look at
 
@@ -64,9 +67,8 @@ class Runs:
         self.querysets.get(queryset)
         for profile, config in pairs:
             self.plan(profile, config)
-        return self.jobs.start(
-            "evaluate", {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": known_unit(unit)}
-        )
+        arguments = {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": known_unit(unit)}
+        return self.jobs.start("evaluate", arguments, actor)
 
     def measure(
         self,
@@ -82,6 +84,8 @@ class Runs:
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""
+        if "who" in arguments:  # jobs that were queued before this was kept have nobody to ask
+            self.jobs.actor(arguments, "run an evaluation")
         plans = [self.plan(*pair) for pair in arguments["pairs"]]
         made = self.evaluate(arguments["queryset"], plans, arguments.get("unit", "document"), progress)
         return {"runs": [run.id for run in made]}
@@ -174,27 +178,25 @@ class Runs:
 
     def _keep(self, run: Run, search: str) -> None:
         facts, packed = pack(run)
-        self.database.execute(
-            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                run.id,
-                run.queryset,
-                run.queryset_digest,
-                run.unit,
-                search,
-                run.profile,
-                run.config_digest,
-                run.generation,
-                run.commit,
-                facts,
-                packed,
-                run.created,
-            ),
-        )
+        with self.database.transaction() as state:
+            state.runs.keep(
+                id=run.id,
+                queryset=run.queryset,
+                queryset_digest=run.queryset_digest,
+                unit=run.unit,
+                search=search,
+                profile=run.profile,
+                config=run.config_digest,
+                generation=run.generation,
+                commit_id=run.commit,
+                facts=facts,
+                results=packed,
+                created=run.created,
+            )
 
     def get(self, number: str) -> Run:
         """A run with all its questions, by its id or the beginning of it."""
-        rows = self.database.query("SELECT facts, results FROM runs WHERE substr(id, 1, ?) = ?", (len(number), number))
+        rows = self.database.runs.starting(number)
         if len(rows) != 1 or len(number) < 4:
             known = ", ".join(run.id for run in self.all()[:5]) or "none yet"
             raise NotFound(
@@ -203,16 +205,12 @@ class Runs:
         return unpack(rows[0])
 
     def _find(self, number: str) -> Run | None:
-        rows = self.database.query("SELECT facts, results FROM runs WHERE id = ?", (number,))
-        return unpack(rows[0]) if rows else None
+        row = self.database.runs.get(number)
+        return unpack(row) if row else None
 
     def all(self, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
         """Runs without their questions, newest first."""
-        rows = self.database.query(
-            "SELECT facts FROM runs WHERE queryset = ? OR ? = '' ORDER BY created DESC, rowid DESC LIMIT ?",
-            (queryset, queryset, limit),
-        )
-        return tuple(unpack(row) for row in rows)
+        return tuple(unpack(row) for row in self.database.runs.newest(queryset, limit))
 
 
 class _Bench:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.graph import communities
 from core.graph.communities import Community
-from core.ports import Cache, Index, Memo
+from core.ports import Index
 from core.retrieval.pipeline import check_query
 from core.services.index.embedding import embed_texts
 from core.services.search.searcher import Searcher
@@ -16,6 +16,9 @@ from core.types import Filters
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.adapters.cache.memo import Memo
+    from core.adapters.cache.vectors import EmbeddingCache
+
 _FORM = 1  # of what is kept; raise it when the same graph would give other communities
 _SHOWN = Filters(statuses=("approved",), history=True)  # what summaries may tell
 
@@ -23,7 +26,7 @@ _SHOWN = Filters(statuses=("approved",), history=True)  # what summaries may tel
 class Communities:
     """The communities of the serving generation."""
 
-    def __init__(self, searcher: Searcher, cache: Cache, memo: Memo) -> None:
+    def __init__(self, searcher: Searcher, cache: EmbeddingCache, memo: Memo) -> None:
         self.searcher, self.cache, self.memo = searcher, cache, memo
         self._last: tuple[str, Any] = ("", None)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core import profiles
 from core.access import Actor, require
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
 from core.errors import BadInput
-from core.ports import Cache, Embedder, Models, Shelf
+from core.ports import Embedder, Models
 from core.services.index.embedding import unknown_texts
 from core.services.knowledge.documents import Documents
 from core.services.models.prices import FREE, Prices
@@ -19,6 +20,10 @@ from core.services.people.audit import Audit
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import Production, TeamSettings
 from core.types import Generation, Profile
+
+if TYPE_CHECKING:
+    from core.adapters.cache.vectors import EmbeddingCache
+    from core.adapters.index.generations import Generations
 
 _SAMPLE = 12  # documents that an estimate chunks
 _TIMED = 3  # texts that an estimate embeds
@@ -41,11 +46,11 @@ class IndexAdmin:
     def __init__(
         self,
         documents: Documents,
-        generations: Shelf,
+        generations: Generations,
         team_settings: TeamSettings,
         jobs: Jobs,
         models: Models,
-        cache: Cache,
+        cache: EmbeddingCache,
         audit: Audit,
         prices: Prices = Prices(),
     ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.analysis import analyser
@@ -17,12 +17,17 @@ from core.curation.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError
 from core.llm.bill import Bill
 from core.llm.writer import Writer
-from core.ports import Cache, Clock, Models, Progress, Shelf, Store, Texts, no_progress
+from core.ports import Clock, Models, Progress, Texts, no_progress
 from core.services.index.background import meanwhile
 from core.services.index.embedding import embed_texts
 from core.services.index.entities import EntityExtractor, Found
 from core.services.knowledge.documents import Documents, assign_ids
 from core.types import Chunk, Document, Generation, Profile
+
+if TYPE_CHECKING:
+    from core.adapters.cache.vectors import EmbeddingCache
+    from core.adapters.git.store import GitStore
+    from core.adapters.index.generations import Generations
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +80,11 @@ class IndexBuilder:
 
     def __init__(
         self,
-        store: Store,
+        store: GitStore,
         documents: Documents,
-        generations: Shelf,
+        generations: Generations,
         models: Models,
-        cache: Cache,
+        cache: EmbeddingCache,
         clock: Clock,
         texts: Texts,
         extracting: EntityExtractor | None = None,

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.ports import Cache, Embedder, Progress, no_progress
+from core.ports import Embedder, Progress, no_progress
 from core.retrieval.legs.embedders import concatenation
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.adapters.cache.vectors import EmbeddingCache
+
 _SLICE = 128  # texts embedded between two saves: what a kill can cost
 
 
 def embed_texts(
-    embedder: Embedder, cache: Cache, texts: Sequence[str], progress: Progress = no_progress
+    embedder: Embedder, cache: EmbeddingCache, texts: Sequence[str], progress: Progress = no_progress
 ) -> tuple[np.ndarray, int]:
     """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
     import numpy as np
@@ -38,7 +40,7 @@ def embed_texts(
     return vectors, len(new)
 
 
-def unknown_texts(embedder: Embedder, cache: Cache, texts: Sequence[str]) -> list[str]:
+def unknown_texts(embedder: Embedder, cache: EmbeddingCache, texts: Sequence[str]) -> list[str]:
     """The texts that some part of the embedder has not embedded yet."""
     names = [part.name for part in embedder.parts] or [embedder.name]
     known = [cache.get(name, texts) for name in names]

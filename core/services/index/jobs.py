@@ -13,7 +13,7 @@ from core.services.platform.jobs import Job, Jobs, Work
 from core.services.platform.settings import TeamSettings
 
 if TYPE_CHECKING:
-    from core.ports import Shelf
+    from core.adapters.index.generations import Generations
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class IndexJobs:
     """Builds and verifies in the background. `watched` names the query sets to measure again after a build."""
 
     builder: IndexBuilder
-    generations: Shelf
+    generations: Generations
     team_settings: TeamSettings
     verifier: Verifier
     jobs: Jobs

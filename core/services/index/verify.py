@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
-from core.ports import Database, Progress, Shelf, Store, no_progress
+from core.ports import Progress, no_progress
 from core.services.index import agreement
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.types import Profile
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.index.generations import Generations
+    from core.adapters.state.database import Database
 
 
 class Verifier:
     """Checks the whole workspace."""
 
     def __init__(
-        self, store: Store, database: Database, generations: Shelf, team_settings: TeamSettings, audit: Audit
+        self, store: GitStore, database: Database, generations: Generations, team_settings: TeamSettings, audit: Audit
     ) -> None:
         self.store, self.database, self.generations = store, database, generations
         self.team_settings, self.audit = team_settings, audit

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
 from core.curation.markup import check_marks
 from core.curation.names import collision_key, free_name, safe_path
 from core.curation.passages import nearest, places
 from core.errors import BadInput, ConcordError, NotFound
-from core.ports import Progress, Store, no_progress
+from core.ports import Progress, no_progress
 from core.types import Commit, Document, Edit, Person
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
 class Documents:
     """The approved documents, and how they came to be."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: GitStore) -> None:
         self.store = store
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())

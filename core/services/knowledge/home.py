@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.curation.freshness import Freshness, freshness
 from core.curation.names import top_folder
-from core.ports import Clock, Shelf, Store
+from core.ports import Clock
 from core.services.knowledge.documents import Documents
 from core.services.platform.settings import TeamSettings
 from core.types import Commit, Document, Edit, Generation
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.index.generations import Generations
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Home:
     """Looks at documents, history and index together."""
 
     def __init__(
-        self, documents: Documents, store: Store, generations: Shelf, team_settings: TeamSettings, clock: Clock
+        self, documents: Documents, store: GitStore, generations: Generations, team_settings: TeamSettings, clock: Clock
     ) -> None:
         self.documents, self.store, self.generations, self.team_settings, self.clock = (
             documents,

@@ -12,13 +12,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.errors import BadInput, ConcordError, OverBudget, TimedOut, Unavailable
 from core.llm.bill import dollars_of
-from core.ports import Clock, Database, Spent
+from core.ports import Clock, Spent
 from core.services.models.prices import Prices
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
 
 _OPEN = "not finished"
 _TALLY: ContextVar[list[float] | None] = ContextVar("tally", default=None)
@@ -96,33 +99,26 @@ class Ledger:
         """Record an answer that was known already."""
         with suppress(Unavailable):  # a price that is not known any more
             _count(self.prices.of(model).of(input_tokens, output_tokens))
-        self._made().insert(
-            "INSERT INTO calls (at, purpose, model, input_tokens, output_tokens, cached) VALUES (?, ?, ?, ?, ?, 1)",
-            (self.clock.stamp(), purpose, model, input_tokens, output_tokens),
+        self._created().calls.add(
+            at=self.clock.stamp(),
+            purpose=purpose,
+            model=model,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cached=1,
         )
 
     def recent(self, actor: Actor, month: str = "", limit: int = 100) -> tuple[Call, ...]:
         """The last calls of a month, newest first."""
         require(actor, "see the ledger")
-        rows = self._made().query(
-            "SELECT * FROM calls WHERE at BETWEEN ? AND ? ORDER BY id DESC LIMIT ?",
-            (*_span(self._month(month)), max(1, limit)),
-        )
+        rows = self._created().calls.newest(*_span(self._month(month)), max(1, limit))
         return tuple(Call(**{**row, "cached": bool(row["cached"])}) for row in rows)
 
     def summary(self, actor: Actor, month: str = "") -> Spending:
         """A month by purpose and model, the dearest first."""
         require(actor, "see the ledger")
         month = self._month(month)
-        rows = self._made().query(
-            """
-            SELECT purpose, model, count(*) AS calls, sum(cached) AS cached, sum(failed <> '') AS failed,
-                sum(iif(cached, 0, input_tokens)) AS input_tokens, sum(iif(cached, 0, output_tokens)) AS output_tokens,
-                round(sum(seconds), 3) AS seconds, sum(dollars) AS dollars
-            FROM calls WHERE at BETWEEN ? AND ? GROUP BY purpose, model ORDER BY dollars DESC, purpose, model
-            """,
-            _span(month),
-        )
+        rows = self._created().calls.by_purpose(*_span(month))
         spent = math.fsum(row["dollars"] for row in rows)
         return Spending(
             month, self.budget, spent, max(0.0, self.budget - spent), sum(row["calls"] for row in rows), tuple(rows)
@@ -131,24 +127,20 @@ class Ledger:
     def _reserve(self, purpose: str, model: str, most: float) -> int:
         """Write a call down at its highest price, if the month has room for it."""
         now = self.clock.stamp()
-        with self._made().transaction() as run:
-            total = "SELECT coalesce(sum(dollars), 0) AS spent FROM calls WHERE at BETWEEN ? AND ?"
-            spent = run(total, _span(now[:7]))[0]["spent"]
+        with self._created().transaction() as state:
+            spent = state.calls.spent(*_span(now[:7]))
             if most > 0 and spent + most > self.budget:
                 raise OverBudget(
                     f"A call of {model} for up to {dollars_of(most)} was not made: {dollars_of(spent)} of this month's budget of "
                     f"{dollars_of(self.budget)} is spent. Raise CONCORD_MONTHLY_BUDGET, or wait for the next month."
                 )
-            insert = "INSERT INTO calls (at, purpose, model, dollars, failed) VALUES (?, ?, ?, ?, ?) RETURNING id"
-            return int(run(insert, (now, purpose, model, most, _OPEN))[0]["id"])
+            return state.calls.add(at=now, purpose=purpose, model=model, dollars=most, failed=_OPEN)
 
     def _settle(self, number: int, input_: int, output: int, seconds: float, dollars: float, failed: str) -> None:
-        self._made().execute(
-            "UPDATE calls SET input_tokens = ?, output_tokens = ?, seconds = ?, dollars = ?, failed = ? WHERE id = ?",
-            (input_, output, round(seconds, 3), dollars, failed, number),
-        )
+        used = {"input_tokens": input_, "output_tokens": output, "seconds": round(seconds, 3)}
+        self._created().calls.set(number, **used, dollars=dollars, failed=failed)
 
-    def _made(self) -> Database:
+    def _created(self) -> Database:
         """The database with its tables: an evaluation may be the first to need them."""
         if not self._ready:
             self.database.create()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from core import strict
 from core.chunking.ruler import pieces
-from core.ports import Answers, Embedder, Llm, Models, Reranker
+from core.ports import Embedder, Llm, Models, Reranker, Texts
 from core.services.models.ledger import Ledger
 from core.types import Answer, Profile
 
@@ -24,7 +25,7 @@ class Metered:
     saying what was wrong with the last one.
     """
 
-    def __init__(self, llm: Llm, ledger: Ledger, answers: Answers) -> None:
+    def __init__(self, llm: Llm, ledger: Ledger, answers: Texts) -> None:
         self.name, self._llm, self._ledger, self._answers = llm.name, llm, ledger, answers
 
     def complete(
@@ -32,7 +33,7 @@ class Metered:
     ) -> Answer:
         """The known answer, or a new one that is paid for, recorded and kept."""
         key = answer_key(self.name, system, prompt, max_tokens, temperature)
-        known = self._answers.get(key)
+        known = _read(self._answers.get(key))
         if known:
             self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)
             return known
@@ -44,15 +45,26 @@ class Metered:
             used = answer.input_tokens or size, answer.output_tokens or len(pieces(answer.text))
             spent(*used)
         if answer.text.strip():
-            self._answers.put(key, replace(answer, input_tokens=used[0], output_tokens=used[1]))
+            self._answers.put(key, _packed(answer, *used))
         dollars = self._ledger.prices.of(self.name).of(*used)
         return replace(answer, input_tokens=used[0], output_tokens=used[1], dollars=dollars)
+
+
+def _packed(answer: Answer, input_tokens: int, output_tokens: int) -> str:
+    """What a cache holds of an answer: what the model wrote, never what it was asked."""
+    tokens = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    return json.dumps({"text": answer.text, "model": answer.model, **tokens})
+
+
+def _read(packed: str | None) -> Answer | None:
+    """A known answer, marked as one that cost nothing this time."""
+    return Answer(**json.loads(packed), cached=True) if packed else None
 
 
 class MeteredModels:
     """The `Models` port around another one. Embedders on an endpoint are metered where they call it."""
 
-    def __init__(self, models: Models, ledger: Ledger, answers: Answers) -> None:
+    def __init__(self, models: Models, ledger: Ledger, answers: Texts) -> None:
         self._models, self._ledger, self._answers = models, ledger, answers
 
     def embedder(self, name: str) -> Embedder:

@@ -6,12 +6,18 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from core.access import ROLES, Actor, require
 from core.errors import BadInput, NotFound, Refused
-from core.ports import Clock, Database, Passwords
+from core.ports import Clock
 from core.services.people.audit import Audit
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database, State
+    from core.adapters.state.people import AccountRows
+    from core.adapters.system.passwords import Argon2
 
 DEMO: tuple[Actor, ...] = (
     Actor("reader", "Robin Falk", "robin@meridale.example", "reader"),
@@ -21,6 +27,8 @@ DEMO: tuple[Actor, ...] = (
     Actor("reviewer2", "Theo Nakamura", "theo@meridale.example", "reviewer"),
     Actor("admin", "Ada Brandt", "ada@meridale.example", "admin"),
 )
+COMMAND_LINE = "command line"  # the door of the terminal
+_LOCAL = "@localhost"  # ends the id of people of this machine; no account may have an @ in its id
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MIN_PASSWORD = 10
 MAX_TRIES, WINDOW = 5, 300.0  # failed sign-ins allowed, within so many seconds
@@ -51,7 +59,7 @@ class Accounts:
     def __init__(
         self,
         database: Database,
-        passwords: Passwords,
+        passwords: Argon2,
         audit: Audit,
         clock: Clock,
         now: Callable[[], float] = time.time,
@@ -60,21 +68,21 @@ class Accounts:
 
     def seed(self) -> None:
         """The personas of the demo, in a workspace that has nobody yet. They have no password: nobody can sign in as them."""
-        with self.database.transaction() as run:
-            if not run("SELECT 1 FROM accounts LIMIT 1"):
+        with self.database.transaction() as state:
+            if not state.accounts.all():
                 for actor in DEMO:
-                    self._insert(run, actor, "")
+                    self._insert(state, actor, "")
 
     def all(self) -> tuple[Account, ...]:
         """Everybody, in the order in which they came."""
-        return tuple(map(_account, self.database.query("SELECT * FROM accounts ORDER BY rowid")))
+        return tuple(map(_account, self.database.accounts.all()))
 
     def get(self, name: str) -> Account:
         """One account by id."""
-        rows = self.database.query("SELECT * FROM accounts WHERE id = ?", (name,))
-        if not rows:
+        row = self.database.accounts.get(name)
+        if row is None:
             raise NotFound(f"There is no account {name!r}. List them with: python -m core accounts list")
-        return _account(rows[0])
+        return _account(row)
 
     def actor(self, name: str) -> Actor:
         """Somebody who may act now."""
@@ -83,14 +91,20 @@ class Accounts:
             raise Refused(f"The account {name!r} is switched off. Ask an admin.")
         return account.actor
 
+    def returning(self, name: str, door: str) -> Actor:
+        """Somebody who came before through a door, with the rights of now."""
+        if door == COMMAND_LINE and name.endswith(_LOCAL):
+            return local_admin(name.removesuffix(_LOCAL))
+        return replace(self.actor(name), door=door)
+
     def by_email(self, email: str) -> Actor | None:
         """Whom a sign-in provider means."""
-        rows = self.database.query("SELECT * FROM accounts WHERE lower(email) = lower(?) AND active = 1", (email,))
-        return _account(rows[0]).actor if rows else None
+        row = self.database.accounts.active_by_email(email)
+        return _account(row).actor if row else None
 
     def ids(self) -> dict[str, str]:
         """Email to account id."""
-        return {row["email"]: row["id"] for row in self.database.query("SELECT email, id FROM accounts")}
+        return self.database.accounts.emails()
 
     # ------------------------------------------------------------ changing
 
@@ -99,31 +113,31 @@ class Accounts:
         require(actor, "manage accounts")
         new = Actor(_checked_id(name), " ".join(full_name.split()) or name, _checked_email(email), _checked_role(role))
         hashed = self._hash(password) if password else ""
-        with self.database.transaction() as run:
-            if run("SELECT 1 FROM accounts WHERE id = ? OR email = ?", (new.id, new.email)):
+        with self.database.transaction() as state:
+            if state.accounts.taken(new.id, new.email):
                 raise BadInput(f"There already is an account {new.id!r} or one with the address {new.email}.")
-            self._insert(run, new, hashed)
-            self.audit.record(run, actor, "add account", f"{new.name} ({new.id})", detail=new.role)
+            self._insert(state, new, hashed)
+            self.audit.record(state, actor, "add account", f"{new.name} ({new.id})", detail=new.role)
         return self.get(new.id)
 
     def set_role(self, actor: Actor, name: str, role: str) -> Account:
         """Give somebody another role. The last admin stays one."""
         require(actor, "manage accounts")
         before = self.get(name)
-        with self.database.transaction() as run:
-            run("UPDATE accounts SET role = ? WHERE id = ?", (_checked_role(role), name))
-            self._keep_an_admin(run)
-            self.audit.record(run, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
+        with self.database.transaction() as state:
+            state.accounts.set(name, role=_checked_role(role))
+            self._keep_an_admin(state)
+            self.audit.record(state, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
         return self.get(name)
 
     def set_active(self, actor: Actor, name: str, active: bool) -> Account:
         """Switch an account on or off."""
         require(actor, "manage accounts")
         before = self.get(name)
-        with self.database.transaction() as run:
-            run("UPDATE accounts SET active = ? WHERE id = ?", (int(active), name))
-            self._keep_an_admin(run)
-            self.audit.record(run, actor, f"switch account {'on' if active else 'off'}", f"{before.name} ({name})")
+        with self.database.transaction() as state:
+            state.accounts.set(name, active=int(active))
+            self._keep_an_admin(state)
+            self.audit.record(state, actor, f"switch account {'on' if active else 'off'}", f"{before.name} ({name})")
         return self.get(name)
 
     def set_password(self, actor: Actor, name: str, password: str) -> None:
@@ -131,45 +145,41 @@ class Accounts:
         if actor.id != name:
             require(actor, "manage accounts")
         account, hashed = self.get(name), self._hash(password)
-        with self.database.transaction() as run:
-            run("UPDATE accounts SET hash = ? WHERE id = ?", (hashed, name))
-            self.audit.record(run, actor, "set password", f"{account.name} ({name})")
+        with self.database.transaction() as state:
+            state.accounts.set(name, hash=hashed)
+            self.audit.record(state, actor, "set password", f"{account.name} ({name})")
 
     # ------------------------------------------------------------ signing in
 
     def sign_in(self, name: str, password: str) -> Actor:
         """The person, if the password is right. After five wrong ones the account rests for five minutes."""
         name = name.strip().lower()[:80]
-        since = self.now() - WINDOW
-        tries = self.database.query("SELECT count(*) AS n FROM attempts WHERE account = ? AND at > ?", (name, since))
-        if tries[0]["n"] >= MAX_TRIES:
+        if self.database.accounts.failures(name, self.now() - WINDOW) >= MAX_TRIES:
             self.refuse(name, "too many wrong passwords")
             raise Refused("Too many wrong passwords. Wait five minutes, then try again.")
-        rows = self.database.query("SELECT * FROM accounts WHERE id = ? OR lower(email) = ?", (name, name))
-        hashed = rows[0]["hash"] if rows else ""
+        row = self.database.accounts.by_login(name)
+        hashed = row["hash"] if row else ""
         right = self.passwords.matches(hashed or _NOBODY, password)  # a hash is always tried: timing tells nothing
-        if not (right and rows and hashed and rows[0]["active"]):
-            self.database.insert("INSERT INTO attempts (account, at) VALUES (?, ?)", (name, self.now()))
+        if not (right and row and hashed and row["active"]):
+            self.database.accounts.add_failure(name, self.now())
             self.refuse(name, "wrong name or password")
             raise Refused("The name or the password is wrong.")
-        actor = _account(rows[0]).actor
-        with self.database.transaction() as run:
-            run("DELETE FROM attempts WHERE account = ?", (name,))
-            self.audit.record(run, actor, "sign in", actor.name)
+        actor = _account(row).actor
+        with self.database.transaction() as state:
+            state.accounts.forget_failures(name)
+            self.audit.record(state, actor, "sign in", actor.name)
         return actor
 
     def refuse(self, name: str, why: str) -> None:
         """Note that somebody was not let in."""
         self.audit.note(Actor(name, name, "", "nobody"), "refuse sign-in", name, detail=why)
 
-    def _insert(self, run: Callable[..., object], actor: Actor, hashed: str) -> None:
-        run(
-            "INSERT INTO accounts (id, name, email, role, hash, created) VALUES (?, ?, ?, ?, ?, ?)",
-            (actor.id, actor.name, actor.email, actor.role, hashed, self.clock.stamp()),
-        )
+    def _insert(self, state: State, actor: Actor, hashed: str) -> None:
+        who = {"id": actor.id, "name": actor.name, "email": actor.email, "role": actor.role}
+        state.accounts.add(**who, hash=hashed, created=self.clock.stamp())
 
-    def _keep_an_admin(self, run: Callable[..., object]) -> None:
-        if not run("SELECT 1 FROM accounts WHERE role = 'admin' AND active = 1"):
+    def _keep_an_admin(self, state: State) -> None:
+        if not state.accounts.has_admin():
             raise Refused("This is the last admin. Make somebody else an admin first.")
 
     def _hash(self, password: str) -> str:
@@ -180,9 +190,14 @@ class Accounts:
         return self.passwords.hash(password)
 
 
-def shown_names(database: Database) -> dict[str, str]:
+def local_admin(name: str) -> Actor:
+    """A person at the terminal, who needs no account: whoever can run commands in the workspace owns its files."""
+    return Actor(f"{name}{_LOCAL}", name, f"{name}{_LOCAL}", "admin", COMMAND_LINE)
+
+
+def shown_names(accounts: AccountRows) -> dict[str, str]:
     """Account id to a name that means one person: where several share a name, the id stands behind it."""
-    rows = database.query("SELECT id, name FROM accounts")
+    rows = accounts.all()
     times = Counter(row["name"] for row in rows)
     return {row["id"]: row["name"] if times[row["name"]] == 1 else f"{row['name']} ({row['id']})" for row in rows}
 
@@ -190,7 +205,7 @@ def shown_names(database: Database) -> dict[str, str]:
 _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W2v0l1nqJ0Z1mQ0xq2m6W2v0l1nqI"
 
 
-def _account(row: dict[str, object]) -> Account:
+def _account(row: dict[str, Any]) -> Account:
     text = {name: str(row[name]) for name in ("id", "name", "email", "role")}
     return Account(**text, active=bool(row["active"]), password=bool(row["hash"]))
 

@@ -7,10 +7,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from core.access import Actor, require
 from core.errors import Cancelled, ConcordError, NotFound
-from core.ports import Clock, Database, Processes, Progress
+from core.ports import Clock, Processes, Progress
+from core.services.people.accounts import Accounts
+
+if TYPE_CHECKING:
+    from core.adapters.state.platform import JobRows
 
 MAX_ATTEMPTS = 5
 _PAUSE = 0.25  # seconds between two progress notes in the database
@@ -59,45 +64,50 @@ def seconds_left(job: Job, now: datetime) -> float | None:
 class Jobs:
     """The queue of long work, kept in the database."""
 
-    def __init__(self, database: Database, processes: Processes, clock: Clock) -> None:
-        self.database, self.processes, self.clock = database, processes, clock
+    def __init__(self, rows: JobRows, processes: Processes, clock: Clock, accounts: Accounts) -> None:
+        self.rows, self.processes, self.clock, self.accounts = rows, processes, clock, accounts
 
-    def start(self, kind: str, arguments: Mapping[str, Any]) -> Job:
-        """Queue work and start a process for it; the same work is not queued twice."""
-        packed = json.dumps(arguments, sort_keys=True)
-        same = self.database.query(
-            "SELECT id FROM jobs WHERE kind = ? AND arguments = ? AND state IN ('queued', 'running')", (kind, packed)
-        )
-        if same:
-            return self.get(same[0]["id"])
-        number = self.database.insert(
-            "INSERT INTO jobs (kind, arguments, state, created) VALUES (?, ?, 'queued', ?)",
-            (kind, packed, self.clock.stamp()),
-        )
+    def start(self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None) -> Job:
+        """Queue work and start a process for it; the same work is not queued twice.
+
+        Of who asked, only the id and the door are kept: `actor()` asks for the rights when the work is done.
+        """
+        who = {"who": actor.id, "door": actor.door} if actor else {}
+        packed = json.dumps({**arguments, **who}, sort_keys=True)
+        same = self.rows.same(kind, packed)
+        if same is not None:
+            return self.get(same)
+        number = self.rows.add(kind=kind, arguments=packed, state="queued", created=self.clock.stamp())
         self.processes.spawn(number)
         return self.get(number)
 
+    def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
+        """Who asked for a job, if they may still do it: an account can be switched off or lose its role meanwhile."""
+        actor = self.accounts.returning(arguments["who"], arguments["door"])
+        require(actor, action)
+        return actor
+
     def get(self, number: int) -> Job:
         """One job."""
-        rows = self.database.query("SELECT * FROM jobs WHERE id = ?", (number,))
-        if not rows:
+        row = self.rows.get(number)
+        if row is None:
             raise NotFound(f"There is no job {number}. List them with: python -m core jobs list")
-        return _job(rows[0])
+        return _job(row)
 
     def recent(self, limit: int = 20) -> tuple[Job, ...]:
         """Jobs, newest first."""
-        return tuple(_job(row) for row in self.database.query("SELECT * FROM jobs ORDER BY id DESC LIMIT ?", (limit,)))
+        return tuple(_job(row) for row in self.rows.newest(limit))
 
     def cancel(self, number: int) -> Job:
         """Ask a job to stop; what it finished stays."""
         self.get(number)
-        self.database.execute("UPDATE jobs SET cancel = 1 WHERE id = ? AND state IN ('queued', 'running')", (number,))
+        self.rows.set_open(number, cancel=1)
         return self.get(number)
 
     def sweep(self) -> tuple[int, ...]:
         """Start again what lost its process; give up on what keeps dying."""
         resumed = []
-        for row in self.database.query("SELECT id, attempts FROM jobs WHERE state IN ('queued', 'running')"):
+        for row in self.rows.open():
             if self.processes.alive(row["id"]):
                 continue
             if row["attempts"] >= MAX_ATTEMPTS:
@@ -106,9 +116,7 @@ class Jobs:
                     "failed",
                     error=f"The process ended {row['attempts']} times without finishing. See its log.",
                 )
-            elif self.database.execute(
-                "UPDATE jobs SET state = 'queued' WHERE id = ? AND state IN ('queued', 'running')", (row["id"],)
-            ):
+            elif self.rows.set_open(row["id"], state="queued"):
                 self.processes.spawn(row["id"])
                 resumed.append(row["id"])
         return tuple(resumed)
@@ -119,10 +127,7 @@ class Jobs:
             job = self.get(number)
             if not job.open:
                 return job
-            self.database.execute(
-                "UPDATE jobs SET state = 'running', started = ?, attempts = attempts + 1 WHERE id = ?",
-                (self.clock.stamp(), number),
-            )
+            self.rows.begin(number, self.clock.stamp())
             try:
                 result = kinds[job.kind](job.arguments, self._reporter(number))
                 self._end(number, "done", result=result)
@@ -143,19 +148,14 @@ class Jobs:
             if time.monotonic() - last < _PAUSE and done < total:
                 return
             last = time.monotonic()
-            self.database.execute(
-                "UPDATE jobs SET done = ?, total = ?, message = ? WHERE id = ?", (done, total, what, number)
-            )
-            if self.database.query("SELECT cancel FROM jobs WHERE id = ?", (number,))[0]["cancel"]:
+            self.rows.set(number, done=done, total=total, message=what)
+            if self.rows.cancelled(number):
                 raise Cancelled("Cancelled.")
 
         return report
 
     def _end(self, number: int, state: str, *, result: Any = None, error: str = "") -> None:
-        self.database.execute(
-            "UPDATE jobs SET state = ?, ended = ?, result = ?, error = ? WHERE id = ?",
-            (state, self.clock.stamp(), json.dumps(result), error, number),
-        )
+        self.rows.set(number, state=state, ended=self.clock.stamp(), result=json.dumps(result), error=error)
 
 
 def _job(row: Mapping[str, Any]) -> Job:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from core import profiles, strict
 from core.errors import BadInput, Conflict, Corrupt, NotFound
-from core.ports import Store
 from core.retrieval import config as configs
 from core.types import Person, Profile, SearchConfig
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
 
 _BRANCH = "settings"
 _PROFILES = "profiles.yaml"
@@ -60,7 +62,7 @@ class Promotion:
 class TeamSettings:
     """Reads and writes the settings branch."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: GitStore) -> None:
         self.store = store
         self._known: dict[tuple[str, str], Mapping[str, Any]] = {}
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.errors import BadInput
-from core.ports import Clock, Database
+from core.ports import Clock
 from core.services.people.accounts import shown_names
 from core.types import Hit
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
 
 GRADES: Mapping[int, str] = {0: "not relevant", 1: "related", 2: "relevant", 3: "answers it"}
 _QUOTE = 2000  # characters of a passage that a judgment remembers
@@ -35,8 +38,8 @@ class Grade:
 class Grades:
     """Keeps judgments; a second look replaces the first."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self.database, self.clock = database, clock
+    def __init__(self, state: State, clock: Clock) -> None:
+        self.state, self.clock = state, clock
 
     def judge(self, actor: Actor, query: str, hit: Hit, grade: int, *, blind: bool = False) -> Grade:
         """Keep one grade from 0 to 3."""
@@ -44,23 +47,17 @@ class Grades:
         if isinstance(grade, bool) or grade not in GRADES:
             raise BadInput(f"A grade is one of {', '.join(f'{n} ({word})' for n, word in GRADES.items())}.")
         made = Grade(_words(query), *anchor(hit), grade, actor.id, blind, self.clock.stamp(), actor.name)
-        self.database.execute(
-            "INSERT INTO judged (query, path, heading, quote, grade, judge, blind, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (query, path, heading, quote, judge) DO UPDATE SET grade = excluded.grade, blind = excluded.blind, created = excluded.created",
-            (made.query, made.path, made.heading, made.quote, grade, made.judge, int(blind), made.created),
+        passage = {"path": made.path, "heading": made.heading, "quote": made.quote}
+        self.state.grades.keep(
+            query=made.query, **passage, grade=grade, judge=made.judge, blind=int(blind), created=made.created
         )
         return made
 
     def of(self, query: str = "") -> tuple[Grade, ...]:
         """Judgments of one query, or all of them."""
-        wanted = _words(query)
-        columns = "query, path, heading, quote, grade, judge, blind, created"
-        rows = self.database.query(
-            f"SELECT {columns} FROM judged WHERE query = ? OR ? = '' ORDER BY id", (wanted, wanted)
-        )
-        names = shown_names(self.database)
+        rows, names = self.state.grades.of(_words(query)), shown_names(self.state.accounts)
         return tuple(
-            Grade(**{**row, "blind": bool(row["blind"])}, name=names.get(row["judge"], row["judge"])) for row in rows
+            Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
 
     def grades(self, query: str, judge: str, hits: Sequence[Hit]) -> dict[str, int]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
-from core.ports import Clock, Database
+from core.ports import Clock
 from core.retrieval import config as configs
 from core.services.playground.compare import MOST, Column
 from core.types import Filters
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
 
 _KEPT = 200  # queries per person; starred ones stay
 _NAME = 60  # characters
@@ -50,53 +54,34 @@ class Notebook:
         """A short id for a setup of any length; the same setup has the same id."""
         require(actor, "compare configurations")
         state, link = strict.canonical(setup), strict.digest(setup, 10)
-        self.database.execute(
-            "INSERT OR IGNORE INTO permalinks (id, state, who, created) VALUES (?, ?, ?, ?)",
-            (link, state, actor.id, self.clock.stamp()),
-        )
+        self.database.notebook.keep_link(link, state, actor.id, self.clock.stamp())
         return link
 
     def opened(self, actor: Actor, link: str) -> Setup:
         """The setup behind a link."""
         require(actor, "compare configurations")
-        rows = self.database.query("SELECT state FROM permalinks WHERE id = ?", (link,))
-        if not rows:
+        state = self.database.notebook.linked(link)
+        if state is None:
             raise NotFound(f"There is no playground link {link[:40]!r} in this workspace.")
-        return check(strict.parse(Setup, json.loads(rows[0]["state"]), "link"))
+        return check(strict.parse(Setup, json.loads(state), "link"))
 
     def remember(self, actor: Actor, setup: Setup) -> None:
         """Put a query on top of somebody's history; the same query is listed once."""
         link = self.keep(actor, setup)
-        with self.database.transaction() as run:
-            old = run("SELECT starred FROM asked WHERE who = ? AND query = ?", (actor.id, setup.query))
-            starred = int(any(row["starred"] for row in old))
-            run("DELETE FROM asked WHERE who = ? AND query = ?", (actor.id, setup.query))
-            run(
-                "INSERT INTO asked (who, query, link, starred, created) VALUES (?, ?, ?, ?, ?)",
-                (actor.id, setup.query, link, starred, self.clock.stamp()),
-            )
-            run(
-                "DELETE FROM asked WHERE who = ? AND starred = 0 AND id NOT IN "
-                "(SELECT id FROM asked WHERE who = ? ORDER BY id DESC LIMIT ?)",
-                (actor.id, actor.id, _KEPT),
-            )
+        with self.database.transaction() as state:
+            state.notebook.put_on_top(actor.id, setup.query, link, self.clock.stamp())
+            state.notebook.trim(actor.id, _KEPT)
 
     def history(self, actor: Actor, limit: int = 30) -> tuple[Asked, ...]:
         """Somebody's queries: starred ones first, then the newest."""
         require(actor, "compare configurations")
-        rows = self.database.query(
-            "SELECT id, query, link, starred, created FROM asked WHERE who = ? ORDER BY starred DESC, id DESC LIMIT ?",
-            (actor.id, limit),
-        )
+        rows = self.database.notebook.history(actor.id, limit)
         return tuple(Asked(**{**row, "starred": bool(row["starred"])}) for row in rows)
 
     def star(self, actor: Actor, number: int, on: bool = True) -> None:
         """Keep a query for good, or let it go."""
         require(actor, "compare configurations")
-        changed = self.database.execute(
-            "UPDATE asked SET starred = ? WHERE id = ? AND who = ?", (int(on), number, actor.id)
-        )
-        if not changed:
+        if not self.database.notebook.star(actor.id, number, on):
             raise NotFound(f"There is no query {number} in your history.")
 
     def save(self, actor: Actor, column: Column) -> Column:
@@ -106,25 +91,21 @@ class Notebook:
         if not name or len(name) > _NAME:
             raise BadInput(f"Give the configuration a name of 1 to {_NAME} characters.")
         configs.check(column.config)
-        self.database.execute(
-            "INSERT INTO configurations (name, profile, config, who, created) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET profile = excluded.profile, config = excluded.config, who = excluded.who",
-            (name, column.profile, strict.canonical(column.config), actor.id, self.clock.stamp()),
-        )
+        what = {"name": name, "profile": column.profile, "config": strict.canonical(column.config)}
+        self.database.notebook.save(**what, who=actor.id, created=self.clock.stamp())
         return replace(column, name=name)
 
     def saved(self) -> dict[str, Column]:
         """Saved configurations by name."""
-        rows = self.database.query("SELECT name, profile, config FROM configurations ORDER BY name")
         return {
             row["name"]: Column(row["profile"], configs.from_mapping(json.loads(row["config"])), row["name"])
-            for row in rows
+            for row in self.database.notebook.saved()
         }
 
     def forget(self, actor: Actor, name: str) -> None:
         """Drop a saved configuration."""
         require(actor, "compare configurations")
-        if not self.database.execute("DELETE FROM configurations WHERE name = ?", (name,)):
+        if not self.database.notebook.forget(name):
             raise NotFound(f"There is no saved configuration {name!r}.")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.curation import review
@@ -18,12 +18,16 @@ from core.curation.findings import Finding
 from core.curation.proposals import check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, NotFound, Refused
-from core.ports import Clock, Database, Store
+from core.ports import Clock
 from core.services.people.accounts import Accounts
-from core.services.people.audit import Audit, Run
+from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
 from core.services.reviews.facts import ChangeFacts, branch_of
 from core.types import Edit
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.state.database import Database, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Change:
 class Changes:
     """Keeps changes, and moves them from state to state by the table of `core.curation.review`."""
 
-    def __init__(self, store: Store, database: Database, accounts: Accounts, audit: Audit, clock: Clock) -> None:
+    def __init__(self, store: GitStore, database: Database, accounts: Accounts, audit: Audit, clock: Clock) -> None:
         self.store, self.database, self.accounts = store, database, accounts
         self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store)
         self.facts = ChangeFacts(store, accounts, self.checking, clock)
@@ -72,17 +76,14 @@ class Changes:
 
     def get(self, number: int) -> Change:
         """One change."""
-        rows = self.database.query("SELECT * FROM changes WHERE id = ?", (number,))
-        if not rows:
-            raise NotFound(f"There is no change {number}. List them with: python -m core change list")
-        return self._describe(self.database.query, rows[0])
+        return self._describe(self.database, _known(self.database, number))
 
     def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
         """Changes, the one last touched first."""
         if state not in ("", "open", *review.STATES):
             raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
-        rows = self.database.query("SELECT * FROM changes ORDER BY updated DESC, id DESC")
-        found = (self._describe(self.database.query, row) for row in rows if not author or row["author"] == author)
+        rows = self.database.changes.all()
+        found = (self._describe(self.database, row) for row in rows if not author or row["author"] == author)
         words = text.casefold().split()
         return tuple(
             change
@@ -106,11 +107,10 @@ class Changes:
         return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
 
     def _facts_of(self, change: Change) -> Facts:
-        row = self.database.query("SELECT * FROM changes WHERE id = ?", (change.id,))[0]
-        return self.facts.of(self.database.query, row)[0]
+        return self.facts.of(self.database, _known(self.database, change.id))[0]
 
-    def _describe(self, run: Run, row: Mapping[str, Any]) -> Change:
-        facts, work = self.facts.of(run, row)
+    def _describe(self, state: State, row: Mapping[str, Any]) -> Change:
+        facts, work = self.facts.of(state, row)
         now = review.state(facts)
         kept = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
         return Change(
@@ -132,13 +132,11 @@ class Changes:
     # ------------------------------------------------------------ moving
 
     @contextmanager
-    def writing(self, number: int) -> Iterator[tuple[Run, dict[str, Any], Facts]]:
+    def writing(self, number: int) -> Iterator[tuple[State, dict[str, Any], Facts]]:
         """The change as it is now, with nobody else writing until the block ends."""
-        with self.database.transaction() as run:
-            rows = run("SELECT * FROM changes WHERE id = ?", (number,))
-            if not rows:
-                raise NotFound(f"There is no change {number}. List them with: python -m core change list")
-            yield run, rows[0], self.facts.of(run, rows[0])[0]
+        with self.database.transaction() as state:
+            row = _known(state, number)
+            yield state, row, self.facts.of(state, row)[0]
 
     def propose(
         self,
@@ -154,25 +152,25 @@ class Changes:
         require(actor, "propose a change")
         name, text = check_title(title), check_text(message)
         made = checked_files(files)
-        with self.database.transaction() as run:
-            base = start or self.store.head() or self._begin(run, actor)
-            row = run(
-                "INSERT INTO changes (title, description, author, author_name, stage, start, reverts, created, updated)"
-                " VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?) RETURNING id",
-                (name, text, actor.id, actor.name, base, reverts, self.clock.stamp(), self.clock.stamp()),
-            )[0]
-            branch = branch_of(row["id"])
+        with self.database.transaction() as state:
+            base = start or self.store.head() or self._begin(state, actor)
+            author, now = {"author": actor.id, "author_name": actor.name}, self.clock.stamp()
+            words = {"title": name, "description": text}
+            number = state.changes.add(
+                **words, **author, stage="draft", start=base, reverts=reverts, created=now, updated=now
+            )
+            branch = branch_of(number)
             if self.store.head(branch):  # left by a kill before the change was recorded
                 self.store.delete_branch(branch)
             self.store.create_branch(branch, base)
             self.store.commit(branch, made, actor.person, text or name)
-            self.audit.record(run, actor, "propose", name, change=row["id"])
-        return self.get(row["id"])
+            self.audit.record(state, actor, "propose", name, change=number)
+        return self.get(number)
 
-    def _begin(self, run: Run, actor: Actor) -> str:
+    def _begin(self, state: State, actor: Actor) -> str:
         """The first commit of a knowledge base that has none."""
         commit = self.store.begin(actor.person, "Begin the knowledge base")
-        self.audit.record(run, actor, "begin", "the knowledge base", commit=commit)
+        self.audit.record(state, actor, "begin", "the knowledge base", commit=commit)
         return commit
 
     def edit(
@@ -187,70 +185,64 @@ class Changes:
         """One more edit. `expected` is the head that the editor saw; earlier verdicts are void."""
         require(actor, "propose a change")
         made = checked_files(files)
-        with self.writing(number) as (run, row, facts):
+        with self.writing(number) as (state, row, facts):
             self.allow("edit", facts)
             text = check_text(message) or f"Edit {', '.join(made)}"
             self.store.commit(
                 branch_of(number), made, actor.person, text, expected=facts.head if expected is None else expected
             )
-            self.touch(run, number)
-            self.audit.record(run, actor, "edit", row["title"], change=number, detail=", ".join(made))
+            self.touch(state, number)
+            self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(made))
         return self.get(number)
 
     def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
         """Another title or description."""
         require(actor, "propose a change")
-        with self.writing(number) as (run, _, facts):
+        with self.writing(number) as (state, _, facts):
             self.allow("edit", facts)
-            run(
-                "UPDATE changes SET title = ?, description = ? WHERE id = ?",
-                (check_title(title), check_text(description), number),
-            )
-            self.touch(run, number)
-            self.audit.record(run, actor, "describe", title, change=number)
+            state.changes.set(number, title=check_title(title), description=check_text(description))
+            self.touch(state, number)
+            self.audit.record(state, actor, "describe", title, change=number)
         return self.get(number)
 
     def submit(self, actor: Actor, number: int) -> Change:
         """Ask for review."""
         require(actor, "propose a change")
-        with self.writing(number) as (run, row, facts):
+        with self.writing(number) as (state, row, facts):
             self.allow("submit", facts)
             if facts.broken:
                 raise Refused(f"It cannot be submitted yet. {' '.join(facts.broken)}")
             if not facts.paths:
                 raise Refused("It changes nothing: its documents are the same as in the knowledge base.")
-            self._move(run, actor, row, "in review", "submit")
+            self._move(state, actor, row, "in review", "submit")
         return self.get(number)
 
     def withdraw(self, actor: Actor, number: int) -> Change:
         """Take a change back to draft."""
         require(actor, "propose a change")
-        with self.writing(number) as (run, row, facts):
+        with self.writing(number) as (state, row, facts):
             self.allow("withdraw", facts)
             self._own(actor, row, "take back")
-            self._move(run, actor, row, "draft", "withdraw")
+            self._move(state, actor, row, "draft", "withdraw")
         return self.get(number)
 
     def close(self, actor: Actor, number: int, reason: str = "") -> Change:
         """Give a change up. Its text stays, and it can be reopened."""
         require(actor, "propose a change")
-        with self.writing(number) as (run, row, facts):
+        with self.writing(number) as (state, row, facts):
             self.allow("close", facts)
             self._own(actor, row, "close")
-            run(
-                "UPDATE changes SET head = ?, ended = ?, ended_by = ? WHERE id = ?",
-                (facts.head, self.clock.stamp(), actor.name, number),
-            )
-            self._move(run, actor, row, "closed", "close", check_text(reason))
+            state.changes.set(number, head=facts.head, ended=self.clock.stamp(), ended_by=actor.name)
+            self._move(state, actor, row, "closed", "close", check_text(reason))
         return self.get(number)
 
     def reopen(self, actor: Actor, number: int) -> Change:
         """Take a closed change up again, as a draft."""
         require(actor, "propose a change")
-        with self.writing(number) as (run, row, facts):
+        with self.writing(number) as (state, row, facts):
             self.allow("reopen", facts)
-            run("UPDATE changes SET head = '', ended = '', ended_by = '' WHERE id = ?", (number,))
-            self._move(run, actor, row, "draft", "reopen")
+            state.changes.set(number, head="", ended="", ended_by="")
+            self._move(state, actor, row, "draft", "reopen")
         return self.get(number)
 
     def allow(self, move: str, facts: Facts) -> None:
@@ -259,18 +251,26 @@ class Changes:
         if sentence:
             raise Refused(sentence)
 
-    def touch(self, run: Run, number: int) -> None:
+    def touch(self, state: State, number: int) -> None:
         """Say that something happened to a change just now."""
-        run("UPDATE changes SET updated = ? WHERE id = ?", (self.clock.stamp(), number))
+        state.changes.set(number, updated=self.clock.stamp())
 
     def _own(self, actor: Actor, row: Mapping[str, Any], verb: str) -> None:
         if actor.id != row["author"] and actor.role not in ("reviewer", "admin"):
             raise Refused(f"Only {row['author_name']}, a reviewer or an admin may {verb} this change.")
 
-    def _move(self, run: Run, actor: Actor, row: Mapping[str, Any], stage: str, action: str, detail: str = "") -> None:
-        run("UPDATE changes SET stage = ? WHERE id = ?", (stage, row["id"]))
-        self.touch(run, row["id"])
-        self.audit.record(run, actor, action, row["title"], change=row["id"], detail=detail)
+    def _move(
+        self, state: State, actor: Actor, row: Mapping[str, Any], stage: str, action: str, detail: str = ""
+    ) -> None:
+        state.changes.set(row["id"], stage=stage, updated=self.clock.stamp())
+        self.audit.record(state, actor, action, row["title"], change=row["id"], detail=detail)
+
+
+def _known(state: State, number: int) -> dict[str, Any]:
+    row = state.changes.get(number)
+    if row is None:
+        raise NotFound(f"There is no change {number}. List them with: python -m core change list")
+    return row
 
 
 def _words(change: Change) -> str:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from core.curation import checks
 from core.curation.findings import CheckContext, File, Finding
 from core.curation.frontmatter import decode, read_document
 from core.curation.structure import slugs
 from core.errors import ConcordError
-from core.ports import Store
 from core.types import Document, Edit, TreeEntry
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
 
 
 class Anchors(Mapping[str, frozenset[str]]):
     """The headings of every document by path; a document is only read when a link leads to it."""
 
-    def __init__(self, store: Store, blobs: Mapping[str, str]) -> None:
+    def __init__(self, store: GitStore, blobs: Mapping[str, str]) -> None:
         self.store, self.blobs = store, blobs
 
     def __getitem__(self, path: str) -> frozenset[str]:
@@ -39,7 +42,7 @@ class Anchors(Mapping[str, frozenset[str]]):
 class ChangeChecks:
     """Checks changes as the intake checks uploads. A declared id is read once per blob and then known."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: GitStore) -> None:
         self.store = store
         self._ids: dict[str, str] = {}  # blob to the id that it declares
         self._beside = lru_cache(maxsize=16)(self._entries)

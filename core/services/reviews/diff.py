@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.curation.diffs import diff
 from core.curation.frontmatter import read_document
 from core.errors import ConcordError
-from core.ports import Store
 from core.types import Document, Edit
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class DocumentDiff:
         return next((one.title for one in (self.new, self.old) if one), self.edit.path)
 
 
-def compare(store: Store, start: str, head: str, edit: Edit) -> DocumentDiff:
+def compare(store: GitStore, start: str, head: str, edit: Edit) -> DocumentDiff:
     """One edited document with its two sides."""
     before = "" if edit.kind == "added" else _text(store, start, edit.old_path or edit.path)
     after = "" if edit.kind == "deleted" else _text(store, head, edit.path)
@@ -37,7 +40,7 @@ def compare(store: Store, start: str, head: str, edit: Edit) -> DocumentDiff:
     return DocumentDiff(edit, before, after, old, new, problem)
 
 
-def _text(store: Store, commit: str, path: str) -> str:
+def _text(store: GitStore, commit: str, path: str) -> str:
     return store.read(commit, path).decode("utf-8", "replace")
 
 

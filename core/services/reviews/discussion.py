@@ -71,7 +71,7 @@ class Discussion:
     def comments(self, number: int) -> tuple[Comment, ...]:
         """The discussion, oldest first, each remark at the line where its words stand now."""
         head = self.changes.get(number).head
-        rows = self.database.query("SELECT * FROM comments WHERE change = ? ORDER BY id", (number,))
+        rows = self.database.comments.of_change(number)
         texts = {path: self._text(head, path) for path in {row["path"] for row in rows if row["path"]}}
         return tuple(_comment(row, texts.get(row["path"], "")) for row in rows)
 
@@ -100,46 +100,47 @@ class Discussion:
         text = check_text(body)
         if not text:
             raise BadInput("The comment is empty.")
-        with self.changes.writing(number) as (run, row, facts):
+        with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts)
             _as_seen(facts, head)
-            values = self._anchor(facts.head, facts.paths, path, line, last or line)
+            anchor = self._anchor(facts.head, facts.paths, path, line, last or line)
             if thread:
-                root = run("SELECT * FROM comments WHERE id = ? AND change = ?", (thread, number))
-                if not root:
+                root = state.comments.get(number, thread)
+                if root is None:
                     raise NotFound(f"Change {number} has no comment {thread}.")
-                thread, values = root[0]["thread"] or thread, (root[0]["path"], *values[1:])
-            made = run(
-                "INSERT INTO comments (change, thread, path, line, last, quote, who, name, body, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (number, thread, *values, actor.id, actor.name, text, self.clock.stamp()),
-            )[0]["id"]
-            self.changes.touch(run, number)
-            self.changes.audit.record(run, actor, "comment", row["title"], change=number, detail=path)
+                thread, anchor["path"] = root["thread"] or thread, root["path"]
+            author = {"who": actor.id, "name": actor.name}
+            made = state.comments.add(
+                change=number, thread=thread, **anchor, **author, body=text, at=self.clock.stamp()
+            )
+            self.changes.touch(state, number)
+            self.changes.audit.record(state, actor, "comment", row["title"], change=number, detail=path)
         return next(comment for comment in self.comments(number) if comment.id == made)
 
-    def _anchor(self, head: str, paths: Sequence[str], path: str, line: int, last: int) -> tuple[str, int, int, str]:
+    def _anchor(self, head: str, paths: Sequence[str], path: str, line: int, last: int) -> dict[str, Any]:
         """A place in a document of the change, with the words that stand there."""
         if not path:
-            return ("", 0, 0, "")
+            return {"path": "", "line": 0, "last": 0, "quote": ""}
         if path not in paths:
             raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(paths)}.")
         given = lines(self._text(head, path))
         if not 0 <= line <= last <= len(given):
             raise BadInput(f"{path} has lines 1 to {len(given)}, not {line} to {last}.")
-        return (path, line, last, "\n".join(given[line - 1 : last]) if line else "")
+        quote = "\n".join(given[line - 1 : last]) if line else ""
+        return {"path": path, "line": line, "last": last, "quote": quote}
 
     def resolve(self, actor: Actor, number: int, comment: int, *, done: bool = True) -> None:
         """Close a conversation, or open it again."""
         require(actor, "propose a change")
-        with self.changes.writing(number) as (run, row, facts):
+        with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts)
             stamp = self.clock.stamp() if done else ""
-            if not run("SELECT 1 FROM comments WHERE id = ? AND change = ? AND thread = 0", (comment, number)):
+            root = state.comments.get(number, comment)
+            if root is None or root["thread"]:
                 raise NotFound(f"Change {number} has no conversation {comment}.")
-            run("UPDATE comments SET resolved = ? WHERE id = ?", (stamp, comment))
+            state.comments.set(comment, resolved=stamp)
             action = "resolve conversation" if done else "reopen conversation"
-            self.changes.audit.record(run, actor, action, row["title"], change=number, detail=str(comment))
+            self.changes.audit.record(state, actor, action, row["title"], change=number, detail=str(comment))
 
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
         """Write a suggestion into the document, as an edit of the person who accepts it."""
@@ -156,10 +157,10 @@ class Discussion:
         written[found.line - 1 : found.last] = found.suggestion.split("\n")
         files = {found.path: "\n".join(written).encode()}
         self.changes.edit(actor, number, files, f"Apply the suggestion of {found.name}", expected=change.head)
-        with self.database.transaction() as run:
+        with self.database.transaction() as state:
             stamp = self.clock.stamp()
-            run("UPDATE comments SET applied = ?, resolved = ? WHERE id = ?", (stamp, stamp, found.thread or comment))
-            run("UPDATE comments SET applied = ? WHERE id = ?", (stamp, comment))
+            state.comments.set(found.thread or comment, applied=stamp, resolved=stamp)
+            state.comments.set(comment, applied=stamp)
         return self.changes.get(number)
 
     # ------------------------------------------------------------ judging
@@ -177,15 +178,15 @@ class Discussion:
     def _judge(self, actor: Actor, number: int, move: str, verdict: str, note: str, head: str) -> Change:
         require(actor, "review a change")
         text = check_text(note)
-        with self.changes.writing(number) as (run, row, facts):
+        with self.changes.writing(number) as (state, row, facts):
             self.changes.allow(move, facts)
             self._may_judge(actor, facts, head)
-            run(
-                "INSERT INTO verdicts (change, who, name, head, verdict, note, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, actor.id, actor.name, facts.head, verdict, text, self.clock.stamp()),
+            judge = {"who": actor.id, "name": actor.name}
+            state.verdicts.add(
+                change=number, **judge, head=facts.head, verdict=verdict, note=text, at=self.clock.stamp()
             )
-            self.changes.touch(run, number)
-            self.changes.audit.record(run, actor, move, row["title"], change=number, detail=facts.head)
+            self.changes.touch(state, number)
+            self.changes.audit.record(state, actor, move, row["title"], change=number, detail=facts.head)
         return self.changes.get(number)
 
     def _may_judge(self, actor: Actor, facts: review.Facts, head: str) -> None:

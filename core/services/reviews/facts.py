@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.curation import policy, review
 from core.curation.findings import Finding
 from core.curation.proposals import check_file
 from core.curation.review import Facts, Verdict
 from core.errors import ConcordError, NotFound
-from core.ports import Clock, Store
+from core.ports import Clock
 from core.services.people.accounts import Accounts, plain_address
-from core.services.people.audit import Run
 from core.services.reviews.checks import ChangeChecks
 from core.types import Edit
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.state.database import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +46,28 @@ def branch_of(number: int) -> str:
 class ChangeFacts:
     """Looks at changes; says nothing about what may be done with them."""
 
-    def __init__(self, store: Store, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
+    def __init__(self, store: GitStore, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
         self.store, self.accounts, self.checking, self.clock = store, accounts, checking, clock
         self._work = lru_cache(maxsize=512)(self._look)
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
-    def of(self, run: Run, row: Mapping[str, Any]) -> tuple[Facts, Work]:
+    def of(self, state: State, row: Mapping[str, Any]) -> tuple[Facts, Work]:
         """What the rules need to know about a change."""
         head = self._head(row)
         work = self._work(head, self._main(row))
         verdicts = tuple(
             Verdict(v["who"], v["name"], v["head"], v["verdict"], v["note"], v["at"])
-            for v in run("SELECT * FROM verdicts WHERE change = ? ORDER BY id", (row["id"],))
+            for v in state.verdicts.of_change(row["id"])
         )
-        talk = "SELECT count(*) AS n FROM comments WHERE change = ? AND thread = 0 AND resolved = ''"
         paths = tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
             stage=row["stage"],
             head=head,
             author=row["author"],
-            last_editors=self._last_editors(run, row["id"], work),
+            last_editors=self._last_editors(state, row["id"], work),
             paths=paths,
             verdicts=verdicts,
-            open_conversations=run(talk, (row["id"],))[0]["n"],
+            open_conversations=state.comments.open_conversations(row["id"]),
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
@@ -78,16 +80,15 @@ class ChangeFacts:
         """Accounts that may not judge a change of these paths now. People of this machine have none, and may."""
         return tuple(one.id for one in self.accounts.all() if not (one.active and review.may_judge(one.actor, paths)))
 
-    def _last_editors(self, run: Run, number: int, work: Work) -> tuple[str, ...]:
+    def _last_editors(self, state: State, number: int, work: Work) -> tuple[str, ...]:
         """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
         if not work.editors:
             return ()
         written = work.editors[-1][0]
         addresses = {account: plain_address(email) for email, account in self.accounts.ids().items()}
-        acts = "SELECT who FROM audit WHERE change = ? AND action IN ('propose', 'edit', 'solve conflicts')"
-        for row in run(f"{acts} ORDER BY id DESC LIMIT 1", (number,)):
-            if addresses.get(row["who"], plain_address(row["who"])) == plain_address(written):
-                return (row["who"],)
+        who = state.audit.last_writer(number)
+        if who and addresses.get(who, plain_address(who)) == plain_address(written):
+            return (who,)
         return (written, *(account for account, found in addresses.items() if found == plain_address(written)))
 
     def _head(self, row: Mapping[str, Any]) -> str:

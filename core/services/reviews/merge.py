@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.curation import review
@@ -16,10 +16,12 @@ from core.curation.review import Verdict
 from core.curation.writing import with_fields
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import plain_address
-from core.services.people.audit import Run
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import branch_of
 from core.types import Commit, Person
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
 
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
 
@@ -49,7 +51,7 @@ class Merger:
         reason = check_text(bypass)
         if reason:
             require(actor, "bypass the review rules")
-        with self.changes.writing(number) as (run, row, facts):
+        with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("bypass" if reason else "merge", facts)
             lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
             if lacking:
@@ -58,7 +60,7 @@ class Merger:
             people, emails = self._people(facts.head, change.start), self._emails()
             text = message(change, review.approvals(facts), people, emails, reason)
             commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
-            self._record(run, actor, row, facts.head, change.start, commit, reason)
+            self._record(state, actor, row, facts.head, change.start, commit, reason)
         self._finish(number)
         return self.changes.get(number)
 
@@ -70,15 +72,12 @@ class Merger:
         return {account: email for email, account in self.changes.accounts.ids().items()}
 
     def _record(
-        self, run: Run, actor: Actor, row: Mapping[str, Any], head: str, start: str, commit: str, bypass: str
+        self, state: State, actor: Actor, row: Mapping[str, Any], head: str, start: str, commit: str, bypass: str
     ) -> None:
-        run(
-            "UPDATE changes SET stage = 'merged', head = ?, start = ?, merged = ?, bypass = ?, ended = ?, ended_by = ?,"
-            " updated = ? WHERE id = ?",
-            (head, start, commit, bypass, self.clock.stamp(), actor.name, self.clock.stamp(), row["id"]),
-        )
+        now, what = self.clock.stamp(), {"head": head, "start": start, "merged": commit, "bypass": bypass}
+        state.changes.set(row["id"], stage="merged", **what, ended=now, ended_by=actor.name, updated=now)
         action = "merge with bypass" if bypass else "merge"
-        self.audit.record(run, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
+        self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
 
     def _finish(self, number: int) -> None:
         """After the merge is safe: the branch is not needed any more, and the index has work to do."""
@@ -116,7 +115,7 @@ class Merger:
         `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
         require(actor, "propose a change")
-        with self.changes.writing(number) as (run, row, facts):
+        with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("edit", facts)
             now = self.store.head()
             if (head or facts.head, main or now) != (facts.head, now):
@@ -129,8 +128,8 @@ class Merger:
             files = checked_files({path: _solved(found[path], chosen) for path, chosen in choices.items()})
             note = "Solve conflicts with the main line"
             self.store.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
-            self.changes.touch(run, number)
-            self.audit.record(run, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
+            self.changes.touch(state, number)
+            self.audit.record(state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
         return self.changes.get(number)
 
     # ------------------------------------------------------------ the way back
@@ -155,7 +154,7 @@ class Merger:
         require(actor, "confirm a document")
         if until <= self.clock.today():
             raise BadInput("The next review must lie in the future.")
-        with self.database.transaction() as run:
+        with self.database.transaction() as state:
             head = self.store.head()
             if name not in {entry.path for entry in self.store.entries(head)}:
                 raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
@@ -164,7 +163,7 @@ class Merger:
             title = read_document(name, text).title
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.store.commit("main", files, actor.person, note, expected=head)
-            self.audit.record(run, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
+            self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
         self.merged()
         return commit
 
@@ -172,34 +171,34 @@ class Merger:
 
     def repair(self) -> int:
         """Write down what reached the main line but not the database, because of a kill or of somebody's own git."""
-        last = self.database.query("SELECT commit_id FROM audit WHERE commit_id != '' ORDER BY id DESC LIMIT 1")
-        known, head = last[0]["commit_id"] if last else "", self.store.head()
+        known, head = self.database.audit.last_commit(), self.store.head()
         if known == head:
             return 0
-        found = 0
-        with self.database.transaction() as run:
-            for step in self._unknown(run, known, head):
-                self._adopt(run, step)
-                found += 1
-        return found
+        adopted = 0
+        with self.database.transaction() as state:
+            for step in self._unknown(state, known, head):
+                self._adopt(state, step)
+                adopted += 1
+        return adopted
 
-    def _unknown(self, run: Run, known: str, head: str) -> Iterator[Commit]:
+    def _unknown(self, state: State, known: str, head: str) -> Iterator[Commit]:
         for step, _ in reversed(self.store.log(head, since=known)):
-            if not run("SELECT 1 FROM audit WHERE commit_id = ?", (step.id,)):
+            if not state.audit.names(step.id):
                 yield step
 
-    def _adopt(self, run: Run, step: Commit) -> None:
-        said = _trailers(step.message)
-        named = said.get("Change", "")
-        number = int(named) if named.isdecimal() and len(named) < 19 else 0  # what SQLite can hold
-        rows = run("SELECT * FROM changes WHERE id = ? AND stage = 'in review'", (number,)) if number else []
-        if rows and len(step.parents) == 2 and step.parents[1] == self.store.head(branch_of(number)):
+    def _adopt(self, state: State, step: Commit) -> None:
+        trailers = _trailers(step.message)
+        named = trailers.get("Change", "")
+        number = int(named) if named.isdecimal() and len(named) < 10 else 0  # what an id can hold
+        row = state.changes.get(number)
+        open_head = self.store.head(branch_of(number)) if row and row["stage"] == "in review" else ""
+        if row and len(step.parents) == 2 and step.parents[1] == open_head:
             start = self.store.merge_base(step.parents[0], step.parents[1])
-            self._record(run, REPOSITORY, rows[0], step.parents[1], start, step.id, said.get("Bypass", ""))
+            self._record(state, REPOSITORY, row, step.parents[1], start, step.id, trailers.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
         self.audit.record(
-            run, REPOSITORY, "commit", title, commit=step.id, detail=f"{step.author.name} <{step.author.email}>"
+            state, REPOSITORY, "commit", title, commit=step.id, detail=f"{step.author.name} <{step.author.email}>"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.errors import Unavailable
-from core.ports import Clock, Index, Llm, Models, Reranker, Shelf
+from core.ports import Clock, Index, Llm, Models, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
@@ -28,6 +28,8 @@ from core.types import Filters, Profile, Result, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.adapters.index.generations import Generations
+
 RERANKER = "ms-marco-minilm-l12-int8"
 
 
@@ -36,7 +38,7 @@ class Searcher:
 
     def __init__(
         self,
-        generations: Shelf,
+        generations: Generations,
         models: Models,
         team_settings: TeamSettings,
         clock: Clock,

@@ -10,7 +10,7 @@ from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
 from core.curation.duplicates import Duplicate, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
-from core.ports import Cache, Index, Models
+from core.ports import Index, Models
 from core.services.index.embedding import embed_texts
 from core.services.knowledge.documents import Documents
 from core.services.platform.settings import TeamSettings
@@ -19,6 +19,8 @@ from core.types import Chunk, Document
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from core.adapters.cache.vectors import EmbeddingCache
 
 NEAR = (
     0.82  # cosine (bge-small): with SHARE, of 59 starter documents only a true copy and a superseded version are found
@@ -33,7 +35,12 @@ class DuplicateFinder:
     """Compares new texts with what is approved. Reads only; vectors it computes are kept for the index."""
 
     def __init__(
-        self, documents: Documents, searcher: Searcher, team_settings: TeamSettings, models: Models, cache: Cache
+        self,
+        documents: Documents,
+        searcher: Searcher,
+        team_settings: TeamSettings,
+        models: Models,
+        cache: EmbeddingCache,
     ) -> None:
         self.documents, self.searcher, self.team_settings = documents, searcher, team_settings
         self.models, self.cache = models, cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.access import Actor, require
 from core.curation import checks, conversions
@@ -30,10 +30,13 @@ from core.curation.uploads import (
     unzipped,
 )
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Clock, Converter, Progress, no_progress
+from core.ports import Clock, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
+
+if TYPE_CHECKING:
+    from core.adapters.conversion.converter import ConverterProcess
 
 
 class ChangeStarter(Protocol):
@@ -50,7 +53,7 @@ class Uploads:
         self,
         documents: Documents,
         duplicates: DuplicateFinder,
-        converter: Converter,
+        converter: ConverterProcess,
         clock: Clock,
         changes: ChangeStarter | None = None,
     ) -> None:

@@ -13,7 +13,7 @@ _HERE = Path(__file__).parent
 
 @cache
 def component(name: str, *shared: str) -> Any:
-    """Register a component once per process; every one has the same helpers and the same look, some share more."""
+    """Register a component once per process. All get dom.js and base.css; `shared` names further files."""
     script = "".join(_read(f"{part}.js") for part in ("dom", *shared, name))
     style = "".join(_read(f"{part}.css") for part in ("base", *shared, name))
     return st.components.v2.component(

@@ -11,7 +11,7 @@ from pages.ui.components import component
 
 
 def blame_view(lines: Sequence[BlameLine], key: str) -> Any:
-    """Draw the lines; a stretch by the same step is named once."""
+    """Draw the lines; consecutive lines of one commit name it once."""
     last = ""
     rows = []
     for line in lines:

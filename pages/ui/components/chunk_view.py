@@ -11,7 +11,6 @@ from pages.ui.components import component
 
 
 def chunk_view(document: Document, sides: Sequence[tuple[str, Sequence[Chunk]]], key: str) -> Any:
-    """Draw one column per chunking."""
     body = document.body + len(document.text[document.body :]) - len(document.text[document.body :].lstrip("\n"))
     return component("chunks")(
         key=key,
@@ -21,10 +20,10 @@ def chunk_view(document: Document, sides: Sequence[tuple[str, Sequence[Chunk]]],
 
 def _side(name: str, chunks: Sequence[Chunk], body: int) -> dict[str, Any]:
     sizes = sorted(chunk.tokens for chunk in chunks)
-    middle = sizes[len(sizes) // 2] if sizes else 0
+    median = sizes[len(sizes) // 2] if sizes else 0
     return {
         "name": name,
-        "summary": f"{style.count(len(chunks), 'chunk')}, {sizes[0] if sizes else 0} to {sizes[-1] if sizes else 0} tokens, median {middle}",
+        "summary": f"{style.count(len(chunks), 'chunk')}, {sizes[0] if sizes else 0} to {sizes[-1] if sizes else 0} tokens, median {median}",
         "chunks": [
             {
                 "start": chunk.start - body,

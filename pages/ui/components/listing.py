@@ -1,4 +1,4 @@
-"""Quiet lists and bars: a few lines that lead somewhere."""
+"""Short lists that link to documents, and bars with counts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.components import component
-from pages.ui.places import address
+from pages.ui.passage_links import address
 
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
-    """Lines with a title, a note, badges and something on the right; a `doc` opens on a click, at its `place` if it has one."""
+    """Items with title, note, badges and a text on the right; a click opens `doc`, at its `place` if it has one."""
     clicked = component("listing")(key=key, data={"items": list(items), "empty": empty}, on_open_change=lambda: None)
     if clicked.open:
         st.switch_page("pages/documents.py", query_params=address(clicked.open))
 
 
 def bars(counts: Mapping[str, int], key: str) -> None:
-    """Names with their counts."""
     component("listing")(key=key, data={"bars": [[name, count] for name, count in counts.items()]})

@@ -1,4 +1,4 @@
-"""The network: pyvis' own bundle of vis-network draws on a canvas, around it a search, a legend and details as plain text."""
+"""The network, drawn on a canvas by the vis-network bundle that comes with pyvis; search, legend and details around it are plain text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def network(data: Mapping[str, Any], key: str, on_centre: Callable[[], None]) ->
 
 @cache
 def _library() -> Any:
-    """The bundle as a component of its own: its message never changes, so a browser receives it once."""
+    """The bundle as its own component: its data never changes, so a browser receives it once."""
     script = bundle().partition("//# sourceMappingURL")[0]
     return st.components.v2.component(
         "concord_vis_library", html="<span></span>", js=f"{script}\nexport default function () {{}}\n"
@@ -33,9 +33,9 @@ def _library() -> Any:
 
 
 def bundle() -> str:
-    """vis-network as pyvis brings it."""
-    found = find_spec("pyvis")
-    path = Path(found.origin).parent / _BUNDLE if found and found.origin else Path("pyvis")
+    """The JavaScript of vis-network, from the pyvis package."""
+    package = find_spec("pyvis")
+    path = Path(package.origin).parent / _BUNDLE if package and package.origin else Path("pyvis")
     if not path.is_file():
         raise Unavailable("pyvis is not installed, so the graph cannot be drawn. Install it with: pip install pyvis")
     return path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The playground's columns: heads with knobs, hits with their moves, and grades by click or key."""
+"""The playground's columns: headers with knobs, hits with their rank changes, and grades by click or key."""
 
 from __future__ import annotations
 

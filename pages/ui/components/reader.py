@@ -1,4 +1,4 @@
-"""The reading view: a document drawn from harmless nodes, with outline and a marked passage."""
+"""The reading view: a document drawn from safe nodes, with an outline and a marked passage."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pages.ui.components import component
 def reader(
     document: Document, key: str, *, mark: tuple[int, int] | None = None, anchor: str = "", first: int | None = None
 ) -> Any:
-    """Draw a document: from a block on, else the part with the mark or the anchor.
+    """Draw a long document from block `first` on, else around the mark or the anchor.
 
     Returns what was clicked: `open` (a link to another document or part), `more` (the block to begin with).
     """
-    made = render(document, first) if first is not None else render(document, around=mark[0] if mark else anchor)
+    page = render(document, first) if first is not None else render(document, around=mark[0] if mark else anchor)
     return component("reader", "nodes")(
         key=key,
         data={
             "doc": document.id,
             "path": document.path,
             "version": document.version,
-            "nodes": list(made.nodes),
-            "outline": strict.plain(made.outline),
-            "hidden": made.hidden,
-            "first": made.first,
+            "nodes": list(page.nodes),
+            "outline": strict.plain(page.outline),
+            "hidden": page.hidden,
+            "first": page.first,
             "step": MAX_BLOCKS,
             "mark": {"start": mark[0], "end": mark[1]} if mark else None,
             "anchor": anchor,

@@ -1,4 +1,4 @@
-"""Search: the box, facets, documents with their passages, and why each stands where it stands."""
+"""Search results as the component draws them: facets, documents with their passages, and why each ranks where it does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.services.search.page import Group, PagePassage, PageResults
 from core.types import Filters
 from pages.ui import keys, style
 from pages.ui.components import component
-from pages.ui.places import place
+from pages.ui.passage_links import place
 
 TITLES = {
     "types": "Type",
@@ -27,13 +27,13 @@ MAX_OPTIONS = 8
 PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an error code"
 
 
-def search_view(asked: Mapping[str, Any], found: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
-    """Draw box and results. Returns what was asked (where Python must answer), and clicks: `open` and `report`."""
+def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
+    """Draw the box and the results. Returns `asked` (where Python must answer), and the clicks `open` and `report`."""
     return component("search")(
         key=key,
         data={
             "asked": asked,
-            "found": found,
+            "found": results,
             "direct": direct,
             "serial": strict.digest(asked),
             "placeholder": PLACEHOLDER,
@@ -46,7 +46,7 @@ def search_view(asked: Mapping[str, Any], found: Mapping[str, Any] | None, direc
 
 
 def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:
-    """Search, and everything the component draws of it; a refusal is its own sentence."""
+    """Search, and return what the component draws; a refusal becomes its own sentence."""
     try:
         return view(app.search.page.find(query, filters), filters)
     except ConcordError as error:
@@ -54,29 +54,29 @@ def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:
 
 
 def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filters:
-    """Filters from an address; values that nobody has simply match nothing."""
+    """Filters from the URL; unknown values match nothing."""
     return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
 
 
-def view(found: PageResults, filters: Filters) -> dict[str, Any]:
+def view(results: PageResults, filters: Filters) -> dict[str, Any]:
     """Everything the component draws, as plain values."""
-    result = found.result
-    passages = sum(len(group.passages) for group in found.groups)
+    result = results.result
+    passages = sum(len(group.passages) for group in results.groups)
     took = sum(stage.ms for stage in result.stages)
     return {
         "query": result.query,
-        "summary": f"{style.count(passages, 'passage')} in {style.count(len(found.groups), 'document')}"
+        "summary": f"{style.count(passages, 'passage')} in {style.count(len(results.groups), 'document')}"
         if passages
         else "",
         "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}",
         "warnings": list(result.warnings),
-        "notice": "" if found.literal else "No document uses these words. These passages are nearest in meaning.",
-        "nearest": list(found.nearest),
+        "notice": "" if results.literal else "No document uses these words. These passages are nearest in meaning.",
+        "nearest": list(results.nearest),
         "advice": _advice(filters),
         "facets": [
-            {"key": name, "title": TITLES[name], "options": _options(name, found, filters)} for name in keys.FACETS
+            {"key": name, "title": TITLES[name], "options": _options(name, results, filters)} for name in keys.FACETS
         ],
-        "groups": [_group(group) for group in found.groups],
+        "groups": [_group(group) for group in results.groups],
         "stages": [
             {
                 "label": style.stage_title(stage.name),
@@ -95,9 +95,9 @@ def _advice(filters: Filters) -> str:
     return first + "a form number, or a name as it is written in the document."
 
 
-def _options(name: str, found: PageResults, filters: Filters) -> list[dict[str, Any]]:
-    """The most frequent values, and every chosen one."""
-    counts, chosen = dict(found.facets.get(name, ())), getattr(filters, name)
+def _options(name: str, results: PageResults, filters: Filters) -> list[dict[str, Any]]:
+    """The most frequent values, and all chosen ones."""
+    counts, chosen = dict(results.facets.get(name, ())), getattr(filters, name)
     names = list(dict.fromkeys([*list(counts)[:MAX_OPTIONS], *chosen]))
     if len(names) == 1 and not chosen:
         return []
@@ -108,8 +108,8 @@ def _options(name: str, found: PageResults, filters: Filters) -> list[dict[str, 
 
 
 def _label(facet: str, value: str) -> str:
-    named = {"types": style.TYPES, "statuses": style.STATUSES, "freshness": style.FRESHNESS}.get(facet, {})
-    return named.get(value, value)
+    labels = {"types": style.TYPES, "statuses": style.STATUSES, "freshness": style.FRESHNESS}.get(facet, {})
+    return labels.get(value, value)
 
 
 def _group(group: Group) -> dict[str, Any]:
@@ -126,26 +126,26 @@ def _group(group: Group) -> dict[str, Any]:
         "type": style.type_name(facts.doc_type),
         "badges": style.badges(facts.status, group.freshness, facts.effective_date),
         "about": " · ".join(part for part in about if part),
-        "passages": [_passage(group, found) for found in group.passages],
+        "passages": [_passage(group, passage) for passage in group.passages],
     }
 
 
-def _passage(group: Group, found: PagePassage) -> dict[str, Any]:
-    hit = found.hit
+def _passage(group: Group, passage: PagePassage) -> dict[str, Any]:
+    hit = passage.hit
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {
         "chunk": hit.chunk,
         "heading": list(hit.heading),
-        "segments": [[segment.text, segment.matched, segment.best] for segment in found.snippet.segments],
-        "cut": [found.snippet.cut_before, found.snippet.cut_after],
+        "segments": [[segment.text, segment.matched, segment.best] for segment in passage.snippet.segments],
+        "cut": [passage.snippet.cut_before, passage.snippet.cut_after],
         "place": place(hit.doc, hit.start, hit.end, hit.version),
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
-        "why": _why(found),
+        "why": _why(passage),
     }
 
 
-def _why(found: PagePassage) -> dict[str, Any]:
-    hit = found.hit
+def _why(passage: PagePassage) -> dict[str, Any]:
+    hit = passage.hit
     total = sum(leg.weight for leg in hit.legs.values()) or 1.0
     legs = [
         {

@@ -1,4 +1,4 @@
-"""Keys that work everywhere: / and Ctrl+K lead to the search."""
+"""Keys that work on every page: / and Ctrl+K go to the search box."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pages.ui.components import component
 
 
 def mount() -> None:
-    """Listen. Where the page has no search box, the keys open the Search page."""
+    """Listen for the keys; on a page without a search box they open Search."""
     pressed = component("shortcuts")(key="shortcuts", data={}, height=1, on_search_change=lambda: None)
     if pressed.search:
         st.switch_page("pages/search.py")

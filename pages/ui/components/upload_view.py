@@ -1,4 +1,4 @@
-"""What was brought in: the list with its states, the findings with their lines, two passages beside each other."""
+"""Uploads: the list with its states, findings with their lines, matching passages side by side."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.curation.uploads import Batch, UploadItem, document_of
 from pages.ui import style
 from pages.ui.components import component
 
-_ORDER = {"error": "error", "warning": "thing to fix", "note": "note"}
+_NOUNS = {"error": "error", "warning": "thing to fix", "note": "note"}
 
 
 def upload_list(batch: Batch, opened: int, key: str) -> Any:
@@ -38,9 +38,9 @@ def _waits(item: UploadItem) -> bool:
 
 
 def why(item: UploadItem) -> str:
-    """The one thing to know about an item."""
+    """The most important thing about an item."""
     if item.choice == "drop":
-        same = any(one.kind == "same content" and one.path == item.path for one in item.duplicates)
+        same = any(copy.kind == "same content" and copy.path == item.path for copy in item.duplicates)
         return "Already there, word for word." if same else "Left out by your choice."
     if item.state == "refused":
         return item.findings[0].message
@@ -48,7 +48,9 @@ def why(item: UploadItem) -> str:
         return f"{kind(item.duplicates[0])}: {item.duplicates[0].title}"
     if item.choice == "replace":
         return f"Becomes a new version of {item.target}."
-    counts = [(name, sum(one.severity == severity for one in item.findings)) for severity, name in _ORDER.items()]
+    counts = [
+        (name, sum(finding.severity == severity for finding in item.findings)) for severity, name in _NOUNS.items()
+    ]
     return ", ".join(count(number, name) for name, number in counts if number) or "Nothing to fix."
 
 
@@ -63,7 +65,7 @@ def count(number: int, noun: str) -> str:
 
 
 def kind(duplicate: Duplicate) -> str:
-    """How a duplicate is one, as people say it."""
+    """In which way a document is a duplicate."""
     if duplicate.batch:
         return "Twice in this upload"
     return {
@@ -76,25 +78,31 @@ def kind(duplicate: Duplicate) -> str:
 
 
 def findings_view(findings: Sequence[Finding], text: str, key: str) -> None:
-    """Draw what the checks say, each with the line it is about."""
+    """Draw the findings, each with its line."""
     lines = text.split("\n")
-    rows = [{**_finding(one), "excerpt": _excerpt(one, lines)} for one in findings]
+    rows = [{**_finding(finding), "excerpt": _excerpt(finding, lines)} for finding in findings]
     component("findings")(key=key, data={"findings": rows, "fine": "Every check passed."})
 
 
-def _finding(one: Finding) -> dict[str, object]:
-    return {"line": one.line, "severity": one.severity, "rule": one.rule, "message": one.message}
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "line": finding.line,
+        "severity": finding.severity,
+        "rule": finding.rule,
+        "message": finding.message,
+    }
 
 
-def _excerpt(one: Finding, lines: Sequence[str]) -> str:
-    """The line itself; never for secrets, which should not be shown again."""
-    if one.severity == "note" or one.rule in ("secrets", "path", "file", "title") or not 0 < one.line <= len(lines):
+def _excerpt(finding: Finding, lines: Sequence[str]) -> str:
+    """The line itself; never of a secret, which must not be shown again."""
+    unquoted = finding.severity == "note" or finding.rule in ("secrets", "path", "file", "title")
+    if unquoted or not 0 < finding.line <= len(lines):
         return ""
-    return lines[one.line - 1].strip()[:160]
+    return lines[finding.line - 1].strip()[:160]
 
 
-def twins(duplicate: Duplicate, key: str) -> None:
-    """Draw the passages that match, with the words that differ marked."""
+def matching_passages(duplicate: Duplicate, key: str) -> None:
+    """Draw the passages that match, with differing words marked."""
     rows = []
     for pair in duplicate.pairs:
         lines = diff(pair.theirs, pair.mine, context=-1).rows

@@ -1,1 +1,1 @@
-"""Parts of the Documents page."""
+"""Parts of the Documents page: the tabs of a document, and the editor."""

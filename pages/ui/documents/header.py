@@ -1,4 +1,4 @@
-"""The head of a document: title, what to know before trusting it, and its facts in one quiet block."""
+"""The header of a document: title, warnings and facts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pages.ui.workspace import app
 
 
 def draw(document: Document, today: date) -> None:
-    """Title, badges and facts."""
     meta = document.meta
     state = freshness(meta.effective_date, meta.review_due, today)
     last = app().knowledge.documents.touched().get(document.path)

@@ -1,4 +1,4 @@
-"""Which configuration is best: leaderboard with intervals, heat map by category, and the way out."""
+"""Which configuration is best: leaderboard with intervals, heat map by category, exports."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 
 import streamlit as st
 
-from core.evaluation import charts as drawn
+from core.evaluation import charts as figures
 from core.evaluation import report
 from core.evaluation.comparisons import GROUPS, LeaderboardRow, grouped
 from core.evaluation.exporting import RUN_FORMATS
 from core.evaluation.runs import Run
 from pages.ui import charts, flash, keys, style
-from pages.ui.evaluation import state
+from pages.ui.evaluation.run_names import shared_measures
 from pages.ui.workspace import app, leaderboard
 from pages.ui.workspace import run as with_questions
 
-MOST_GROUPS = 12  # of a heat map, the largest
+MOST_GROUPS = 12  # columns of the heat map, the largest groups
 COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 PRICE = "$ per 1,000"
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
-    """Everything about the newest run of each configuration."""
+    """The newest run of each configuration, ranked."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        measure = str(st.selectbox("Measure", state.measures(runs), key=keys.MEASURE, width=180))
+        measure = str(st.selectbox("Measure", shared_measures(runs), key=keys.MEASURE, width=180))
         by = str(
             st.segmented_control(
                 "Grouped by",
@@ -40,110 +40,108 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
         st.space("stretch")
         with st.popover("Export", icon=":material/download:", type="tertiary", key="board_export"):
             _export(runs, names, measure)
-    order = leaderboard(tuple(run.id for run in runs), measure)
-    _sentence(order, names, measure)
+    ranking = leaderboard(tuple(run.id for run in runs), measure)
+    _leader(ranking, names, measure)
     colours = style.colours([run.id for run in runs])
-    called = [names[one.run.id] for one in order]
+    labels = [names[entry.run.id] for entry in ranking]
     paid = any(run.cost for run in runs)
-    rows = [_row(one, names, measure, paid) for one in order]
+    rows = [_row(entry, names, measure, paid) for entry in ranking]
     st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure))
     first, second = st.columns(2)
     with first:
-        figure = drawn.leaderboard(
-            called, [one.figure for one in order], measure, [colours[one.run.id] for one in order]
+        figure = figures.leaderboard(
+            labels, [entry.figure for entry in ranking], measure, [colours[entry.run.id] for entry in ranking]
         )
         charts.show(figure, "board_chart")
     with second:
-        _heat(order, called, by, measure)
+        _heatmap(ranking, labels, by, measure)
     _warnings(runs)
 
 
-def _sentence(order: Sequence[LeaderboardRow], names: Mapping[str, str], measure: str) -> None:
-    best = order[0]
+def _leader(ranking: Sequence[LeaderboardRow], names: Mapping[str, str], measure: str) -> None:
+    best = ranking[0]
     st.markdown(
         f"**{flash.plain(names[best.run.id])}** leads with {measure} {best.figure.mean:.3f} "
         f"({best.figure.low:.3f} to {best.figure.high:.3f}) on {style.count(best.run.questions, 'question')}."
     )
-    level = [one for one in order[1:] if one.against_best and one.against_best.verdict == "not enough evidence"]
+    level = [
+        entry for entry in ranking[1:] if entry.against_best and entry.against_best.verdict == "not enough evidence"
+    ]
     if level:
         st.caption(
-            f"Not told apart from it with 95 % certainty: {flash.plain(', '.join(names[one.run.id] for one in level))}."
+            f"Not told apart from it with 95 % certainty: {flash.plain(', '.join(names[entry.run.id] for entry in level))}."
         )
 
 
-def _row(one: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bool) -> dict[str, object]:
-    shown = [name for name in COLUMNS if name in one.run.figures and name != measure]
-    beside = one.against_best
+def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bool) -> dict[str, object]:
+    shown = [name for name in COLUMNS if name in entry.run.figures and name != measure]
+    comparison = entry.against_best
     return {
-        "Configuration": names[one.run.id],
-        measure: one.figure.mean,
-        "95 % interval": f"{one.figure.low:.3f} to {one.figure.high:.3f}",
-        **{name: one.run.figures[name] for name in shown},
-        "p50 ms": one.run.times["total"]["p50"],
-        "p95 ms": one.run.times["total"]["p95"],
-        **({PRICE: 1000 * one.run.cost} if paid else {}),
-        "Against the best": "the best" if beside is None else beside.sentence,
-        "Run": one.run.id[:8],
+        "Configuration": names[entry.run.id],
+        measure: entry.figure.mean,
+        "95 % interval": f"{entry.figure.low:.3f} to {entry.figure.high:.3f}",
+        **{name: entry.run.figures[name] for name in shown},
+        "p50 ms": entry.run.times["total"]["p50"],
+        "p95 ms": entry.run.times["total"]["p95"],
+        **({PRICE: 1000 * entry.run.cost} if paid else {}),
+        "Against the best": "the best" if comparison is None else comparison.sentence,
+        "Run": entry.run.id[:8],
     }
 
 
 def _columns(measure: str) -> dict[str, Any]:
-    three = {name: st.column_config.NumberColumn(format="%.3f") for name in (measure, *COLUMNS)}
+    decimals = {name: st.column_config.NumberColumn(format="%.3f") for name in (measure, *COLUMNS)}
     return {
-        **three,
+        **decimals,
         "p50 ms": st.column_config.NumberColumn(format="%.1f"),
         "p95 ms": st.column_config.NumberColumn(format="%.1f"),
-        PRICE: st.column_config.NumberColumn(
-            format="$%.2f", help="What paid models took, as if nobody had asked before."
-        ),
+        PRICE: st.column_config.NumberColumn(format="$%.2f", help="What paid models cost, as if nothing were cached."),
         "Against the best": st.column_config.TextColumn(width="medium"),
     }
 
 
-def _heat(order: Sequence[LeaderboardRow], called: Sequence[str], by: str, measure: str) -> None:
-    groups = [grouped(one.run, by, measure) for one in order]
-    many = {name: count for group in groups for name, (_, count) in group.items()}
-    columns = sorted(many, key=lambda name: -many[name])[:MOST_GROUPS]
+def _heatmap(ranking: Sequence[LeaderboardRow], labels: Sequence[str], by: str, measure: str) -> None:
+    groups = [grouped(entry.run, by, measure) for entry in ranking]
+    sizes = {name: count for group in groups for name, (_, count) in group.items()}
+    columns = sorted(sizes, key=lambda name: -sizes[name])[:MOST_GROUPS]
     if not columns:
         st.caption(f"No question belongs to a {by}.")
         return
     table = [[group.get(name, (0.0, 0))[0] for name in columns] for group in groups]
-    figure = drawn.heatmap(called, [name.replace("_", " ") for name in columns], table, measure)
-    figure["data"][0]["showscale"] = False  # every cell says its number
+    figure = figures.heatmap(labels, [name.replace("_", " ") for name in columns], table, measure)
+    figure["data"][0]["showscale"] = False  # every cell shows its number
     charts.show(figure, "board_heat")
 
 
 def _warnings(runs: Sequence[Run]) -> None:
-    for line in dict.fromkeys(line for run in runs for line in run.warnings):
-        st.warning(flash.plain(line), icon=":material/warning:")
+    for warning in dict.fromkeys(warning for run in runs for warning in run.warnings):
+        st.warning(flash.plain(warning), icon=":material/warning:")
     if len({(run.commit, run.queryset_digest) for run in runs}) > 1:
         st.caption("Some runs saw an older commit or older questions. Run them again to compare like with like.")
     if runs[0].unmapped:
-        lost = style.count(len(runs[0].unmapped), "judgment")
-        st.caption(f"{lost} found no place in this index and did not count; they are listed under Query sets.")
+        judgments = style.count(len(runs[0].unmapped), "judgment")
+        st.caption(f"{judgments} found no place in this index and did not count; they are listed under Query sets.")
 
 
-def _as(form: str, number: str) -> str:
-    return RUN_FORMATS[form](with_questions(number))
+def _exported(form: str, run: str) -> str:
+    return RUN_FORMATS[form](with_questions(run))
 
 
 def _export(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
-    numbers = [run.id for run in runs]
-    one = str(st.selectbox("Run", numbers, format_func=lambda number: names[number], key="export_run"))
+    ids = [run.id for run in runs]
+    chosen = str(st.selectbox("Run", ids, format_func=names.__getitem__, key="export_run"))
     for form, label, ending in (("csv", "CSV, one line per question", "csv"), ("json", "JSON", "json"), ("trec-run", "TREC run", "run")):  # fmt: skip
         st.download_button(
             label,
-            partial(_as, form, one),
-            f"run-{one}.{ending}",
+            partial(_exported, form, chosen),
+            f"run-{chosen}.{ending}",
             key=f"export_{form}",
             icon=":material/download:",
             on_click="ignore",
         )
     st.download_button(
         "HTML report of all",
-        lambda: report.html(
-            app().evaluation.experiments.summary([with_questions(number) for number in numbers], measure)
-        ),
+        lambda: report.html(app().evaluation.experiments.summary([with_questions(run) for run in ids], measure)),
         f"evaluation-{runs[0].queryset}.html",
         "text/html",
         key="export_html",

@@ -9,7 +9,7 @@ import streamlit as st
 from core.errors import ConcordError
 from core.services.graph.view import LIMIT
 from pages.ui import flash, keys
-from pages.ui.playground import serving
+from pages.ui.configurations import built_profiles
 from pages.ui.workspace import app
 
 VIEWS = ("Document", "Query", "Entity", "Communities", "Links")
@@ -64,7 +64,7 @@ def centre() -> None:
 
 def _profile() -> str:
     """The profile in production, unless several are built and another one is chosen."""
-    built, now = serving.built_profiles(), app().platform.settings.production().profile.name
+    built, now = built_profiles(), app().platform.settings.production().profile.name
     if len(built) < 2:
         return ""
     return st.selectbox("Profile", built, index=built.index(now) if now in built else 0, key="graph_profile", width=240)

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.services.graph.view import GraphNode, GraphView
 from pages.ui import style
-from pages.ui.places import Place, place
+from pages.ui.passage_links import Place, place
 
 OTHERS = "#8A96A3"
 KINDS = {"document": "Document", "entity": "Entity", "chunk": "Passage", "community": "Community"}

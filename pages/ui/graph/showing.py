@@ -13,7 +13,7 @@ from pages.ui.graph.choosing import Choice
 from pages.ui.graph.describing import short
 from pages.ui.graph.filtering import filtered
 from pages.ui.graph.network import drawing
-from pages.ui.places import address
+from pages.ui.passage_links import address
 from pages.ui.workspace import app
 
 _ASK = {

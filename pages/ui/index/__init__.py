@@ -1,1 +1,1 @@
-"""The parts of the Index page."""
+"""Parts of the Index page."""

@@ -1,4 +1,4 @@
-"""Generations: what was published, and going back to an older one."""
+"""Generations of a profile, and rolling back to an older one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import acts, style
+from pages.ui import actions, style
 from pages.ui.workspace import app
 
 
 def draw() -> None:
-    """A table per profile, with a way back."""
     current = app()
     names = [profile.name for profile in current.platform.settings.profiles()]
     name = st.selectbox(
@@ -22,8 +21,8 @@ def draw() -> None:
         key="generations_of",
         width=260,
     )
-    found = current.index.generations.all(current.platform.settings.profile(name))
-    if not found:
+    generations = current.index.generations.all(current.platform.settings.profile(name))
+    if not generations:
         st.caption("This profile has no generation yet. Build it under Profiles.")
         return
     titles = {
@@ -32,41 +31,41 @@ def draw() -> None:
     }
     rows = [
         {
-            "Generation": g.number,
-            "State": "serving" if g.current else "kept",
-            "Built": style.moment(g.built),
-            "Last change in it": titles.get(g.commit, g.commit[:12]),
-            "Documents": g.documents,
-            "Passages": g.chunks,
-            "Size": f"{g.bytes / 1e6:.1f} MB",
-            "Build time": f"{g.seconds:.1f} s",
-            "Notes": "; ".join(g.notes),
+            "Generation": generation.number,
+            "State": "serving" if generation.current else "kept",
+            "Built": style.moment(generation.built),
+            "Last change in it": titles.get(generation.commit, generation.commit[:12]),
+            "Documents": generation.documents,
+            "Passages": generation.chunks,
+            "Size": f"{generation.bytes / 1e6:.1f} MB",
+            "Build time": f"{generation.seconds:.1f} s",
+            "Notes": "; ".join(generation.notes),
         }
-        for g in found
+        for generation in generations
     ]
     if not any(row["Notes"] for row in rows):
         rows = [{key: value for key, value in row.items() if key != "Notes"} for row in rows]
     st.dataframe(rows, hide_index=True, key="generations")
-    others = [g for g in found if not g.current]
+    others = [generation for generation in generations if not generation.current]
     if not others:
         st.caption("There is no older generation to roll back to.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = st.selectbox(
             "Roll back to",
-            [g.number for g in others],
+            [generation.number for generation in others],
             format_func=lambda n: f"Generation {n}",
             key="rollback_to",
             width=260,
         )
         if st.button("Roll back", icon=":material/history:", key="rollback"):
-            target = next(g for g in others if g.number == number)
-            acts.confirm(
+            target = next(generation for generation in others if generation.number == number)
+            actions.confirm(
                 f"Serve generation {number} from now on?",
                 [
                     f"Everybody searches the state of {style.moment(target.built)} again: {style.count(target.documents, 'document')}.",
                     "Documents themselves do not change.",
-                    "It stays so until the next rebuild.",
+                    "This lasts until the next rebuild.",
                 ],
                 "Roll back",
                 partial(roll_back, number=number, profile=name),
@@ -74,6 +73,5 @@ def draw() -> None:
 
 
 def roll_back(actor: Actor, number: int, profile: str) -> str:
-    """Serve an older generation."""
-    made = app().index.admin.rollback(actor, number, profile)
-    return f"Generation {made.number} serves now."
+    generation = app().index.admin.rollback(actor, number, profile)
+    return f"Generation {generation.number} serves now."

@@ -1,4 +1,4 @@
-"""Jobs: what runs, how far it is, and what ran."""
+"""Jobs: progress of what runs, and the outcome and log of what ran."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.platform.jobs import Job, seconds_left
-from pages.ui import acts, flash, identity, progress, style
+from pages.ui import actions, flash, identity, progress, style
 from pages.ui.workspace import app
 
 NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
 
 
 def draw() -> None:
-    """While something runs, this part looks again every second; when it ends, the page is drawn anew."""
+    """Poll every second while a job runs; when it ends, rerun the page."""
     if any(job.open for job in app().platform.jobs.recent()):
         _live()
     else:
@@ -33,36 +33,36 @@ def _live() -> None:
 
 
 def _list() -> None:
-    found = app().platform.jobs.recent()
-    if not found:
-        st.caption("No job ran yet.")
-    for job in found[:10]:
-        _running(job) if job.open else _past(job)
+    jobs = app().platform.jobs.recent()
+    if not jobs:
+        st.caption("No job has run yet.")
+    for job in jobs[:10]:
+        _running(job) if job.open else _finished(job)
 
 
 def _running(job: Job) -> None:
     with st.container(border=True, key=f"job_{job.id}"):
         left = seconds_left(job, datetime.now().astimezone())
-        words = (
+        status = (
             f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
         )
         st.markdown(f"**{title(job)}** · job {job.id}")
         st.progress(
             job.done / job.total if job.total else 0.0,
-            flash.plain(words + (f" · about {left:.0f} s left" if left else "")),
+            flash.plain(status + (f" · about {left:.0f} s left" if left else "")),
         )
         if st.button("Cancel", key=f"cancel_{job.id}", icon=":material/cancel:"):
-            acts.do(partial(cancel, job=job.id))
+            actions.do(partial(cancel, job=job.id))
             st.rerun()
 
 
-def _past(job: Job) -> None:
-    tone = {"done": ":green-badge[done]", "failed": ":red-badge[failed]", "cancelled": ":gray-badge[cancelled]"}[
+def _finished(job: Job) -> None:
+    badge = {"done": ":green-badge[done]", "failed": ":red-badge[failed]", "cancelled": ":gray-badge[cancelled]"}[
         job.state
     ]
     with st.container(border=True, key=f"job_{job.id}", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{title(job)}** · {style.moment(job.ended)} {tone}", width="stretch")
+            st.markdown(f"**{title(job)}** · {style.moment(job.ended)} {badge}", width="stretch")
             log = app().platform.jobs.processes.log(job.id)
             if log.strip():
                 with st.popover("Log", type="tertiary"):
@@ -71,7 +71,6 @@ def _past(job: Job) -> None:
 
 
 def title(job: Job) -> str:
-    """A job as people call it."""
     name = NAMES.get(job.kind, job.kind)
     if job.kind != "reindex":
         return name
@@ -79,23 +78,22 @@ def title(job: Job) -> str:
 
 
 def outcome(job: Job) -> str:
-    """What came of it, in one sentence."""
+    """The result of a finished job, in one sentence."""
     if job.error:
         return job.error
     if job.kind == "verify" and job.result:
         return "Repository, database and index agree." if job.result["ok"] else " ".join(job.result["problems"])
     if job.kind == "reindex" and job.result:
-        made = job.result
-        if not made["built"]:
+        build = job.result
+        if not build["built"]:
             return "The index was already up to date."
         return (
-            f"Generation {made['generation']['number']}: {style.count(made['changed_documents'], 'document')} read, {style.count(made['new_chunks'], 'passage')} made, "
-            f"{style.count(made['embedded'], 'text')} embedded in {made['seconds']:.1f} s."
+            f"Generation {build['generation']['number']}: {style.count(build['changed_documents'], 'document')} read, {style.count(build['new_chunks'], 'passage')} made, "
+            f"{style.count(build['embedded'], 'text')} embedded in {build['seconds']:.1f} s."
         )
-    return "Stopped; what was finished stays." if job.state == "cancelled" else "Done."
+    return "Stopped; finished work is kept." if job.state == "cancelled" else "Done."
 
 
 def cancel(actor: Actor, job: int) -> str:
-    """Ask a job to stop."""
     app().index.admin.cancel(actor, job)
     return f"Job {job} was asked to stop."

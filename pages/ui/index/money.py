@@ -1,4 +1,4 @@
-"""Money: what paid models took this month, on what, and what is left of the budget."""
+"""Money: what paid models cost this month, for which purpose, and what is left of the budget."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from core.llm.bill import dollars_of
 from pages.ui import flash, identity
 from pages.ui.workspace import app
 
-CALLS = 100  # the last ones, listed
+CALLS = 100  # listed, the last ones
 
 
 def draw() -> None:
     """The month in three figures, by purpose and model, then call by call."""
     me, ledger = identity.require("see the ledger"), app().models.ledger
-    made = ledger.summary(me)
+    month = ledger.summary(me)
     cells = st.columns(3)
-    cells[0].metric("Spent this month", dollars_of(made.spent), border=True)
-    cells[1].metric("Left of the budget", dollars_of(made.left), border=True)
-    cells[2].metric("Calls", f"{made.calls:,}", border=True)
-    if not made.rows:
+    cells[0].metric("Spent this month", dollars_of(month.spent), border=True)
+    cells[1].metric("Left of the budget", dollars_of(month.left), border=True)
+    cells[2].metric("Calls", f"{month.calls:,}", border=True)
+    if not month.rows:
         st.caption(
             "No paid or recorded call was made this month: the bundled models run on this machine and cost nothing."
         )
         return
-    st.dataframe([_row(row) for row in made.rows], hide_index=True, key="money_rows", column_config=_WRITTEN)
+    st.dataframe([_row(row) for row in month.rows], hide_index=True, key="money_rows", column_config=_FORMATS)
     with st.expander(f"The last {CALLS} calls"):
         rows = [
             {
@@ -41,10 +41,10 @@ def draw() -> None:
             }
             for call in ledger.recent(me, limit=CALLS)
         ]
-        st.dataframe(rows, hide_index=True, key="money_calls", column_config=_WRITTEN)
+        st.dataframe(rows, hide_index=True, key="money_calls", column_config=_FORMATS)
     st.caption(
         flash.plain(
-            f"The budget is {dollars_of(made.budget)} a month (CONCORD_MONTHLY_BUDGET); a call that could pass it is not made."
+            f"The budget is {dollars_of(month.budget)} a month (CONCORD_MONTHLY_BUDGET); a call that could pass it is not month."
         )
     )
 
@@ -62,7 +62,7 @@ def _row(row: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-_WRITTEN = {
+_FORMATS = {
     "Dollars": st.column_config.NumberColumn(format="$%.4f"),
     "Tokens in": st.column_config.NumberColumn(format="localized"),
     "Tokens out": st.column_config.NumberColumn(format="localized"),

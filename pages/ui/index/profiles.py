@@ -1,4 +1,4 @@
-"""Profiles: how documents become an index. Compare them, add one with an estimate, build it, make it the default."""
+"""Profiles: how documents become an index. Add one, build it after an estimate, make it the default."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from functools import partial
 
 import streamlit as st
 
-from core import profiles as rules
+from core import profiles as profile_rules
 from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known
 from core.errors import ConcordError
 from core.types import ChunkerSpec, Profile
-from pages.ui import acts, flash, style
+from pages.ui import actions, flash, style
 from pages.ui.workspace import app
 
 
 def draw() -> None:
-    """The table, then the acts, then the form."""
     current = app()
-    found, production = current.platform.settings.profiles(), current.platform.settings.production().profile
+    profiles, production = current.platform.settings.profiles(), current.platform.settings.production().profile
     rows = []
-    for profile in found:
+    for profile in profiles:
         serving = current.index.generations.current(profile)
         rows.append(
             {
@@ -39,15 +38,15 @@ def draw() -> None:
         )
     st.dataframe(rows, hide_index=True, key="profiles")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Profile", [profile.name for profile in found], key="profile_pick", width=260)
+        name = st.selectbox("Profile", [profile.name for profile in profiles], key="profile_pick", width=260)
         if st.button("Build", icon=":material/build:", key="profile_build"):
             _confirm_build(current.platform.settings.profile(name))
         if st.button("Make default", icon=":material/star:", key="profile_default", disabled=name == production.name):
-            acts.confirm(
+            actions.confirm(
                 f"Search with the profile {name} from now on?",
                 [
                     f"The Search page and the command line use {name} instead of {production.name}.",
-                    "The change is kept with your name in the settings' history.",
+                    "The history of the settings records this under your name.",
                 ],
                 "Make default",
                 partial(make_default, name=name),
@@ -61,7 +60,7 @@ def _confirm_build(profile: Profile) -> None:
     except ConcordError as error:
         flash.say(str(error), "error")
         st.rerun()
-    acts.confirm(
+    actions.confirm(
         f"Build the profile {profile.name}?",
         [
             f"{style.count(estimate.documents, 'document')} become about {style.count(estimate.chunks, 'passage')}; {style.count(estimate.to_embed, 'text')} must be embedded.",
@@ -74,7 +73,7 @@ def _confirm_build(profile: Profile) -> None:
 
 
 def _duration(seconds: float) -> str:
-    """Rough words for a time.
+    """A rough duration.
 
     >>> _duration(40), _duration(600)
     ('40 seconds', '10 minutes')
@@ -106,31 +105,28 @@ def _form() -> None:
             help="A bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; join several with + to combine them.",
         )
         if st.button("Add", key="new_add", icon=":material/add:"):
-            first_one, *others = (part.strip() for part in embedder.split("+"))
+            main, *others = (part.strip() for part in embedder.split("+"))
             spec = ChunkerSpec(chunker, params)
-            acts.do(partial(add, profile=Profile(name.strip(), spec, context, first_one, embedders=tuple(others))))
+            actions.do(partial(add, profile=Profile(name.strip(), spec, context, main, embedders=tuple(others))))
             st.rerun()
 
 
 def add(actor: Actor, profile: Profile) -> str:
-    """Keep a new profile."""
-    made = app().index.admin.add_profile(actor, rules.check(profile))
-    return f"Profile {made.name} was added. Build it to use it."
+    added = app().index.admin.add_profile(actor, profile_rules.check(profile))
+    return f"Profile {added.name} was added. Build it to use it."
 
 
 def build(actor: Actor, name: str) -> str:
-    """Start to build a profile."""
     return f"Build started as job {app().index.admin.rebuild(actor, name).id}."
 
 
 def make_default(actor: Actor, name: str) -> str:
-    """Search with another profile."""
     app().index.admin.make_default(actor, name)
     return f"The profile {name} is in production now."
 
 
 def _embedders(profile: Profile) -> str:
-    """As people write them.
+    """The embedders of a profile, as the form takes them.
 
     >>> _embedders(Profile("both", embedder="a", embedders=("b",)))
     'a + b'

@@ -12,7 +12,7 @@ from core.services.playground.answers import PASSAGES, Reply
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from core.types import Hit
-from pages.ui import acts, flash, keys, places
+from pages.ui import actions, flash, keys, passage_links
 from pages.ui.components.listing import listing
 from pages.ui.playground import drawing, state
 from pages.ui.workspace import app
@@ -46,7 +46,7 @@ def _ask(n: int, query: str, hits: Sequence[Hit]) -> None:
         reply = _plain(app().playground.answerer.ask(actor, query, hits), hits)
         st.session_state[keys.REPLIES] = {"run": state.run_id(), "columns": {**_replies(), str(n): reply}}
 
-    acts.do_quietly(ask)
+    actions.do_quietly(ask)
 
 
 def _plain(reply: Reply, hits: Sequence[Hit]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _chunks(hits: Sequence[Hit]) -> list[str]:
 
 
 def _citation(hit: Hit) -> dict[str, Any]:
-    place = places.place(hit.doc, hit.start, hit.end, hit.version)
+    place = passage_links.place(hit.doc, hit.start, hit.end, hit.version)
     what = {"title": hit.title, "sub": " › ".join(hit.heading), "right": f"version {hit.version}"}
     return {keys.DOC: hit.doc, "place": place, **what}
 

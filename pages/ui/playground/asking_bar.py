@@ -9,7 +9,7 @@ import streamlit as st
 from core import strict
 from core.services.playground.notebook import Setup
 from core.types import Filters
-from pages.ui import acts, identity, keys, style
+from pages.ui import actions, identity, keys, style
 from pages.ui.flash import plain
 from pages.ui.playground import state
 from pages.ui.workspace import app
@@ -43,8 +43,8 @@ def run() -> None:
     if not now.query:
         return
     state.put(now, fresh=True)
-    acts.do_quietly(lambda actor: app().playground.notebook.remember(actor, now))
-    acts.do_quietly(lambda _: state.keep(now))
+    actions.do_quietly(lambda actor: app().playground.notebook.remember(actor, now))
+    actions.do_quietly(lambda _: state.keep(now))
 
 
 def _filter_words(filters: Filters) -> str:
@@ -94,7 +94,7 @@ def _history() -> None:
 
 
 def _star(number: int, on: bool) -> None:
-    acts.do_quietly(lambda actor: app().playground.notebook.star(actor, number, on))
+    actions.do_quietly(lambda actor: app().playground.notebook.star(actor, number, on))
 
 
 def _again(link: str) -> None:

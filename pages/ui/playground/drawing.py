@@ -14,7 +14,7 @@ from core.services.playground.compare import Column, Comparison, Held, Lane, Sur
 from core.services.search.page import freshness_of, readable
 from core.types import DocumentFacts, Hit, SearchConfig
 from pages.ui import style
-from pages.ui.places import place
+from pages.ui.passage_links import place
 
 LETTERS = "ABCD"
 _WIDTHS = {1: 420, 2: 320, 3: 240, 4: 190}  # characters of a passage, by number of columns

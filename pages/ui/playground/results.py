@@ -11,10 +11,10 @@ import streamlit as st
 from core.access import Actor
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
-from pages.ui import acts, flash, identity, keys
+from pages.ui import actions, flash, identity, keys
 from pages.ui.components.playground import playground
 from pages.ui.direct import token
-from pages.ui.places import address
+from pages.ui.passage_links import address
 from pages.ui.playground import adjusting, asking, serving, sharing, state, strip_chart, tau_chart, whereabouts
 from pages.ui.workspace import app
 
@@ -71,7 +71,7 @@ def _said(event: str) -> Any:
 
 
 def _turn() -> None:
-    acts.do_quietly(lambda _: _turns(_said("turn")))
+    actions.do_quietly(lambda _: _turns(_said("turn")))
 
 
 def _turns(what: Any) -> None:
@@ -92,7 +92,7 @@ def _judge() -> None:
         if hit:
             app().playground.grades.judge(actor, now.query, hit, int(what["grade"]), blind=now.blind)
 
-    acts.do_quietly(judge)
+    actions.do_quietly(judge)
 
 
 def _look() -> None:
@@ -104,8 +104,8 @@ def _look() -> None:
 
 def _keep() -> None:
     if what := _said("keep"):
-        acts.do_quietly(lambda _: _turns(what))
-        acts.do_quietly(lambda _: state.keep(state.setup()))
+        actions.do_quietly(lambda _: _turns(what))
+        actions.do_quietly(lambda _: state.keep(state.setup()))
 
 
 def _blind() -> None:

@@ -9,12 +9,13 @@ from typing import Any
 from core import strict
 from core.access import Actor
 from core.retrieval.parameters import PARAMETERS
-from core.retrieval.presets import learned_alpha, presets
+from core.retrieval.presets import presets
 from core.services.playground.compare import MOST, Column, Comparison, Held
 from core.services.playground.grades import pool
 from core.services.playground.notebook import Setup, check
-from core.types import Hit, SearchConfig
+from core.types import Hit
 from pages.ui import style
+from pages.ui.configurations import built_profiles, choices
 from pages.ui.playground import drawing
 from pages.ui.workspace import app, memory
 
@@ -110,21 +111,6 @@ def _around(made: Comparison, memories: Mapping[str, Held], looked: Sequence[str
                     app().playground.comparer.around(memories[lane.column.profile], hit.chunk)
                 )
     return shown
-
-
-def choices() -> dict[str, SearchConfig]:
-    """Presets, then what the team saved, by name."""
-    saved = {name: column.config for name, column in app().playground.notebook.saved().items()}
-    learned = {f"Learned alpha: {name}": learned_alpha(name) for name in app().tuning.alphas.names()}
-    return {"Production": app().platform.settings.production().config, **presets(), **learned, **saved}
-
-
-def built_profiles() -> list[str]:
-    """Profiles that have an index."""
-    current = app()
-    return [
-        one.name for one in current.platform.settings.profiles() if current.index.generations.current(one) is not None
-    ]
 
 
 def turned(now: Setup, what: Mapping[str, Any]) -> Setup:

@@ -1,1 +1,1 @@
-"""The parts of the Reviews page."""
+"""Parts of the Reviews page."""

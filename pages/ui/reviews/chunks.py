@@ -1,4 +1,4 @@
-"""The chunk diff: which passages a change makes appear, vanish or change."""
+"""The Chunks tab: which passages a change adds, removes or changes."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import Any
 import streamlit as st
 
 from core import strict
-from core.chunking.compare import ChunkPair, compare
+from core.chunking.compare import ChunkPair
+from core.chunking.compare import compare as compare_chunks
 from core.curation.diffs import diff
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
-from core.services.reviews.diff import DocumentDiff
-from core.services.reviews.diff import compare as read
+from core.services.reviews.diff import DocumentDiff, compare
 from pages.ui import flash, style
 from pages.ui.components import component
-from pages.ui.documents.sides import cut
+from pages.ui.documents.chunks import cut
 from pages.ui.workspace import app
 
 AT_ONCE = 30  # documents whose passages are compared
-_WORDS = {"added": ("Appears", "good"), "removed": ("Vanishes", "bad"), "changed": ("Changes", "note")}
+_LABELS = {"added": ("Appears", "good"), "removed": ("Vanishes", "bad"), "changed": ("Changes", "note")}
 
 
 def draw(change: Change) -> None:
-    """One list per document, unchanged passages counted."""
+    """One list per document; unchanged passages are counted, not shown."""
     profile = app().platform.settings.production().profile
     st.caption(
         f"Passages as search will see them, cut by the {profile.chunker.name} chunker of the production profile."
     )
-    shown = [read(app().knowledge.store, change.start, change.head, edit) for edit in change.documents[:AT_ONCE]]
+    diffs = [compare(app().knowledge.store, change.start, change.head, edit) for edit in change.documents[:AT_ONCE]]
     try:
-        documents = [_document(one) for one in shown if one.old or one.new]
+        documents = [_document(diff) for diff in diffs if diff.old or diff.new]
     except ConcordError as error:
         st.warning(flash.plain(str(error)))
         return
@@ -39,32 +39,34 @@ def draw(change: Change) -> None:
         st.caption(f"The first {AT_ONCE} of {len(change.documents)} documents are shown.")
 
 
-def _document(one: DocumentDiff) -> dict[str, Any]:
+def _document(document: DocumentDiff) -> dict[str, Any]:
     production = app().platform.settings.production().profile
-    old, new = (cut(side, production.chunker, production.context) if side else () for side in (one.old, one.new))
-    pairs = compare(old, new)
+    old, new = (
+        cut(side, production.chunker, production.context) if side else () for side in (document.old, document.new)
+    )
+    pairs = compare_chunks(old, new)
     counts = {kind: sum(pair.kind == kind for pair in pairs) for kind in ("added", "removed", "changed", "same")}
     summary = f"{style.count(len(new), 'passage')} after the change: {counts['added']} appear, {counts['removed']} vanish, {counts['changed']} change, {counts['same']} stay."
-    return {"title": one.title, "summary": summary, "chunks": _folded(pairs)}
+    return {"title": document.title, "summary": summary, "chunks": _folded(pairs)}
 
 
 def _folded(pairs: tuple[ChunkPair, ...]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for pair in pairs:
         if pair.kind != "same":
-            found.append(_pair(pair))
-        elif found and "count" in found[-1]:
-            found[-1]["count"] += 1
+            rows.append(_pair(pair))
+        elif rows and "count" in rows[-1]:
+            rows[-1]["count"] += 1
         else:
-            found.append({"count": 1})
-    return found
+            rows.append({"count": 1})
+    return rows
 
 
 def _pair(pair: ChunkPair) -> dict[str, Any]:
-    word, tone = _WORDS[pair.kind]
+    word, tone = _LABELS[pair.kind]
     before, after = (chunk.text if chunk else "" for chunk in (pair.before, pair.after))
     chunk = pair.after or pair.before
-    sizes = [str(one.tokens) for one in (pair.before, pair.after) if one]
+    sizes = [str(side.tokens) for side in (pair.before, pair.after) if side]
     return {
         "kind": pair.kind,
         "word": word,

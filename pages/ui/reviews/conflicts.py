@@ -1,4 +1,4 @@
-"""Conflicts: what both this change and the knowledge base changed, decided hunk by hunk."""
+"""The Conflicts tab: lines that both this change and the knowledge base changed, decided hunk by hunk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.curation.conflicts import Hunk
 from core.services.reviews.changes import Change
 from core.services.reviews.merge import Collision
-from pages.ui import acts, flash, style
+from pages.ui import actions, flash, style
 from pages.ui.workspace import app
 
 SIDES = {"mine": "This change", "theirs": "The knowledge base", "edit": "A text of your own"}
@@ -20,47 +20,48 @@ GONE = {
 
 def draw(change: Change, me: Actor) -> None:
     """Every document in conflict, then one button for all of them."""
-    found = app().reviews.merger.collisions(change.id)
+    collisions = app().reviews.merger.collisions(change.id)
     st.info(
-        "Others changed the same lines while this change was open. Decide each place; the result is a new edit, so earlier approvals are void.",
+        "Others changed the same lines while this change was open. Decide each place; the result is a new edit, so it voids earlier approvals.",
         icon=":material/call_split:",
     )
-    for number, one in enumerate(found):
-        _document(one, number)
-    if found and allowed(me, "propose a change"):
+    for number, collision in enumerate(collisions):
+        _document(collision, number)
+    if collisions and allowed(me, "propose a change"):
         st.button(
             "Save as a new edit",
             key=f"solve_{change.id}",
             type="primary",
             icon=":material/save:",
             on_click=solve,
-            args=(change.id, found[0].head, found[0].main, tuple(_shape(one) for one in found)),
+            args=(change.id, collisions[0].head, collisions[0].main, tuple(map(_shape, collisions))),
         )
 
 
-def _shape(one: Collision) -> tuple[str, int, str]:
-    return one.path, sum(part.conflict for part in one.parts), one.gone
+def _shape(collision: Collision) -> tuple[str, int, str]:
+    """Path, number of hunks to decide, and which side deleted it."""
+    return collision.path, sum(hunk.conflict for hunk in collision.parts), collision.gone
 
 
-def _document(one: Collision, number: int) -> None:
-    seen = _seen(one.head, one.main)
+def _document(collision: Collision, number: int) -> None:
+    seen = _seen(collision.head, collision.main)
     with st.container(border=True):
-        st.markdown(f"**{flash.plain(one.path)}**")
-        if one.gone:
-            st.markdown(flash.plain(GONE[one.gone]))
+        st.markdown(f"**{flash.plain(collision.path)}**")
+        if collision.gone:
+            st.markdown(flash.plain(GONE[collision.gone]))
             keeps = {"keep": "Keep the document", "delete": "Leave it deleted"}
             st.radio("What should be", list(keeps), format_func=keeps.get, key=_key(seen, number, 0), horizontal=True)  # type: ignore[arg-type]
             return
-        places = [part for part in one.parts if part.conflict]
-        st.caption(f"{style.count(len(places), 'place')} to decide; everything else was brought together by itself.")
-        for place, part in enumerate(places):
-            _place(part, seen, number, place, len(places))
+        hunks = [hunk for hunk in collision.parts if hunk.conflict]
+        st.caption(f"{style.count(len(hunks), 'place')} to decide; everything else was merged automatically.")
+        for place, hunk in enumerate(hunks):
+            _hunk(hunk, seen, number, place, len(hunks))
 
 
-def _place(part: Hunk, seen: str, number: int, place: int, count: int) -> None:
+def _hunk(hunk: Hunk, seen: str, number: int, place: int, count: int) -> None:
     st.markdown(f"**Place {place + 1} of {count}**")
     for column, side in zip(st.columns(2), ("mine", "theirs"), strict=True):
-        lines = "\n".join(part.mine if side == "mine" else part.theirs)
+        lines = "\n".join(hunk.mine if side == "mine" else hunk.theirs)
         column.caption(SIDES[side])
         column.code(lines or "(nothing)", language=None, wrap_lines=True)
     choice = st.segmented_control(
@@ -72,12 +73,12 @@ def _place(part: Hunk, seen: str, number: int, place: int, count: int) -> None:
         key=_key(seen, number, place),
     )
     if choice == "edit":
-        both = "\n".join((*part.mine, *part.theirs))
+        both = "\n".join((*hunk.mine, *hunk.theirs))
         st.text_area("Text that should stand here", both, key=_key(seen, number, place, "text"), height=140)
 
 
 def _seen(head: str, main: str) -> str:
-    """What was compared: a choice belongs to the conflicts that somebody saw, not to those that came after."""
+    """The compared commits, in widget keys: a choice belongs to the conflicts that were on screen, not to later ones."""
     return f"{head[:10]}_{main[:10]}"
 
 
@@ -86,10 +87,10 @@ def _key(seen: str, number: int, place: int, part: str = "choice") -> str:
 
 
 def solve(number: int, head: str, main: str, shapes: tuple[tuple[str, int, str], ...]) -> None:
-    """Write the decisions down, as they stand in the widgets."""
+    """Save the decisions in the widgets as a new edit."""
     seen = _seen(head, main)
     choices = {path: _choices(seen, at, places, gone) for at, (path, places, gone) in enumerate(shapes)}
-    acts.do(lambda actor: _solve(actor, number, choices, head, main))
+    actions.do(lambda actor: _solve(actor, number, choices, head, main))
 
 
 def _solve(actor: Actor, number: int, choices: dict[str, tuple[str, ...]], head: str, main: str) -> str:
@@ -99,11 +100,11 @@ def _solve(actor: Actor, number: int, choices: dict[str, tuple[str, ...]], head:
 
 def _choices(seen: str, at: int, places: int, gone: str) -> tuple[str, ...]:
     if gone:
-        kept = st.session_state.get(_key(seen, at, 0), "keep") == "keep"
-        return ("theirs" if gone == "mine" else "mine",) if kept else ("delete",)
-    found = []
+        keep = st.session_state.get(_key(seen, at, 0), "keep") == "keep"
+        return ("theirs" if gone == "mine" else "mine",) if keep else ("delete",)
+    choices = []
     for place in range(places):
         choice = str(st.session_state.get(_key(seen, at, place)) or "mine")
         own = str(st.session_state.get(_key(seen, at, place, "text"), ""))
-        found.append(f"={own}" if choice == "edit" else choice)
-    return tuple(found)
+        choices.append(f"={own}" if choice == "edit" else choice)
+    return tuple(choices)

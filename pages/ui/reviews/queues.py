@@ -1,4 +1,4 @@
-"""The queues: what waits for whom."""
+"""The queues of changes: waiting for me, mine, open, merged, closed."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import compare, size
 from pages.ui import keys, style
 from pages.ui.components import component
-from pages.ui.reviews import words
+from pages.ui.reviews import labels
 from pages.ui.workspace import app
 
 QUEUES = {
-    "waiting": ("Waiting for me", "Nothing waits for your judgment."),
+    "waiting": ("Waiting for me", "Nothing waits for your review."),
     "mine": ("Mine", "You have no change of your own. Start one with Edit or New on the Documents page, or bring files in on Upload."),
     "open": ("All open", "No change is open."),
     "merged": ("Merged", "Nothing was merged by review yet."),
     "closed": ("Closed", "No change was closed."),
 }  # fmt: skip
-MEASURED = 100  # documents of one change whose lines are counted
+MEASURED = 100  # documents of a change whose lines are counted
 
 
 def draw(me: Actor) -> None:
-    """The choice of a queue, and the queue."""
     queues = split(app().reviews.changes.all(), me)
     waiting = allowed(me, "review a change")
     names = [name for name in QUEUES if waiting or name != "waiting"]
-    asked = st.query_params.get(keys.QUEUE, "")
+    requested = st.query_params.get(keys.QUEUE, "")
     usual = "waiting" if waiting and queues["waiting"] else "mine" if queues["mine"] else "open"
     chosen = st.segmented_control(
         "Queue",
         names,
         key=keys.QUEUE,
-        default=asked if asked in names else usual,
+        default=requested if requested in names else usual,
         required=True,
         format_func=lambda name: f"{QUEUES[name][0]} ({len(queues[name])})",
         label_visibility="collapsed",
@@ -53,7 +52,7 @@ def draw(me: Actor) -> None:
 
 
 def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
-    """Every change in the queues it belongs to."""
+    """Changes by queue."""
     waiting = {change.id for change in app().reviews.changes.waiting_for(me)}
     return {
         "waiting": [change for change in changes if change.id in waiting],
@@ -65,23 +64,22 @@ def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
 
 
 def row(change: Change) -> dict[str, object]:
-    """One line of a queue."""
     now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
-    about = f"{change.author_name} · started {words.age(change.created, now)}"
+    about = f"{change.author_name} · started {labels.age(change.created, now)}"
     if change.ended:
         about += f" · {change.state} by {change.ended_by} on {style.moment(change.ended)}"
-    elif words.age(change.updated, now) != words.age(change.created, now):
-        about += f" · last touched {words.age(change.updated, now)}"
+    elif labels.age(change.updated, now) != labels.age(change.created, now):
+        about += f" · last touched {labels.age(change.updated, now)}"
     extra = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
     extra += [{"text": "Bypass", "tone": "bad"}] if change.bypass else []
-    extra += words.check_badges(change) if change.open else []
+    extra += labels.check_badges(change) if change.open else []
     paths = [edit.path for edit in change.documents]
     return {
         "id": change.id,
         "title": change.title,
         "author": change.author_name,
         "about": about,
-        "badge": words.state_badge(change.state),
+        "badge": labels.state_badge(change.state),
         "extra": extra,
         "checks": checks(change),
         "size": extent(change),
@@ -92,17 +90,16 @@ def row(change: Change) -> dict[str, object]:
 
 
 def checks(change: Change) -> str:
-    """What stands between a change and the knowledge base, in a few words."""
+    """What a change still needs, in a few words."""
     if not change.open:
         return f"Approved by {', '.join(change.approvals)}" if change.approvals else ""
     if change.state == "draft":
         return "Not submitted yet"
-    lacking = len(change.requirements)
-    return f"{style.count(lacking, 'requirement')} not met" if lacking else "Ready to merge"
+    unmet = len(change.requirements)
+    return f"{style.count(unmet, 'requirement')} not met" if unmet else "Ready to merge"
 
 
 def extent(change: Change) -> str:
-    """How big a change is."""
     added, removed = _size(change.start, change.head, change.id)
     return f"{style.count(len(change.documents), 'document')} · +{added} −{removed}"
 

@@ -13,7 +13,7 @@ from core.evaluation.learning import TARGETS
 from core.evaluation.statistics import Interval
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import thin
-from pages.ui import acts, charts, empty, flash, identity, style
+from pages.ui import actions, charts, empty, flash, identity, style
 from pages.ui.tuning import state
 from pages.ui.tuning.state import Frame
 from pages.ui.workspace import app
@@ -54,7 +54,7 @@ def _form(frame: Frame) -> None:
         may = allowed(identity.me(), "change what is in production")
         about = "Admins train, since a model can be put into production."
         if st.button("Train", icon=":material/model_training:", type="primary", key="learn_go", disabled=not may, help=about):  # fmt: skip
-            acts.do(partial(start, queryset=frame.queryset, kind=kind, config=spell(state.convex()), target=target))
+            actions.do(partial(start, queryset=frame.queryset, kind=kind, config=spell(state.convex()), target=target))
             st.rerun()
 
 

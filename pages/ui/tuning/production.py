@@ -16,8 +16,8 @@ from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import proven
-from pages.ui import acts, empty, flash, identity, style
-from pages.ui.evaluation.state import names
+from pages.ui import actions, empty, flash, identity, style
+from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import Frame
 from pages.ui.workspace import app, evidence
 
@@ -50,7 +50,7 @@ def _drift() -> None:
             "Check now",
             key="drift_go",
             icon=":material/monitor_heart:",
-            on_click=acts.do,
+            on_click=actions.do,
             args=(check,),
             disabled=not app().tuning.production.watched(),
         )
@@ -77,7 +77,7 @@ def _promote(frame: Frame) -> None:
     try:
         if due := _due(frame, run):
             st.caption(f"{' and '.join(due)} must rerank these questions first; that takes a while.")
-            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=acts.do, args=(partial(measure, queryset=frame.queryset, pairs=list(due.values())),))  # fmt: skip
+            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=frame.queryset, pairs=list(due.values())),))  # fmt: skip
             return
         found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
     except ConcordError as error:
@@ -148,7 +148,7 @@ def _act(run: Run, name: str, found: RunComparison) -> None:
     ready = allowed(me, ACTION) and (sure or bool(reason.strip()))
     if st.button("Promote", type="primary", key="promote", icon=":material/publish:", disabled=not ready):
         overall = found.overall
-        acts.confirm(
+        actions.confirm(
             f"Search with {name} from now on?",
             [
                 f"Run {found.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
@@ -186,7 +186,7 @@ def _history() -> None:
         return
     st.dataframe([_row(one) for one in past], hide_index=True, key="promotions")
     if allowed(identity.me(), ACTION) and st.button("Roll back", icon=":material/history:", key="unpromote"):
-        acts.confirm(
+        actions.confirm(
             "Search again as before the last promotion?",
             [f"{label(past[0].production.config)} goes out of production.", "The history keeps both steps."],
             "Roll back",

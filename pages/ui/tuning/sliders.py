@@ -16,7 +16,7 @@ from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import Moved, sweepable
 from core.types import SearchConfig
-from pages.ui import acts, charts, flash, identity, style
+from pages.ui import actions, charts, flash, identity, style
 from pages.ui.tuning import state, tau
 from pages.ui.tuning.state import Frame
 from pages.ui.workspace import app
@@ -114,7 +114,7 @@ def _measure(queryset: str, config: SearchConfig) -> None:
     """From a position to a run that can be promoted."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Measure this", icon=":material/straighten:", key="tune_run", help="Runs it and production, so that they can be weighed under Production."):  # fmt: skip
-            acts.do(partial(run, queryset=queryset, config=spell(config)))
+            actions.do(partial(run, queryset=queryset, config=spell(config)))
             st.rerun()
         st.caption(flash.plain(label(config) if config.rerank == "off" else f"{label(state.here())}, reranked below {config.tau:g}"))  # fmt: skip
 

@@ -14,7 +14,7 @@ from core.evaluation.runs import label
 from core.evaluation.statistics import Interval
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from pages.ui import acts, charts, empty, flash, style
+from pages.ui import actions, charts, empty, flash, style
 from pages.ui.tuning import state
 from pages.ui.tuning.state import Frame
 from pages.ui.workspace import app
@@ -50,7 +50,7 @@ def _form(frame: Frame) -> None:
         )  # fmt: skip
         measure = st.selectbox("Measure", MEASURES, key="tau_measure", width=150)
         if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
-            acts.do(
+            actions.do(
                 partial(
                     start,
                     queryset=frame.queryset,

@@ -1,11 +1,10 @@
-"""One upload, opened: its checks, its duplicates, its text beside the preview, its chunks."""
+"""The opened upload: its checks, its duplicates, its text beside the preview, its chunks."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from core.chunking import CHUNKERS, chunker, known
-from core.chunking.tools import Tools
+from core.chunking import CHUNKERS, known
 from core.curation.duplicates import CHOICES
 from core.curation.uploads import UploadItem, document_of
 from core.errors import ConcordError
@@ -13,46 +12,45 @@ from core.types import ChunkerSpec
 from pages.ui import flash, keys
 from pages.ui.components.chunk_view import chunk_view
 from pages.ui.components.reader import reader
-from pages.ui.components.upload_view import findings_view, kind, twins
-from pages.ui.upload import desk
+from pages.ui.components.upload_view import findings_view, kind, matching_passages
+from pages.ui.documents.chunks import cut
+from pages.ui.upload import session
 from pages.ui.workspace import app
 
-SIDES = {"checks": "Checks", "duplicates": "Duplicates", "text": "Text and preview", "chunks": "Chunks"}
+TABS = {"checks": "Checks", "duplicates": "Duplicates", "text": "Text and preview", "chunks": "Chunks"}
 
 
 def draw(item: UploadItem, n: int) -> None:
-    """Where it goes, then the side that is chosen."""
-    turn = desk.turn()
+    turn = session.turn()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Path",
             item.path,
             key=f"item_path_{turn}_{n}",
-            on_change=_path,
+            on_change=_set_path,
             args=(n, f"item_path_{turn}_{n}"),
             disabled=item.choice == "replace",
             help="Where the document will stand. Other documents link to this path.",
         )
         st.button("Remove", icon=":material/delete:", key=f"item_remove_{turn}_{n}", on_click=_remove, args=(n,))
-    side = st.segmented_control(
+    tab = st.segmented_control(
         "Show",
-        list(SIDES),
+        list(TABS),
         format_func=lambda name: _label(name, item),
         key=keys.UPLOAD_SIDE,
         default="checks",
         required=True,
         label_visibility="collapsed",
     )
-    {"checks": checks, "duplicates": duplicates, "text": text, "chunks": chunks}[side or "checks"](item, n)
+    {"checks": checks, "duplicates": duplicates, "text": text, "chunks": chunks}[tab or "checks"](item, n)
 
 
 def _label(name: str, item: UploadItem) -> str:
     sizes = {"checks": len(item.findings), "duplicates": len(item.duplicates)}
-    return f"{SIDES[name]} · {sizes[name]}" if sizes.get(name) else SIDES[name]
+    return f"{TABS[name]} · {sizes[name]}" if sizes.get(name) else TABS[name]
 
 
 def checks(item: UploadItem, n: int) -> None:
-    """Every finding with its line."""
     findings_view(item.findings, item.text, key="findings")
     if not item.readable and item.text:
         st.caption("The text was not stored as UTF-8. It is shown as an older Windows program would have written it.")
@@ -60,32 +58,32 @@ def checks(item: UploadItem, n: int) -> None:
 
 
 def duplicates(item: UploadItem, n: int) -> None:
-    """What is there already, side by side, and what to do about it."""
+    """Existing documents that say the same, side by side, and what to do about them."""
     if not item.duplicates:
         st.info("Nothing like this is in the knowledge base.", icon=":material/check_circle:")
     else:
         _choice(item, n)
-    for number, one in enumerate(item.duplicates):
-        st.markdown(f"**{flash.plain(one.title)}** · {flash.plain(kind(one))}")
-        if one.pairs:
-            twins(one, key=f"twins_{number}")
+    for number, duplicate in enumerate(item.duplicates):
+        st.markdown(f"**{flash.plain(duplicate.title)}** · {flash.plain(kind(duplicate))}")
+        if duplicate.pairs:
+            matching_passages(duplicate, key=f"twins_{number}")
         else:
-            st.caption(flash.plain(one.path))
+            st.caption(flash.plain(duplicate.path))
     if item.readable:
         st.button(
             "Compare every passage by meaning",
             icon=":material/join_inner:",
             type="tertiary",
             key="item_meaning",
-            on_click=_meaning,
+            on_click=_compare_meaning,
             args=(n,),
         )
 
 
 def _choice(item: UploadItem, n: int) -> None:
-    known = [one.path for one in item.duplicates if not one.batch]
+    known = [duplicate.path for duplicate in item.duplicates if not duplicate.batch]
     options = [choice for choice in CHOICES if choice != "replace" or known]
-    key = f"item_choice_{desk.turn()}_{n}"
+    key = f"item_choice_{session.turn()}_{n}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.radio(
             "What should happen?",
@@ -98,7 +96,7 @@ def _choice(item: UploadItem, n: int) -> None:
             args=(n, key),
         )
         if item.choice == "replace" and len(known) > 1:
-            target = f"item_target_{desk.turn()}_{n}"
+            target = f"item_target_{session.turn()}_{n}"
             st.selectbox(
                 "Replace",
                 known,
@@ -111,9 +109,9 @@ def _choice(item: UploadItem, n: int) -> None:
 
 
 def text(item: UploadItem, n: int) -> None:
-    """The text to repair, and how it will look."""
+    """The text to fix, and how it will look."""
     left, right = st.columns(2, gap="medium")
-    key = f"item_text_{desk.turn()}_{n}"
+    key = f"item_text_{session.turn()}_{n}"
     with left:
         st.text_area("Markdown", item.text, height=560, key=key, on_change=_edit, args=(n, key))
         st.caption("The preview and the checks follow when you leave the box or press Ctrl+Enter.")
@@ -127,7 +125,7 @@ def text(item: UploadItem, n: int) -> None:
 
 
 def chunks(item: UploadItem, n: int) -> None:
-    """The chunks it will become, with any chunker."""
+    """The chunks that it will become, with any chunker."""
     document = document_of(item)
     if document is None:
         st.warning("There are no chunks until the errors are fixed.", icon=":material/edit_note:")
@@ -142,38 +140,39 @@ def chunks(item: UploadItem, n: int) -> None:
             for key, value in defaults.items()
         }
     try:
-        embedder = app().models.registry.of(production)
-        tools = Tools(embedder.tokens, embedder.documents)
-        made = chunker(ChunkerSpec(name, params), tools, production.context)(document)
+        pieces = cut(document, ChunkerSpec(name, params), production.context)
     except ConcordError as error:
         st.warning(flash.plain(str(error)))
         return
-    chunk_view(document, [(f"{name} ({', '.join(map(str, params.values()))})", made)], key="upload_chunks")
+    chunk_view(document, [(f"{name} ({', '.join(map(str, params.values()))})", pieces)], key="upload_chunks")
 
 
-# ---------------------------------------------------------------- acts
+# ---------------------------------------------------------------- callbacks
 
 
-def _path(n: int, key: str) -> None:
-    desk.change(lambda uploads, batch: uploads.edit(batch, n, path=str(st.session_state[key])))
+def _set_path(n: int, key: str) -> None:
+    session.change(lambda uploads, batch: uploads.edit(batch, n, path=str(st.session_state[key])))
 
 
 def _edit(n: int, key: str) -> None:
-    typed = str(st.session_state[key]) if key else desk.batch().at(n).text
-    desk.change(lambda uploads, batch: uploads.edit(batch, n, text=typed))
+    new_text = str(st.session_state[key]) if key else session.batch().at(n).text
+    session.change(lambda uploads, batch: uploads.edit(batch, n, text=new_text))
 
 
 def _choose(n: int, key: str, target: str = "") -> None:
     choice = str(st.session_state[key] or "")
-    chosen = str(st.session_state[target]) if target else ""
-    desk.change(lambda uploads, batch: uploads.choose(batch, n, choice, chosen))
+    replaced = str(st.session_state[target]) if target else ""
+    session.change(lambda uploads, batch: uploads.choose(batch, n, choice, replaced))
 
 
-def _meaning(n: int) -> None:
-    before = len(desk.batch().at(n).duplicates)
-    if desk.change(lambda uploads, batch: uploads.meaning(batch, n)) and len(desk.batch().at(n).duplicates) == before:
+def _compare_meaning(n: int) -> None:
+    before = len(session.batch().at(n).duplicates)
+    if (
+        session.change(lambda uploads, batch: uploads.meaning(batch, n))
+        and len(session.batch().at(n).duplicates) == before
+    ):
         flash.say("Every passage was compared; nothing more says the same.", "info")
 
 
 def _remove(n: int) -> None:
-    desk.change(lambda uploads, batch: uploads.remove(batch, n), moves=True)
+    session.change(lambda uploads, batch: uploads.remove(batch, n), moves=True)

@@ -1,4 +1,4 @@
-"""Three ways in: files, pasted text, a template."""
+"""Three ways to bring documents in: files, pasted text, a template."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.access import Actor
 from core.curation.conversions import SUFFIXES
 from core.curation.templates import TEMPLATES, fill
 from pages.ui import keys, style
-from pages.ui.upload import desk
+from pages.ui.upload import session
 from pages.ui.workspace import app
 
 WAYS = {
@@ -20,7 +20,7 @@ TOP = "(top)"
 
 
 def draw(me: Actor) -> None:
-    """The way in that is chosen, and the folder that new documents go to."""
+    """The chosen way, and the folder that new documents go to."""
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
         way = st.segmented_control(
             "Bring in", list(WAYS), format_func=WAYS.__getitem__, default="files", required=True, key="upload_way"
@@ -37,66 +37,67 @@ def draw(me: Actor) -> None:
 
 
 def folders() -> list[str]:
-    """Every folder of the knowledge base."""
-    parts = [document.path.split("/")[:-1] for document in app().knowledge.documents.all()]
-    return sorted({"/".join(one[:n]) for one in parts for n in range(1, len(one) + 1)})
+    """Every folder and parent folder of the knowledge base."""
+    parents = [document.path.split("/")[:-1] for document in app().knowledge.documents.all()]
+    return sorted({"/".join(names[:n]) for names in parents for n in range(1, len(names) + 1)})
 
 
 def into() -> str:
-    """The folder that is chosen."""
+    """The chosen folder; "" for the top level."""
     chosen = str(st.session_state.get(keys.UPLOAD_INTO) or TOP)
     return "" if chosen == TOP else chosen
 
 
 def files(me: Actor) -> None:
-    """Read whatever is dropped, then forget the bytes."""
-    found = st.file_uploader(
+    """Read what was dropped, then reset the widget so that the session does not hold the bytes."""
+    dropped = st.file_uploader(
         "Drop Markdown, Word, PDF, HTML, PowerPoint, Excel or text files here, or a zip of a folder",
         type=[suffix.removeprefix(".") for suffix in SUFFIXES],
         accept_multiple_files=True,
-        key=f"upload_files_{desk.turn()}",
+        key=f"upload_files_{session.turn()}",
     )
-    if not found:
+    if not dropped:
         return
-    bar = st.progress(0.0, f"Reading {style.count(len(found), 'file')}")
-    raw = [(one.name, one.getvalue()) for one in found]
-    first = len(desk.batch().items)
+    bar = st.progress(0.0, f"Reading {style.count(len(dropped), 'file')}")
+    raw = [(file.name, file.getvalue()) for file in dropped]
+    first = len(session.batch().items)
 
     def show(done: int, total: int, what: str) -> None:
         bar.progress(done / total, f"{what} {done} of {total}")
 
-    desk.change(lambda uploads, batch: uploads.add(batch, uploads.read(raw, into(), show)), moves=True)
+    session.change(lambda uploads, batch: uploads.add(batch, uploads.read(raw, into(), show)), moves=True)
     st.session_state[keys.UPLOAD_ITEM] = first
-    desk.turn_over()
+    session.reset_widgets()
     st.rerun()
 
 
 def paste(me: Actor) -> None:
-    """A name and a text."""
-    turn = desk.turn()
+    turn = session.turn()
     st.text_input("Name", key=f"paste_name_{turn}", placeholder="for example: Badge replacement")
     st.text_area("Text", key=f"paste_text_{turn}", height=220, placeholder="Paste Markdown or plain text")
-    st.button("Add", icon=":material/add:", key="paste_add", on_click=_paste, args=(turn,))
+    st.button("Add", icon=":material/add:", key="paste_add", on_click=_add_pasted, args=(turn,))
 
 
-def _paste(turn: int) -> None:
+def _add_pasted(turn: int) -> None:
     name = str(st.session_state.get(f"paste_name_{turn}", ""))
     _add(name, str(st.session_state.get(f"paste_text_{turn}", "")))
 
 
 def template(me: Actor) -> None:
-    """A type and a title; the rest is written over."""
-    turn = desk.turn()
+    """A type and a title; the author replaces the rest."""
+    turn = session.turn()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
             "Type", list(TEMPLATES), format_func=lambda name: TEMPLATES[name].name, key="template_type", width=160
         )
         st.text_input("Title", key=f"template_title_{turn}", placeholder="for example: Replace a lost badge")
-        st.button("Start", icon=":material/add:", key="template_add", on_click=_template, args=(turn, chosen, me.name))
+        st.button(
+            "Start", icon=":material/add:", key="template_add", on_click=_add_template, args=(turn, chosen, me.name)
+        )
     st.caption(TEMPLATES[chosen].about)
 
 
-def _template(turn: int, name: str, owner: str) -> None:
+def _add_template(turn: int, name: str, owner: str) -> None:
     title = str(st.session_state.get(f"template_title_{turn}", ""))
     if title.strip():
         _add(title, fill(TEMPLATES[name], title, owner, app().upload.uploads.clock.today()))
@@ -106,6 +107,6 @@ def _template(turn: int, name: str, owner: str) -> None:
 
 
 def _add(name: str, text: str) -> None:
-    first = len(desk.batch().items)
-    if desk.change(lambda uploads, batch: uploads.add(batch, uploads.paste(name, text, into())), moves=True):
+    first = len(session.batch().items)
+    if session.change(lambda uploads, batch: uploads.add(batch, uploads.paste(name, text, into())), moves=True):
         st.session_state[keys.UPLOAD_ITEM] = first

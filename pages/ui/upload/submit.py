@@ -1,4 +1,4 @@
-"""The last step: what goes on as one change, and what stays behind."""
+"""The last step: what is submitted as one change, and what stays."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import streamlit as st
 
 from core.access import Actor
 from core.curation.uploads import Batch, document_of
-from pages.ui import acts, keys, style
-from pages.ui.upload import desk
+from pages.ui import actions, keys, style
+from pages.ui.upload import session
 from pages.ui.workspace import app
 
 
 def summary(batch: Batch) -> str:
-    """The batch in one line.
+    """The state of the batch in one line.
 
     >>> summary(Batch())
     '0 documents go on'
@@ -29,7 +29,6 @@ def summary(batch: Batch) -> str:
 
 
 def draw(batch: Batch) -> None:
-    """Title, message and the button."""
     going = len(batch.included)
     with st.container(border=True, key="submit_box"):
         title, why = st.columns([2, 3], vertical_alignment="bottom")
@@ -43,19 +42,19 @@ def draw(batch: Batch) -> None:
             persist_state="session",
         )
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption("Nothing can be found before it was reviewed and merged.", width="stretch")
+            st.caption("Nothing can be found before it is reviewed and merged.", width="stretch")
             st.button(
                 f"Submit {style.count(going, 'document')} as a change",
                 type="primary",
                 icon=":material/send:",
                 key="upload_submit",
                 disabled=not going,
-                on_click=lambda: acts.do(submit),
+                on_click=lambda: actions.do(submit),
             )
 
 
-def made() -> None:
-    """The way to the change that was just made, which still has to be submitted for review."""
+def link_to_change() -> None:
+    """A link to the change just created, which still has to be submitted for review."""
     if number := st.session_state.get(keys.UPLOAD_MADE):
         st.page_link(
             "pages/reviews.py",
@@ -66,7 +65,7 @@ def made() -> None:
 
 
 def suggestion(batch: Batch) -> str:
-    """A title for those who type none."""
+    """The title of a change whose author types none."""
     titles = [document.title for item in batch.included if (document := document_of(item))]
     if len(titles) == 1:
         return f"Add {titles[0]}"
@@ -74,15 +73,15 @@ def suggestion(batch: Batch) -> str:
 
 
 def submit(actor: Actor) -> str:
-    """Propose what is ready; the rest stays on the desk."""
-    batch = desk.batch()
-    typed = str(st.session_state.get(keys.UPLOAD_TITLE) or "").strip()
-    made, left = app().upload.uploads.submit(
-        actor, batch, typed or suggestion(batch), str(st.session_state.get(keys.UPLOAD_WHY) or "")
+    """Propose what is ready; the rest stays in the session."""
+    batch = session.batch()
+    title = str(st.session_state.get(keys.UPLOAD_TITLE) or "").strip()
+    change, rest = app().upload.uploads.submit(
+        actor, batch, title or suggestion(batch), str(st.session_state.get(keys.UPLOAD_WHY) or "")
     )
-    desk.keep(left)
-    desk.turn_over()
+    session.save(rest)
+    session.reset_widgets()
     st.session_state[keys.UPLOAD_TITLE] = st.session_state[keys.UPLOAD_WHY] = ""
-    st.session_state[keys.UPLOAD_MADE] = str(made.id)
-    rest = f" {style.count(len(left.items), 'document')} stay here." if left.items else ""
-    return f"Change {made.id} holds {style.count(len(batch.included), 'document')}.{rest}"
+    st.session_state[keys.UPLOAD_MADE] = str(change.id)
+    staying = f" {style.count(len(rest.items), 'document')} stay here." if rest.items else ""
+    return f"Change {change.id} holds {style.count(len(batch.included), 'document')}.{staying}"

@@ -75,19 +75,12 @@ class Experiments:
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
         """Do an experiment in the background."""
         require(actor, "run an evaluation")
-        arguments = {
-            "name": name,
-            "queryset": queryset,
-            "limit": limit,
-            "who": [actor.id, actor.name, actor.email, actor.role],
-        }
-        return self.jobs.start("experiment", arguments)
+        return self.jobs.start("experiment", {"name": name, "queryset": queryset, "limit": limit}, actor)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `experiment`."""
-        made = self.run(
-            Actor(*arguments["who"]), arguments["name"], arguments["queryset"], arguments["limit"], progress=progress
-        )
+        actor = self.jobs.actor(arguments, "run an evaluation")
+        made = self.run(actor, arguments["name"], arguments["queryset"], arguments["limit"], progress=progress)
         return {"report": str(made.path.name), "values": made.report.values}
 
     def summary(self, runs: Sequence[Run], measure: str = MEASURE) -> Report:

@@ -1,0 +1,1 @@
+"""What took a while, by content: vectors, what models wrote, small results. Everything here may be deleted at any time."""

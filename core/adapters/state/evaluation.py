@@ -1,0 +1,117 @@
+"""Query sets with their questions and judgments, runs over them, and rankings that are kept between runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+
+from core.adapters.state.statements import Row, Statements
+from core.adapters.state.tables import judgments, querysets, questions, rankings, runs
+
+_PLACE = ["queryset", "question", "path", "heading", "quote", "source", "judge"]
+
+
+class QuerySetRows:
+    """The tables `querysets`, `queryset_questions` and `queryset_judgments`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def summaries(self) -> list[Row]:
+        """Every set with its counts, newest first."""
+        asked = select(func.count()).where(questions.c.queryset == querysets.c.id).scalar_subquery()
+        given = select(func.count()).where(judgments.c.queryset == querysets.c.id).scalar_subquery()
+        people = select(func.count(judgments.c.judge.distinct())).where(judgments.c.queryset == querysets.c.id)
+        judges = people.where(judgments.c.judge != "").scalar_subquery()
+        head = [querysets.c[name] for name in ("name", "about", "who", "created")]
+        counts = [asked.label("questions"), given.label("judgments"), judges.label("judges")]
+        return self._run.rows(select(*head, *counts).order_by(querysets.c.id.desc()))
+
+    def get(self, name: str) -> Row | None:
+        """The head of a set, by name."""
+        return self._run.first(select(querysets).where(querysets.c.name == name))
+
+    def questions(self, number: int) -> list[Row]:
+        """In their order."""
+        columns = [questions.c[name] for name in ("id", "text", "category")]
+        return self._run.rows(select(*columns).where(questions.c.queryset == number).order_by(questions.c.place))
+
+    def judgments(self, number: int) -> list[Row]:
+        """In the order in which they were given."""
+        columns = [judgments.c[name] for name in (*_PLACE[1:5], "grade", *_PLACE[5:])]
+        return self._run.rows(select(*columns).where(judgments.c.queryset == number).order_by(judgments.c.id))
+
+    def texts(self, name: str) -> dict[str, str]:
+        """Question id to text, of a set by name; empty where there is no such set."""
+        joined = questions.join(querysets, querysets.c.id == questions.c.queryset)
+        asked = select(questions.c.id, questions.c.text).select_from(joined).where(querysets.c.name == name)
+        return self._run.pairs(asked)
+
+    def keep(self, **values: Any) -> int:
+        """The head of a set; one of that name gets the new description. Its id."""
+        self._run.upsert(querysets, [values], ["name"], ["about"])
+        return int(self._run.value(select(querysets.c.id).where(querysets.c.name == values["name"])))
+
+    def keep_questions(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """A question that is there gets the new category."""
+        self._run.upsert(questions, [{"queryset": number, **row} for row in rows], ["queryset", "id"], ["category"])
+
+    def keep_judgments(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """A judgment of the same place by the same judge gets the new grade."""
+        self._run.upsert(judgments, [{"queryset": number, **row} for row in rows], _PLACE, ["grade"])
+
+    def set_guidelines(self, number: int, text: str) -> None:
+        """What judges are asked to do."""
+        self._run.change(update(querysets).where(querysets.c.id == number).values(guidelines=text))
+
+    def drop(self, number: int) -> None:
+        """A set with its questions and judgments."""
+        self._run.change(delete(judgments).where(judgments.c.queryset == number))
+        self._run.change(delete(questions).where(questions.c.queryset == number))
+        self._run.change(delete(querysets).where(querysets.c.id == number))
+
+
+class RunRows:
+    """The table `runs`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def keep(self, **values: Any) -> None:
+        """One row per id, in the last place."""
+        last = self._run.value(select(func.max(runs.c.place)))
+        row = {**values, "place": (last or 0) + 1}
+        self._run.upsert(runs, [row], ["id"], [name for name in row if name != "id"])
+
+    def get(self, number: str) -> Row | None:
+        """Facts and results, by id."""
+        return self._run.first(select(runs.c.facts, runs.c.results).where(runs.c.id == number))
+
+    def starting(self, prefix: str) -> list[Row]:
+        """Facts and results of those whose id begins so."""
+        begins = func.substr(runs.c.id, 1, len(prefix)) == prefix
+        return self._run.rows(select(runs.c.facts, runs.c.results).where(begins))
+
+    def newest(self, queryset: str, limit: int) -> list[Row]:
+        """Facts of one query set, or of all for ""."""
+        wanted = [runs.c.queryset == queryset] if queryset else []
+        order = (runs.c.created.desc(), runs.c.place.desc())
+        return self._run.rows(select(runs.c.facts).where(*wanted).order_by(*order).limit(limit))
+
+
+class RankingRows:
+    """The table `rankings`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of(self, search: str) -> dict[str, bytes]:
+        """Packed results by query."""
+        return self._run.pairs(select(rankings.c.query, rankings.c.result).where(rankings.c.search == search))
+
+    def keep(self, search: str, packed: Mapping[str, bytes]) -> None:
+        """Packed results by query, together or not at all."""
+        rows = [{"search": search, "query": query, "result": result} for query, result in packed.items()]
+        self._run.upsert(rankings, rows, ["search", "query"], ["result"])

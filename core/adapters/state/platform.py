@@ -1,0 +1,102 @@
+"""Jobs, and the calls of paid models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, case, func, select, update
+
+from core.adapters.state.statements import Row, Statements
+from core.adapters.state.tables import calls, jobs
+
+_OPEN = jobs.c.state.in_(("queued", "running"))
+
+
+class JobRows:
+    """The table `jobs`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def get(self, number: int) -> Row | None:
+        """By id."""
+        return self._run.first(select(jobs).where(jobs.c.id == number))
+
+    def newest(self, limit: int) -> list[Row]:
+        """Newest first."""
+        return self._run.rows(select(jobs).order_by(jobs.c.id.desc()).limit(limit))
+
+    def open(self) -> list[Row]:
+        """Those that are queued or running."""
+        return self._run.rows(select(jobs).where(_OPEN).order_by(jobs.c.id))
+
+    def same(self, kind: str, arguments: str) -> int | None:
+        """An open job that does the same work."""
+        alike = select(jobs.c.id).where(jobs.c.kind == kind, jobs.c.arguments == arguments, _OPEN)
+        found: int | None = self._run.value(alike)
+        return found
+
+    def add(self, **values: Any) -> int:
+        """A new one; its id."""
+        return self._run.add(jobs, **values)
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(jobs).where(jobs.c.id == number).values(**values))
+
+    def set_open(self, number: int, **values: Any) -> bool:
+        """The same for a job that did not end; False when it did."""
+        return self._run.change(update(jobs).where(jobs.c.id == number, _OPEN).values(**values)) > 0
+
+    def begin(self, number: int, at: str) -> None:
+        """One more attempt."""
+        self.set(number, state="running", started=at, attempts=jobs.c.attempts + 1)
+
+    def cancelled(self, number: int) -> bool:
+        """Whether somebody asked it to stop."""
+        return bool(self._run.value(select(jobs.c.cancel).where(jobs.c.id == number)))
+
+
+class CallRows:
+    """The table `calls`. Times are between two texts that sort."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> int:
+        """A new one; its id."""
+        return self._run.add(calls, **values)
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(calls).where(calls.c.id == number).values(**values))
+
+    def spent(self, start: str, end: str) -> float:
+        """Dollars of a time."""
+        return float(self._run.value(select(func.sum(calls.c.dollars)).where(calls.c.at.between(start, end))) or 0.0)
+
+    def newest(self, start: str, end: str, limit: int) -> list[Row]:
+        """Newest first."""
+        of_time = select(calls).where(calls.c.at.between(start, end))
+        return self._run.rows(of_time.order_by(calls.c.id.desc()).limit(limit))
+
+    def by_purpose(self, start: str, end: str) -> list[Row]:
+        """Sums by purpose and model, the dearest first. Tokens are those of calls that were made."""
+        made = calls.c.cached == 0
+        sums = (
+            func.count().label("calls"),
+            func.sum(calls.c.cached).label("cached"),
+            _sum_if(calls.c.failed != "", 1).label("failed"),
+            _sum_if(made, calls.c.input_tokens).label("input_tokens"),
+            _sum_if(made, calls.c.output_tokens).label("output_tokens"),
+            func.sum(calls.c.seconds).label("seconds"),
+            func.sum(calls.c.dollars).label("dollars"),
+        )
+        group = (calls.c.purpose, calls.c.model)
+        of_time = select(*group, *sums).where(calls.c.at.between(start, end)).group_by(*group)
+        rows = self._run.rows(of_time.order_by(func.sum(calls.c.dollars).desc(), *group))
+        return [{**row, "seconds": round(row["seconds"], 3)} for row in rows]
+
+
+def _sum_if(wanted: ColumnElement[bool], value: Any) -> ColumnElement[Any]:
+    return func.sum(case((wanted, value), else_=0))

@@ -1,0 +1,278 @@
+"""Every table of the database. Timestamps are ISO text, yes and no are 1 and 0; migrations bring a file to this form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import UniqueConstraint as Unique
+
+METADATA = MetaData()
+
+
+def _text(name: str, default: str | None = None, **more: Any) -> Column[str]:
+    return Column(name, Text, nullable=False, server_default=default, **more)
+
+
+def _number(name: str, default: int | None = None, *more: Any, **options: Any) -> Column[int]:
+    given = None if default is None else str(default)
+    return Column(name, Integer, *more, nullable=False, server_default=given, **options)
+
+
+def _real(name: str, default: int | None = None) -> Column[float]:
+    return Column(name, Float, nullable=False, server_default=None if default is None else str(default))
+
+
+def _id() -> Column[int]:
+    return Column("id", Integer, primary_key=True, autoincrement=True)
+
+
+# ---------------------------------------------------------------- people
+
+accounts = Table(
+    "accounts",
+    METADATA,
+    _text("id", primary_key=True),
+    _text("name"),
+    _text("email", unique=True),
+    _text("role"),
+    _text("hash", ""),
+    _number("active", 1),
+    _text("created"),
+    _number("place", 0),  # the order in which they came
+)
+attempts = Table("attempts", METADATA, _id(), _text("account"), _real("at"))
+audit = Table(
+    "audit",
+    METADATA,
+    _id(),
+    _text("at"),
+    _text("who"),
+    _text("name"),
+    _text("role"),
+    _text("door"),
+    _text("action"),
+    _text("what"),
+    _number("change", 0),
+    _text("commit_id", ""),
+    _text("detail", ""),
+    Index("audit_commit", "commit_id"),
+    Index("audit_change", "change"),
+    sqlite_autoincrement=True,
+)
+
+# ---------------------------------------------------------------- knowledge
+
+drafts = Table(
+    "drafts",
+    METADATA,
+    _text("who", primary_key=True),
+    _text("place", primary_key=True),
+    _text("text"),
+    _text("at"),
+)
+gaps = Table(
+    "gaps",
+    METADATA,
+    _id(),
+    _text("query"),
+    _text("note", ""),
+    _text("who"),
+    _number("hits"),
+    _text("commit_id", ""),
+    _text("created"),
+    _text("closed", ""),
+)
+
+# ---------------------------------------------------------------- reviews
+
+changes = Table(
+    "changes",
+    METADATA,
+    _id(),
+    _text("title"),
+    _text("description", ""),
+    _text("author"),
+    _text("author_name"),
+    _text("stage"),
+    _text("start", ""),
+    _text("head", ""),
+    _text("merged", ""),
+    _number("reverts", 0),
+    _text("bypass", ""),
+    _text("created"),
+    _text("updated"),
+    _text("ended", ""),
+    _text("ended_by", ""),
+    sqlite_autoincrement=True,
+)
+verdicts = Table(
+    "verdicts",
+    METADATA,
+    _id(),
+    _number("change", None, ForeignKey("changes.id")),
+    _text("who"),
+    _text("name"),
+    _text("head"),
+    _text("verdict"),
+    _text("note", ""),
+    _text("at"),
+    Index("verdicts_change", "change"),
+)
+comments = Table(
+    "comments",
+    METADATA,
+    _id(),
+    _number("change", None, ForeignKey("changes.id")),
+    _number("thread", 0),
+    _text("path", ""),
+    _number("line", 0),
+    _number("last", 0),
+    _text("quote", ""),
+    _text("who"),
+    _text("name"),
+    _text("body"),
+    _text("at"),
+    _text("resolved", ""),
+    _text("applied", ""),
+    Index("comments_change", "change"),
+)
+
+# ---------------------------------------------------------------- playground
+
+configurations = Table(
+    "configurations",
+    METADATA,
+    _text("name", primary_key=True),
+    _text("profile"),
+    _text("config"),
+    _text("who"),
+    _text("created"),
+)
+permalinks = Table(
+    "permalinks", METADATA, _text("id", primary_key=True), _text("state"), _text("who"), _text("created")
+)
+asked = Table(
+    "asked",
+    METADATA,
+    _id(),
+    _text("who"),
+    _text("query"),
+    _text("link"),
+    _number("starred", 0),
+    _text("created"),
+    Unique("who", "query"),
+)
+judged = Table(
+    "judged",
+    METADATA,
+    _id(),
+    _text("query"),
+    _text("path"),
+    _text("heading"),
+    _text("quote"),
+    _number("grade", None, CheckConstraint("grade BETWEEN 0 AND 3")),
+    _text("judge"),
+    _number("blind", 0),
+    _text("created"),
+    Unique("query", "path", "heading", "quote", "judge"),
+)
+
+# ---------------------------------------------------------------- evaluation
+
+querysets = Table(
+    "querysets",
+    METADATA,
+    _id(),
+    _text("name", unique=True),
+    _text("about", ""),
+    _text("guidelines", ""),
+    _text("who", ""),
+    _text("created"),
+)
+questions = Table(
+    "queryset_questions",
+    METADATA,
+    _number("queryset", None, ForeignKey("querysets.id"), primary_key=True, autoincrement=False),
+    _text("id", primary_key=True),
+    _number("place"),
+    _text("text"),
+    _text("category", ""),
+)
+judgments = Table(
+    "queryset_judgments",
+    METADATA,
+    _id(),
+    _number("queryset", None, ForeignKey("querysets.id")),
+    _text("question"),
+    _text("path"),
+    _text("heading", "[]"),
+    _text("quote", ""),
+    _real("grade"),
+    _text("source"),
+    _text("judge", ""),
+    _text("created"),
+    Unique("queryset", "question", "path", "heading", "quote", "source", "judge"),
+)
+runs = Table(
+    "runs",
+    METADATA,
+    _text("id", primary_key=True),
+    _text("queryset"),
+    _text("queryset_digest"),
+    _text("unit"),
+    _text("search"),
+    _text("profile"),
+    _text("config"),
+    _number("generation"),
+    _text("commit_id"),
+    _text("facts"),
+    Column("results", LargeBinary, nullable=False),
+    _text("created"),
+    _number("place", 0),  # the order in which they were kept
+    Index("runs_queryset", "queryset", "created"),
+)
+rankings = Table(
+    "rankings",
+    METADATA,
+    _text("search", primary_key=True),
+    _text("query", primary_key=True),
+    Column("result", LargeBinary, nullable=False),
+)
+
+# ---------------------------------------------------------------- platform and models
+
+jobs = Table(
+    "jobs",
+    METADATA,
+    _id(),
+    _text("kind"),
+    _text("arguments"),
+    _text("state"),
+    _number("done", 0),
+    _number("total", 0),
+    _text("message", ""),
+    _text("error", ""),
+    _text("result", ""),
+    _number("attempts", 0),
+    _number("cancel", 0),
+    _text("created"),
+    _text("started", ""),
+    _text("ended", ""),
+    Index("jobs_state", "state"),
+)
+calls = Table(
+    "calls",
+    METADATA,
+    _id(),
+    _text("at"),
+    _text("purpose"),
+    _text("model"),
+    _number("input_tokens", 0),
+    _number("output_tokens", 0),
+    _real("seconds", 0),
+    _real("dollars", 0),
+    _number("cached", 0),
+    _text("failed", ""),
+    Index("calls_at", "at"),
+)

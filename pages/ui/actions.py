@@ -1,0 +1,42 @@
+"""Actions that change something: run as the signed-in person, confirmed first where that matters, reported in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.access import Actor
+from core.errors import ConcordError
+from pages.ui import flash, identity
+
+
+def do(action: Callable[[Actor], str]) -> None:
+    """Run an action as the signed-in person; show what it says, or why it was refused."""
+    try:
+        flash.say(action(identity.me()))
+    except ConcordError as error:
+        flash.say(str(error), "error")
+
+
+def do_quietly(action: Callable[[Actor], object]) -> None:
+    """Like `do`, but silent unless it was refused."""
+    try:
+        action(identity.me())
+    except ConcordError as error:
+        flash.say(str(error), "error")
+
+
+@st.dialog("Please confirm")
+def confirm(what: str, will: list[str], yes: str, action: Callable[[Actor], str]) -> None:
+    """Say what will happen; act on the second click."""
+    identity.me()
+    st.markdown(f"**{flash.plain(what)}**")
+    for line in will:
+        st.markdown(f"- {flash.plain(line)}")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Cancel", key="confirm_no"):
+            st.rerun()
+        if st.button(yes, type="primary", key="confirm_yes"):
+            do(action)
+            st.rerun()

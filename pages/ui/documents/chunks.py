@@ -1,0 +1,43 @@
+"""The Chunks tab: where the production profile cuts the text, and beside it any other chunker."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.chunking import CHUNKERS, chunker, known
+from core.chunking.tools import Tools
+from core.errors import ConcordError
+from core.types import Chunk, ChunkerSpec, Document
+from pages.ui import flash
+from pages.ui.components.chunk_view import chunk_view
+from pages.ui.workspace import app
+
+
+def draw(document: Document) -> None:
+    production = app().platform.settings.production().profile
+    compare = st.toggle("Compare with another chunker", key="compare")
+    sides = [(f"{production.chunker.name} (production)", cut(document, production.chunker, production.context))]
+    if compare:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190)
+            params = {
+                key: int(st.number_input(key.replace("_", " "), 0, 5000, value, key=f"chunker_{name}_{key}", width=140))
+                for key, value in known(name).defaults.items()
+            }
+        try:
+            sides.append(
+                (
+                    f"{name} ({', '.join(map(str, params.values()))})",
+                    cut(document, ChunkerSpec(name, params), production.context),
+                )
+            )
+        except ConcordError as error:
+            st.warning(flash.plain(str(error)))
+    chunk_view(document, sides, key="chunks")
+
+
+def cut(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
+    """The chunks of a document, as an index would hold them."""
+    embedder = app().models.registry.of(app().platform.settings.production().profile)
+    tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
+    return chunker(spec, tools, context)(document)

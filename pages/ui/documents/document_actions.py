@@ -1,0 +1,79 @@
+"""What an author can do with a document: edit, move, retire, restore. Each becomes a change."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.services.knowledge.documents import Version
+from core.services.reviews.authoring import Files, moved, restored, touching, with_status
+from core.types import Document
+from pages.ui import flash, keys, style
+from pages.ui.documents import save_target
+from pages.ui.workspace import app, links_to
+
+
+def draw(document: Document, me: Actor) -> None:
+    """The buttons below the header, and the open changes that touch this document."""
+    if not allowed(me, "propose a change"):
+        return
+    with st.container(horizontal=True, key="document_tools", gap="small"):
+        if st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
+            st.query_params.from_dict({keys.DOC: document.id, keys.DO: "edit"})
+            st.rerun()
+        with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
+            _move(document, me)
+        retired = document.meta.status in ("retired", "superseded")
+        word, status = ("Restore", "approved") if retired else ("Retire", "retired")
+        icon = ":material/unarchive:" if retired else ":material/archive:"
+        with st.popover(word, icon=icon, key="status_box"):
+            _status(document, me, word, status)
+    for change in touching(app().reviews.changes, document.path):
+        st.page_link(
+            "pages/reviews.py",
+            label=f"Change #{change.id} by {flash.plain(change.author_name)} edits this document: {flash.plain(change.title)}",
+            icon=":material/rate_review:",
+            query_params={keys.CHANGE: str(change.id)},
+        )
+
+
+def _move(document: Document, me: Actor) -> None:
+    to = st.text_input("New path", document.path, key=f"move_to_{document.id}")
+    linking = len(links_to(document.path))
+    label = f"Fix the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
+    fix_links = linking > 0 and st.checkbox(
+        label, True, key=f"move_fix_{document.id}", help="In the same change, for the same reviewers."
+    )
+    chosen = save_target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
+    if st.button("Save in a change", type="primary", key="move"):
+        save_target.finish(
+            chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), fix_links=fix_links)
+        )
+
+
+def _status(document: Document, me: Actor, word: str, status: str) -> None:
+    will = (
+        "It is found again like any other document."
+        if status == "approved"
+        else "It stays readable, marked as retired, and is found only when history is asked for."
+    )
+    st.markdown(f"{will} First the change is reviewed.")
+    chosen = save_target.choose(
+        f"status_{document.id}", f"{word} {document.title}"[:200], app().knowledge.store.head(), me
+    )
+    if st.button("Save in a change", type="primary", key="status"):
+        save_target.finish(chosen, lambda: with_status(app().knowledge.documents, document.path, status))
+
+
+def restore_version(document: Document, version: Version, me: Actor) -> None:
+    """Propose an old version as a new change."""
+    with st.popover(f"Restore version {version.number}", icon=":material/settings_backup_restore:", key="restore_box"):
+        st.markdown("The old text becomes a new change, to be reviewed like any other.")
+        title = f"Restore version {version.number} of {document.title}"[:200]
+        chosen = save_target.choose(f"restore_{document.id}_{version.number}", title, app().knowledge.store.head(), me)
+        if st.button("Save in a change", type="primary", key="restore"):
+            save_target.finish(chosen, lambda: _version_files(document, version))
+
+
+def _version_files(document: Document, version: Version) -> Files:
+    return restored(app().knowledge.documents, document.path, version.commit.id, version.commit.path)

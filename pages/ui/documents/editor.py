@@ -1,0 +1,147 @@
+"""The editor: the frontmatter as a form, the text with its preview and checks, and the way to save."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from core import strict
+from core.access import Actor
+from core.curation.findings import Finding
+from core.curation.frontmatter import read_document
+from core.curation.markup import slugify
+from core.curation.render import render
+from core.curation.writing import with_body, with_fields
+from core.errors import BadInput, ConcordError
+from core.services.reviews.authoring import Files, Target, check_new_path
+from core.types import Document
+from pages.ui import flash, identity, keys
+from pages.ui.components import component
+from pages.ui.documents import draft, frontmatter_form, save_target
+from pages.ui.documents.draft import Opened
+from pages.ui.workspace import app
+
+UNTITLED = "untitled.md"
+
+
+def draw(start: Opened, me: Actor) -> None:
+    """Form, text and the save button; a new key for every document, person and reset."""
+    turn = st.session_state.setdefault(keys.TURN, 0)
+    key = f"edit_{strict.digest([start.place, turn, me.id])}"
+    if f"{key}_text" not in st.session_state:  # just opened
+        st.session_state[keys.OFFERED] = start.drafted
+    if not start.path:
+        draft.draw_templates(key)
+    if st.session_state.get(keys.OFFERED):
+        draft.draw_notice(start.place, st.session_state[keys.OFFERED])
+    _form_and_text(start, key)
+
+
+@st.fragment
+def _form_and_text(start: Opened, key: str) -> None:
+    me = identity.require("propose a change")
+    document, problem = _read(start.path or UNTITLED, start.text)
+    values = _fields(start, document, key)
+    folder, path = (start.folder, start.path) if start.path else _path(start, str(values.get("title") or ""), key)
+    body, leading = _typed_body(start, document, key)
+    try:
+        text = body if document is None else with_fields(with_body(start.text, leading + body), values)
+        document, problem = _read(path or UNTITLED, text)
+    except ConcordError as error:
+        text, problem = start.text, str(error)
+    note = draft.keep(start, me, text, folder)
+    findings = app().reviews.changes.checking.typed(
+        path or UNTITLED, text, start.base, app().upload.uploads.clock.today()
+    )
+    _text(key, body, document, problem, note, [finding for finding in findings if finding.severity != "note"])
+    _save(start, me, key, path, text, document)
+
+
+def _read(path: str, text: str) -> tuple[Document | None, str]:
+    try:
+        return read_document(path, text), ""
+    except ConcordError as error:
+        return None, str(error)
+
+
+def _fields(start: Opened, document: Document | None, key: str) -> dict[str, Any]:
+    """The values of the form; none where the frontmatter cannot be read, which is then edited as text."""
+    if document is None:
+        return {}
+    title = document.title if start.path or document.meta.title else ""
+    return dict(frontmatter_form.form(document.meta, title, key))
+
+
+def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str, str]:
+    """The body as typed so far, and the blank lines that stand before it in the file."""
+    rest = start.text if document is None else start.text[document.body :]
+    before = rest if document is None else rest.lstrip("\n")
+    leading = rest[: len(rest) - len(before)] if start.path else "\n"
+    typed = (st.session_state.get(f"{key}_text") or {}).get("text")
+    return before if typed is None else str(typed), leading
+
+
+def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
+    """The folder of a new document, and its path: the name is made from the title."""
+    folders = sorted({document.path.rpartition("/")[0] for document in app().knowledge.documents.all()} - {""})
+    folder_cell, name_cell = st.columns([1, 2])
+    folder = folder_cell.selectbox(
+        "Folder",
+        frontmatter_form.options(folders, start.folder),
+        index=frontmatter_form.index_of(folders, start.folder),
+        accept_new_options=True,
+        placeholder="Top level, or a folder",
+        key=f"{key}_folder",
+    )
+    from_title = slugify(title) if title.strip() else ""
+    typed = name_cell.text_input(
+        "File name",
+        key=f"{key}_name",
+        placeholder=f"{from_title or 'from-the-title'}.md",
+        help="Made from the title unless you write one.",
+    )
+    name = (typed or from_title).removesuffix(".md")
+    return folder or "", "/".join(part for part in ((folder or "").strip("/"), f"{name}.md" if name else "") if part)
+
+
+def _text(key: str, body: str, document: Document | None, problem: str, note: str, findings: Sequence[Finding]) -> None:
+    component("editor", "nodes")(
+        key=f"{key}_text",
+        data={
+            "serial": key,
+            "text": body,
+            "title": document.title if document else "",
+            "nodes": list(render(document).nodes) if document else [],
+            "problem": problem,
+            "note": f"{note} · {len(findings)} to fix below" if findings and not problem else note,
+            "checks": [] if problem else [[check.line, check.severity, check.message] for check in findings],
+        },
+        on_text_change=lambda: None,
+    )
+
+
+def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Document | None) -> None:
+    with st.container(border=True, key="save_box"):
+        title = document.title if document else path
+        if start.change:
+            st.caption(f"Saves into change #{start.change}. A new edit voids earlier approvals.")
+            why = st.text_input("What you did (optional)", key=f"{key}_why")
+            target = Target(start.change, "", why, start.base)
+        else:
+            verb = "Edit" if start.path else "Add"
+            target = save_target.choose(f"{key}_into", f"{verb} {title}"[:200], start.base, me)
+            if not start.path and path:
+                st.caption(f"It will live at {flash.plain(path)}.")
+        if st.button("Save in a change", type="primary", icon=":material/save:", key="save"):
+            save_target.finish(
+                target, lambda: _files(start, path, text), lambda actor: draft.forget(actor, start.place)
+            )
+
+
+def _files(start: Opened, path: str, text: str) -> Files:
+    if not path.endswith(".md"):
+        raise BadInput("Give the document a title first; its file name is made from it.")
+    content = text if text.endswith("\n") else f"{text}\n"
+    return {start.path or check_new_path(app().knowledge.documents, path): content.encode()}

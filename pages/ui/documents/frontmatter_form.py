@@ -1,0 +1,102 @@
+"""The frontmatter as a form: one widget per field, values as the file will hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from core.curation.frontmatter import STATUSES
+from core.curation.writing import Value
+from core.types import Document, Meta
+from pages.ui import style
+from pages.ui.workspace import app
+
+
+def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
+    """Draw the fields; returns their values."""
+    documents = app().knowledge.documents.all()
+    title_cell, type_cell, owner_cell = st.columns([2, 1, 1])
+    name = title_cell.text_input("Title", title, key=f"{key}_title", max_chars=200)
+    types = (*style.TYPES, *(document.meta.doc_type for document in documents))
+    doc_type = type_cell.selectbox(
+        "Type",
+        options(types, meta.doc_type),
+        index=index_of(types, meta.doc_type),
+        format_func=style.type_name,
+        key=f"{key}_type",
+    )
+    owners = sorted({document.meta.owner for document in documents})
+    owner = owner_cell.selectbox(
+        "Owner",
+        options(owners, meta.owner),
+        index=index_of(owners, meta.owner),
+        accept_new_options=True,
+        placeholder="Who keeps it true",
+        key=f"{key}_owner",
+    )
+    status_cell, effective_cell, due_cell, tags_cell = st.columns([1, 1, 1, 2])
+    status = status_cell.selectbox(
+        "Status",
+        STATUSES,
+        index=STATUSES.index(meta.status),
+        format_func=lambda value: style.STATUSES[value],
+        key=f"{key}_status",
+        help="Only approved documents are found by default.",
+    )
+    effective = effective_cell.date_input(
+        "Effective from", meta.effective_date, format="YYYY-MM-DD", key=f"{key}_effective"
+    )
+    due = due_cell.date_input("Review due", meta.review_due, format="YYYY-MM-DD", key=f"{key}_due")
+    tags = tags_cell.multiselect(
+        "Tags",
+        options((tag for document in documents for tag in document.meta.tags), *meta.tags),
+        meta.tags,
+        accept_new_options=True,
+        key=f"{key}_tags",
+    )
+    with st.expander("Questions it answers, and what it supersedes", icon=":material/quiz:", type="compact"):
+        questions = st.text_area(
+            "Questions this document must answer, one per line",
+            "\n".join(meta.answers),
+            height=130,
+            key=f"{key}_answers",
+        )
+        supersedes = st.multiselect(
+            "Supersedes",
+            options((document.id for document in documents), *meta.supersedes),
+            meta.supersedes,
+            format_func=lambda value: _title(documents, value),
+            accept_new_options=True,
+            key=f"{key}_supersedes",
+        )
+    return {
+        "title": _line(name) if _line(name) != title or meta.title else meta.title,
+        "doc_type": _line(doc_type).lower(),
+        "owner": _line(owner),
+        "status": status,
+        "effective_date": effective,
+        "review_due": due,
+        "tags": tuple(map(_line, tags)),
+        "supersedes": tuple(map(_line, supersedes)),
+        "answers": tuple(line for text in (questions or "").splitlines() if (line := _line(text))),
+    }
+
+
+def options(values: Iterable[str], *more: str) -> list[str]:
+    """Every value once, in alphabetical order."""
+    return sorted({value for value in (*values, *more) if value}, key=str.casefold)
+
+
+def index_of(values: Iterable[str], value: str) -> int | None:
+    """The position of a value among the options; None when it is empty."""
+    known = options(values, value)
+    return known.index(value) if value in known else None
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _title(documents: tuple[Document, ...], doc_id: str) -> str:
+    return next((f"{document.title} ({doc_id})" for document in documents if document.id == doc_id), doc_id)

@@ -1,0 +1,42 @@
+"""Which change an edit is saved in, and the save itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.access import Actor
+from core.errors import ConcordError
+from core.services.reviews.authoring import Files, Target, my_open, save
+from pages.ui import flash, identity, keys
+from pages.ui.workspace import app
+
+
+def choose(key: str, title: str, base: str, me: Actor) -> Target:
+    """A new change, or one of your own that is still open."""
+    mine = {change.id: change for change in my_open(app().reviews.changes, me)}
+    number = 0
+    if mine:
+        number = st.selectbox(
+            "Save into",
+            [0, *mine],
+            format_func=lambda n: f"#{n} {mine[n].title}" if n else "A new change",
+            key=f"{key}_target",
+        )
+    typed = "" if number else st.text_input("Title of the change", placeholder=title, max_chars=200, key=f"{key}_title")
+    why = st.text_input("Why (optional)", key=f"{key}_why", placeholder="What reviewers should know")
+    return Target(number, typed or title, why, "" if number else base)
+
+
+def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> None:
+    """Save as the signed-in person and open the change; a refusal is shown in its own words."""
+    actor = identity.me()
+    try:
+        change = save(app().reviews.changes, actor, target, files())
+    except ConcordError as error:
+        st.error(flash.plain(str(error)), icon=":material/error:")
+        return
+    done(actor)
+    flash.say(f"Saved in change #{change.id}. Nothing approved was touched.")
+    st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(change.id)})

@@ -1,0 +1,76 @@
+"""New runs: which configurations and profiles to run on the chosen query set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor
+from core.evaluation.querysets import UNITS
+from core.retrieval.presets import spell
+from core.services.playground.compare import Column
+from pages.ui import actions, style
+from pages.ui.configurations import built_profiles, choices
+from pages.ui.workspace import app
+
+FIRST = ("Production", "BM25", "Vectors", "Convex 0.3", "RRF 60")
+
+
+def draw(queryset: str, first: bool) -> None:
+    """The form, open while there is no run yet."""
+    with st.expander("New run", icon=":material/play_circle:", expanded=first, key="new_run"):
+        known, profile_names = choices(), built_profiles()
+        with st.form("run_form", border=False):
+            st.multiselect(
+                "Configurations", list(known), [name for name in FIRST if name in known], key="run_configurations"
+            )
+            profiles, unit, depth = st.columns([2, 1, 2], vertical_alignment="bottom")
+            profiles.multiselect(
+                "Profiles", profile_names, [app().platform.settings.production().profile.name], key="run_profiles"
+            )
+            unit.selectbox("Ranked", UNITS, format_func=lambda unit: f"{unit}s".capitalize(), key="run_unit")
+            production_depth = app().platform.settings.production().config.depth
+            depth.toggle(
+                f"All as deep as production ({production_depth})",
+                True,
+                key="run_depth",
+                help="Candidates per leg. The same depth for all compares methods, not depths.",
+            )
+            st.form_submit_button(
+                "Start",
+                type="primary",
+                icon=":material/play_arrow:",
+                key="run_start",
+                on_click=_start,
+                args=(queryset,),
+            )
+
+
+def _start(queryset: str) -> None:
+    chosen, profiles = st.session_state["run_configurations"], st.session_state["run_profiles"]
+    pairs = pairs_of(chosen, profiles, same_depth=bool(st.session_state["run_depth"]))
+    actions.do(partial(start, queryset=queryset, pairs=pairs, unit=str(st.session_state["run_unit"])))
+
+
+def pairs_of(names: list[str], profiles: list[str], *, same_depth: bool) -> list[tuple[str, str]]:
+    """(profile, configuration) as `runs.start` takes them; a saved configuration keeps the profile it was saved with."""
+    known, saved = choices(), app().playground.notebook.saved()
+    depth = app().platform.settings.production().config.depth
+    columns = [
+        Column(profile, known[name])
+        for name in names
+        for profile in ([saved[name].profile] if name in saved else profiles)
+    ]
+    return [
+        (column.profile, spell(replace(column.config, depth=depth) if same_depth else column.config))
+        for column in columns
+    ]
+
+
+def start(actor: Actor, queryset: str, pairs: list[tuple[str, str]], unit: str) -> str:
+    if not pairs:
+        return "Choose at least one configuration and one profile."
+    job = app().evaluation.runs.start(actor, queryset, pairs, unit)
+    return f"{style.count(len(pairs), 'configuration')} started as job {job.id}; what has been run before is free."

@@ -1,0 +1,108 @@
+"""New query sets: generated from documents, imported from a file, or taken from playground judgments."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core import strict
+from core.access import Actor
+from pages.ui import actions, flash, keys, style
+from pages.ui.workspace import app
+
+KINDS = {"known-items": "Known items", "frontmatter": "Answers that authors wrote", "qa": "Questions and answers"}
+ABOUT = {
+    "known-items": "Headings, names, phrases and first sentences as questions, each of which should find the place it came from.",
+    "frontmatter": "The `answers:` of every document, as its author wrote them.",
+    "qa": "A language model asks about one or two passages; every answer must be an exact quote.",
+}
+
+
+def draw() -> None:
+    with st.container(horizontal=True, key="making"):
+        with st.popover("Generate", icon=":material/auto_awesome:", type="primary", key="make_generate"):
+            _generate()
+        with st.popover("Import", icon=":material/upload_file:", key="make_import"):
+            _import()
+        judged = app().playground.grades.of()
+        st.button(
+            "From playground judgments",
+            icon=":material/thumbs_up_down:",
+            key="make_playground",
+            on_click=actions.do,
+            args=(from_playground,),
+            disabled=not judged,
+            help=f"{style.count(len(judged), 'judgment')} of {style.count(len({grade.query for grade in judged}), 'query')}"
+            if judged
+            else "Nobody judged anything in the playground yet.",
+        )
+    _skipped_lines()
+
+
+def _generate() -> None:
+    model = app().evaluation.experiments.workbench.llm()
+    kinds = [kind for kind in KINDS if kind != "qa" or model]
+    kind = str(st.radio("From", kinds, format_func=KINDS.__getitem__, key="make_kind"))
+    st.caption(ABOUT[kind])
+    if not model:
+        st.caption("Questions and answers need a language model; none is configured.")
+    name = st.text_input("Name", key="make_name", placeholder=kind)
+    seed, count = 42, 120
+    if kind != "frontmatter":
+        first, second = st.columns(2)
+        most = f"At most, per {'kind' if kind == 'qa' else 'category'}"
+        count = int(first.number_input(most, 1, 1000, 20 if kind == "qa" else 120, key=f"make_many_{kind}"))
+        seed = int(second.number_input("Seed", 0, value=42, key="make_seed", help="The same seed, the same questions."))
+    if st.button("Generate", key="make_go", type="primary"):
+        actions.do(partial(generate, kind=kind, name=name.strip(), seed=seed, count=count))
+        st.rerun()
+
+
+def _import() -> None:
+    file = st.file_uploader("CSV or JSONL", type=["csv", "jsonl"], key="import_file")
+    st.caption(
+        "CSV needs the column question; known are id, category, path, heading, quote, grade, source and judge. "
+        "Folders in BEIR or TREC form come in with `python -m core eval import`."
+    )
+    name = st.text_input("Name", key="import_name", placeholder="the file's name")
+    if file and st.button("Import", key="import_go", type="primary"):
+        actions.do(partial(import_file, filename=file.name, content=file.getvalue(), name=name.strip()))
+        st.rerun()
+
+
+def _skipped_lines() -> None:
+    """Lines of the last import that could not be used."""
+    lines = st.session_state.get(keys.PROBLEMS)
+    if not lines:
+        return
+    with st.expander(
+        f"{style.count(len(lines), 'line')} of the last import left out", icon=":material/rule:", expanded=True
+    ):
+        st.dataframe(
+            [{"Line": line["line"], "Why": line["why"], "File": line["file"]} for line in lines],
+            hide_index=True,
+            key="left",
+        )
+        st.button("Seen", key="left_seen", on_click=lambda: st.session_state.pop(keys.PROBLEMS, None))
+
+
+def generate(actor: Actor, kind: str, name: str, seed: int, count: int) -> str:
+    """Make a query set; as a job, except from frontmatter, which takes no time."""
+    if kind == "frontmatter":
+        queryset = app().evaluation.querysets.from_frontmatter(actor, name or kind)
+        return f"{queryset.name}: {style.count(len(queryset.questions), 'question')}."
+    return f"Making questions as job {app().evaluation.jobs.generate(actor, kind, name, seed, count).id}."
+
+
+def import_file(actor: Actor, filename: str, content: bytes, name: str) -> str:
+    """Import a query set; lines that cannot be used are listed."""
+    queryset, problems = app().evaluation.querysets.read_upload(actor, filename, content, name)
+    st.session_state[keys.PROBLEMS] = strict.plain(problems)
+    questions, judgments = len(queryset.questions), len(queryset.judgments)
+    return f"{queryset.name}: {style.count(questions, 'question')}, {style.count(judgments, 'judgment')}."
+
+
+def from_playground(actor: Actor) -> str:
+    queryset = app().evaluation.querysets.from_playground(actor, app().playground.grades.of())
+    return f"{flash.plain(queryset.name)}: {style.count(len(queryset.questions), 'question')} from the playground."

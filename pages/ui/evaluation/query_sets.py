@@ -1,0 +1,153 @@
+"""Query sets: the list, and the chosen one with its questions, judges and judgments that lost their place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor
+from core.evaluation.querysets import QuerySet, by_category
+from core.evaluation.writing import WRITERS
+from pages.ui import actions, empty, flash, progress, style
+from pages.ui.evaluation import new_set
+from pages.ui.workspace import app, generation, unmapped
+
+SHOWN = 500
+
+
+def draw(chosen: str) -> None:
+    new_set.draw()
+    progress.draw(("generate",))
+    if not chosen:
+        empty.state(
+            "quiz",
+            "No query set yet",
+            "A query set is questions with the places that answer them. Generate known items to start in a minute.",
+            "no_sets",
+        )
+        return
+    rows = [
+        {
+            "Query set": summary.name,
+            "Questions": summary.questions,
+            "Judgments": summary.judgments,
+            "Judges": summary.judges,
+            "By": summary.who,
+            "Made": style.moment(summary.created),
+            "About": summary.about,
+        }
+        for summary in app().evaluation.querysets.all()
+    ]
+    st.dataframe(rows, hide_index=True, key="sets")
+    _query_set(app().evaluation.querysets.get(chosen))
+
+
+def _query_set(queryset: QuerySet) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(flash.plain(queryset.name), anchor=False, width="stretch")
+        with st.popover("Export", icon=":material/download:", type="tertiary", key="set_export"):
+            for form in WRITERS:
+                _download(queryset.name, form)
+        if st.button("Delete", icon=":material/delete:", type="tertiary", key="set_drop"):
+            actions.confirm(
+                f"Delete the query set {queryset.name}?",
+                [
+                    f"{style.count(len(queryset.questions), 'question')} and {style.count(len(queryset.judgments), 'judgment')} are deleted.",
+                    "Its runs are kept, with their questions.",
+                ],
+                "Delete",
+                partial(delete, name=queryset.name),
+            )
+    groups, sources = by_category(queryset), Counter(judgment.source for judgment in queryset.judgments)
+    with st.container(gap="xxsmall"):
+        st.caption(flash.plain("Questions: " + ", ".join(f"{name.replace('_', ' ')} {len(ids)}" for name, ids in groups.items())))  # fmt: skip
+        st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
+        _unmapped(queryset)
+        _agreement(queryset.name)
+    with st.expander("Questions", icon=":material/list:", key="set_questions"):
+        _questions(queryset)
+    with st.expander("Guidelines for judges", icon=":material/gavel:", key="set_guidelines"):
+        st.text_area(
+            "Guidelines",
+            app().evaluation.querysets.guidelines(queryset.name),
+            key=f"guide_{queryset.name}",
+            height=110,
+            label_visibility="collapsed",
+        )
+        st.button("Keep", key="guide_keep", on_click=_save_guidelines, args=(queryset.name,))  # fmt: skip
+
+
+def _download(name: str, form: str) -> None:
+    label = {"jsonl": "JSONL, everything", "csv": "CSV, everything", "beir": "BEIR folder", "trec": "TREC files"}[form]
+    ending = form if form in ("jsonl", "csv") else "zip"
+    st.download_button(
+        label,
+        lambda: app().evaluation.querysets.export(name, form)[1],
+        f"{name}.{ending}" if ending == form else f"{name}-{form}.zip",
+        key=f"set_{form}",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _unmapped(queryset: QuerySet) -> None:
+    """Judgments without a place in the serving generation are listed, never dropped."""
+    lost = unmapped(queryset.name, queryset.digest, generation())
+    if not lost:
+        st.caption("Every judgment finds its place in the index that serves now.")
+        return
+    with st.expander(
+        f"{style.count(len(lost), 'judgment')} without a place", icon=":material/link_off:", key="set_lost"
+    ):
+        st.caption("They are kept, and count again when their place comes back.")
+        rows = [
+            {"Question": entry.judgment.question, "Document": entry.judgment.path, "Why": entry.why} for entry in lost
+        ]
+        st.dataframe(rows, hide_index=True, key="lost")
+
+
+def _agreement(name: str) -> None:
+    pairs = [pair for pair in app().evaluation.querysets.agreement(name) if pair.kappa is not None]
+    if not pairs:
+        st.caption("Agreement is shown as soon as two judges grade the same places.")
+        return
+    rows = [
+        {"Judges": " and ".join(pair.judges), "Places": pair.places, "Same verdict": pair.same, "Kappa": pair.kappa}
+        for pair in pairs
+    ]
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key="agreement",
+        column_config={
+            "Same verdict": st.column_config.NumberColumn(format="percent"),
+            "Kappa": st.column_config.NumberColumn(format="%.2f", help="0 is chance, 1 is full agreement."),
+        },
+    )
+
+
+def _questions(queryset: QuerySet) -> None:
+    judged = Counter(judgment.question for judgment in queryset.judgments)
+    rows = [
+        {"Question": question.text, "Category": question.category, "Judgments": judged[question.id], "Id": question.id}
+        for question in queryset.questions[:SHOWN]
+    ]
+    st.dataframe(rows, hide_index=True, key="questions", height=320)
+    if len(queryset.questions) > SHOWN:
+        st.caption(f"The first {SHOWN} of {len(queryset.questions):,}; the export has all.")
+
+
+def _save_guidelines(name: str) -> None:
+    actions.do(partial(set_guidelines, name=name, text=str(st.session_state[f"guide_{name}"])))
+
+
+def set_guidelines(actor: Actor, name: str, text: str) -> str:
+    app().evaluation.querysets.set_guidelines(actor, name, text)
+    return "Judges see these guidelines from now on."
+
+
+def delete(actor: Actor, name: str) -> str:
+    app().evaluation.querysets.drop(actor, name)
+    return f"The query set {name} was deleted."

@@ -1,0 +1,58 @@
+"""The header of a change: title, state, facts and description."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.curation.review import names
+from core.services.reviews.changes import Change
+from pages.ui import actions, flash, style
+from pages.ui.components import component
+from pages.ui.reviews import labels, queues
+from pages.ui.workspace import app
+
+
+def draw(change: Change, me: Actor) -> None:
+    now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
+    others = [name for name in change.editors if name != change.author_name]
+    facts = [
+        ("Change", f"#{change.id}"),
+        ("Author", change.author_name),
+        ("Also edited by", names(others)),
+        ("Started", f"{style.moment(change.created)} ({labels.age(change.created, now)})"),
+        ("Size", queues.extent(change)),
+        ("Approved by", names(list(change.approvals))),
+        (change.state.capitalize(), f"{style.moment(change.ended)} by {change.ended_by}" if change.ended else ""),
+        ("Reverts", f"#{change.reverts}" if change.reverts else ""),
+    ]
+    badges = [labels.state_badge(change.state)]
+    badges += [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
+    badges += [{"text": "Merged past the review rules", "tone": "bad"}] if change.bypass else []
+    badges += (labels.check_badges(change) or [{"text": "Checks passed", "tone": "good"}]) if change.open else []
+    component("header")(
+        key="change_header",
+        data={"title": change.title, "badges": badges, "facts": [[name, value] for name, value in facts if value]},
+    )
+    if change.bypass:
+        st.warning(
+            f"{flash.plain(change.ended_by)} merged this without the approvals that the rules require. Reason: {flash.plain(change.bypass)}",
+            icon=":material/gavel:",
+        )
+    if change.description:
+        component("prose", "nodes")(key="description", data={"nodes": labels.nodes(change.description)})
+    if change.open and allowed(me, "propose a change"):
+        with st.popover(
+            "Edit title and description", type="tertiary", icon=":material/edit:", key="describe_box", on_change="rerun"
+        ):
+            st.text_input("Title", change.title, max_chars=200, key=f"title_{change.id}")
+            st.text_area("What it does, and why", change.description, height=160, key=f"description_{change.id}")
+            st.button("Keep", key="describe", type="primary", on_click=describe, args=(change.id,))
+
+
+def describe(number: int) -> None:
+    title, text = (str(st.session_state[f"{name}_{number}"]) for name in ("title", "description"))
+    st.session_state["describe_box"] = False
+    actions.do(lambda actor: f"Kept: {app().reviews.changes.describe(actor, number, title, text).title}")

@@ -1,0 +1,102 @@
+"""How the Reviews page words states, checks, ages, events and people."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from core.curation.render import Node, render
+from core.services.people.audit import AuditEntry
+from core.services.reviews.changes import Change
+from core.types import Document
+from pages.ui import style
+
+STATES = {
+    "draft": ("Draft", ""),
+    "in review": ("In review", "note"),
+    "changes requested": ("Changes requested", "warn"),
+    "approved": ("Approved", "good"),
+    "merged": ("Merged", "good"),
+    "closed": ("Closed", "bad"),
+}
+KINDS = {
+    "added": ("New", "good", "+"),
+    "edited": ("Edited", "note", "~"),
+    "renamed": ("Renamed", "note", "→"),
+    "deleted": ("Deleted", "bad", "−"),
+}
+# action in the audit: (what follows the name, tone of the dot)
+EVENTS = {
+    "propose": ("started this change", ""),
+    "edit": ("edited it", ""),
+    "describe": ("changed title or description", ""),
+    "submit": ("asked for review", "note"),
+    "withdraw": ("took it back to draft", ""),
+    "approve": ("approved it", "good"),
+    "request changes": ("requested changes", "bad"),
+    "solve conflicts": ("resolved conflicts with what was merged in between", ""),
+    "merge": ("merged it", "good"),
+    "merge with bypass": ("merged it past the review rules", "bad"),
+    "close": ("closed it", "bad"),
+    "reopen": ("reopened it", ""),
+    "resolve conversation": ("resolved a conversation", ""),
+    "reopen conversation": ("reopened a conversation", ""),
+}
+_AVATARS = ("#1f5f99", "#8a5a00", "#00704f", "#8c4a73", "#3f6f8f", "#a04400", "#5b5b9a")
+
+
+def state_badge(state: str) -> dict[str, str]:
+    text, tone = STATES[state]
+    return {"text": text, "tone": tone}
+
+
+def check_badges(change: Change) -> list[dict[str, str]]:
+    """Errors and warnings, counted; none when every check passed."""
+    errors, warnings = (sum(finding.severity == name for finding in change.findings) for name in ("error", "warning"))
+    badges = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
+    return badges + ([{"text": f"{warnings} to fix", "tone": "warn"}] if warnings else [])
+
+
+def age(stamp: str, now: datetime) -> str:
+    """How long ago something happened.
+
+    >>> now = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
+    >>> age("2026-11-15T11:58:00+00:00", now), age("2026-11-12T12:00:00+00:00", now)
+    ('2 minutes ago', '3 days ago')
+    """
+    seconds = (now - datetime.fromisoformat(stamp)).total_seconds()
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            return f"{style.count(int(seconds // length), unit)} ago"
+    return "just now"
+
+
+def event(entry: AuditEntry) -> dict[str, object]:
+    """An event of a change, for its timeline."""
+    text, tone = EVENTS.get(entry.action, (entry.action, ""))
+    return {
+        "name": entry.name,
+        "text": text,
+        "tone": tone,
+        "when": style.moment(entry.at),
+        "note": nodes(entry.detail) if entry.action in ("merge with bypass", "close") and entry.detail else None,
+    }
+
+
+def nodes(text: str, path: str = "") -> list[Node]:
+    """Markdown that people wrote, as safe nodes."""
+    return list(render(Document("", path, "", text)).nodes)
+
+
+def initials(name: str) -> str:
+    """Two letters for an avatar.
+
+    >>> initials("Avery Lindqvist")
+    'AL'
+    """
+    parts = [part for part in name.split() if part[:1].isalnum()]
+    return "".join(part[0] for part in (parts[:1] + parts[1:][-1:])).upper() or "?"
+
+
+def colour(who: str) -> str:
+    """The colour of a person's avatar, always the same."""
+    return _AVATARS[sum(who.encode()) % len(_AVATARS)]

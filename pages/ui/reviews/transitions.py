@@ -1,0 +1,89 @@
+"""What the buttons of a change do. The services decide; a refusal is shown in their words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.access import Actor
+from core.errors import BadInput
+from pages.ui import actions, keys
+from pages.ui.workspace import app
+
+
+def submit(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.changes.submit(actor, number)
+    return "Submitted. It now waits for a reviewer."
+
+
+def withdraw(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.changes.withdraw(actor, number)
+    return "It is a draft again."
+
+
+def approve(actor: Actor, number: int, note: str, head: str) -> str:
+    """Approve exactly the text that was shown."""
+    change = app().reviews.discussion.approve(actor, number, note, head=head)
+    return "Approved. It can be merged." if change.state == "approved" else "Approved."
+
+
+def request_changes(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.discussion.request_changes(actor, number, note, head=head)
+    return "Changes requested."
+
+
+def merge(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.merger.merge(actor, number)
+    return "Merged. Indexing has started."
+
+
+def bypass(actor: Actor, number: int, note: str, head: str) -> str:
+    """Merge without the approvals that the rules require, with a reason."""
+    if not note.strip():
+        raise BadInput("Say why the review rules are bypassed. The reason stays with the change for ever.")
+    app().reviews.merger.merge(actor, number, bypass=note)
+    return "Merged past the review rules. The reason stays with the change."
+
+
+def close(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.changes.close(actor, number, note)
+    return "Closed. It can be reopened."
+
+
+def reopen(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.changes.reopen(actor, number)
+    return "Reopened as a draft."
+
+
+def revert(actor: Actor, number: int, note: str, head: str) -> str:
+    """Propose to undo it, and open that change."""
+    undo = app().reviews.merger.revert(actor, number)
+    st.query_params.from_dict({keys.CHANGE: str(undo.id)})
+    return f"Change #{undo.id} undoes it, once it is reviewed and merged."
+
+
+TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
+    "submit": submit,
+    "approve": approve,
+    "request changes": request_changes,
+    "merge": merge,
+    "bypass": bypass,
+    "withdraw": withdraw,
+    "close": close,
+    "reopen": reopen,
+    "revert": revert,
+}
+
+
+def key_of(name: str, number: int, part: str = "do") -> str:
+    """The widget key of a button, its note or its popover."""
+    return f"{part}_{name.replace(' ', '_')}_{number}"
+
+
+def do(name: str, number: int, head: str) -> None:
+    """The callback of every button."""
+    note = str(st.session_state.get(key_of(name, number, "note"), ""))
+    if key_of(name, number, "open") in st.session_state:
+        st.session_state[key_of(name, number, "open")] = False
+    actions.do(lambda actor: TRANSITIONS[name](actor, number, note, head))

@@ -1,0 +1,53 @@
+"""Uploads that are not submitted yet: they live in the browser session and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core import strict
+from core.access import require
+from core.curation.uploads import Batch
+from core.errors import ConcordError
+from core.services.upload.uploads import Uploads
+from pages.ui import flash, identity, keys
+from pages.ui.workspace import app
+
+
+def batch() -> Batch:
+    """The files brought in so far."""
+    values = st.session_state.get(keys.UPLOAD)
+    return strict.parse(Batch, values, "upload") if values else Batch()
+
+
+def save(batch: Batch) -> None:
+    """Store the batch, as plain values."""
+    st.session_state[keys.UPLOAD] = strict.plain(batch) if batch.items else None
+
+
+def turn() -> int:
+    """A number in widget keys; counting it up resets the widgets."""
+    return int(st.session_state.get(keys.UPLOAD_TURN, 0))
+
+
+def reset_widgets() -> None:
+    st.session_state[keys.UPLOAD_TURN] = turn() + 1
+
+
+def opened(batch: Batch) -> int:
+    """The number of the open item."""
+    return min(int(st.session_state.get(keys.UPLOAD_ITEM, 0)), max(0, len(batch.items) - 1))
+
+
+def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False) -> bool:
+    """Change the batch as the signed-in person; a refusal is shown in its own words. `moves`: items change places."""
+    try:
+        require(identity.me(), "propose a change")
+        save(action(app().upload.uploads, batch()))
+    except ConcordError as error:
+        flash.say(str(error), "error")
+        return False
+    if moves:
+        reset_widgets()
+    return True

@@ -1,0 +1,100 @@
+"""One pipeline: evaluation and playground rank every question of the starter knowledge base exactly as `search` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from core.bootstrap import App
+from core.profiles import from_mapping
+from core.retrieval import config as configs
+from core.retrieval.presets import presets
+from core.services.evaluation.candidates import CandidateCache
+from core.services.playground.compare import Column
+from core.types import Filters, SearchConfig
+from tests.conftest import ME, ROOT, ScriptedLlm, SmallModels, demo, small_app
+
+HIERARCHICAL = {
+    "name": "families",
+    "chunker": {"name": "hierarchical", "params": {"parent": 300, "child": 60, "overlap": 10}},
+}
+FILTERS = (Filters(types=("sop",)), Filters(folders=("finance",), history=True), Filters(tags=("no such tag",)))
+MORE = {
+    "HyDE": configs.parse("convex-0.5+hyde"),
+    "Listwise": configs.parse("rrf-60+listwise"),
+    "SlideGAR": replace(configs.parse("dense+slidegar"), rerank_depth=8),
+    "Cascade": configs.parse("tm2c2-0.5+cascade"),
+    "Weights by rule": configs.from_mapping({"alpha_from": "rules"}),
+    "Weights by a model": configs.from_mapping({"base": "trimodal", "weights": {}, "alpha_from": "llm"}),
+    "Floor": configs.from_mapping({"missing": "floor", "normalisation": "zscore"}),
+    "Blend": configs.from_mapping({"base": "convex-0.7+rerank", "rerank_blend": 0.5}),
+    "PageRank": configs.from_mapping({"legs": ["bm25", "dense", "pagerank"], "fusion": "combsum"}),
+}
+CONFIGURATIONS = {**presets(), **MORE}
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    app = small_app(tmp_path_factory.mktemp("parity") / "home")
+    app.search.searcher.models = SmallModels(ScriptedLlm("[2, 1, 3]"))
+    app.knowledge.documents.import_folder(ROOT / "kb", ME, "Start")
+    app.index.builder.build(app.platform.settings.profile())
+    family = app.index.admin.add_profile(demo("admin"), from_mapping(HIERARCHICAL))
+    app.index.builder.build(family)
+    return app
+
+
+def questions(app: App) -> list[str]:
+    return [question for document in app.knowledge.documents.all() for question in document.meta.answers]
+
+
+def evaluated(app: App, profile: str, config: SearchConfig) -> CandidateCache:
+    runs = app.evaluation.runs
+    return CandidateCache(app.search.searcher, runs.database, app.search.searcher.index(profile), config)
+
+
+@pytest.mark.parametrize("name", list(CONFIGURATIONS))
+def test_evaluation_ranks_every_question_as_search_does(kb: App, name: str) -> None:
+    config, index = CONFIGURATIONS[name], kb.search.searcher.index()
+    cache = evaluated(kb, "", config)
+    assert len(questions(kb)) > 100
+    for question in questions(kb):
+        result, ranked = kb.search.searcher.search_in(index, question, config), cache.rank(question, config)
+        assert [index.number(hit.chunk) for hit in result.hits] == list(ranked.chunks[: config.k]), question
+        assert set(result.warnings) == set(ranked.warnings)
+
+
+@pytest.mark.parametrize("text", ["convex-0.5", "bm25+rerank", "dense+hyde", "rrf-60+listwise"])
+def test_parents_are_the_same_too(kb: App, text: str) -> None:
+    config, index = replace(configs.parse(text), parents=True, depth=10), kb.search.searcher.index("families")
+    cache = evaluated(kb, "families", config)
+    for question in questions(kb)[::3]:
+        result, ranked = kb.search.searcher.search_in(index, question, config), cache.rank(question, config)
+        assert [index.number(hit.chunk) for hit in result.hits] == list(ranked.chunks)
+        assert tuple(hit.text for hit in result.hits[: len(ranked.texts)]) == ranked.texts
+
+
+@pytest.mark.parametrize("name", list(CONFIGURATIONS))
+def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, name: str) -> None:
+    config, index = CONFIGURATIONS[name], kb.search.searcher.index()
+    for filters in FILTERS:
+        memory = kb.playground.comparer.hold([Column("local", config)], filters)["local"]
+        for question in questions(kb)[::12]:
+            for moved in (config, replace(config, depth=5), replace(config, k=3)):
+                assert (
+                    memory.search(question, moved).hits
+                    == kb.search.searcher.search_in(index, question, moved, filters).hits
+                )
+
+
+@pytest.mark.parametrize("engines", [{"bm25": "duckdb"}, {"dense": "lancedb"}, {"bm25": "duckdb", "dense": "lancedb"}, {"bm25": "rank-bm25"}])  # fmt: skip
+def test_another_engine_gives_the_same_ranks(kb: App, engines: dict[str, str]) -> None:
+    config = configs.parse("convex-0.5")
+    asked = configs.from_mapping({"base": "convex-0.5", "engines": engines})
+    for question in questions(kb)[::10]:
+        hits = kb.search.searcher.search(question, config=config).hits
+        same = kb.search.searcher.search(question, config=asked).hits
+        assert {hit.chunk for hit in same} == {hit.chunk for hit in hits}
+        assert [hit.score for hit in same] == pytest.approx([hit.score for hit in hits], abs=1e-4)

@@ -1,0 +1,220 @@
+"""The database: a workspace of the version before opens and loses nothing, and its statements are portable."""
+
+from __future__ import annotations
+
+import inspect
+import sqlite3
+import subprocess
+from contextlib import closing, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.dialects import postgresql
+
+from core.adapters.cache.texts import TextCache
+from core.adapters.git.store import GitStore
+from core.adapters.state.database import Database, State
+from core.adapters.state.migrations import MIGRATIONS
+from core.adapters.state.statements import Statements
+from core.adapters.state.tables import METADATA
+from core.bootstrap import App
+from tests.conftest import ROOT, NoProcesses, demo, small_app
+
+SAVED = ROOT / "tests" / "data" / "workspace"
+ADMIN, AUTHOR = demo("admin"), demo("author")
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def rows(path: Path) -> Rows:
+    """Every row of every table, oldest first."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        names = [one[0] for one in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {
+            name: [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY rowid")] for name in names
+        }
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A workspace as the version with eight migrations left it."""
+    GitStore(tmp_path / "kb.git").create()
+    export = (SAVED / "kb.export").read_bytes()
+    subprocess.run(["git", "-C", str(tmp_path / "kb.git"), "fast-import", "--quiet"], input=export, check=True)
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
+        connection.executescript((SAVED / "app.sql").read_text(encoding="utf-8"))
+    return tmp_path
+
+
+@pytest.fixture
+def saved(home: Path) -> App:
+    return small_app(home, NoProcesses())
+
+
+def test_a_workspace_of_the_version_before_keeps_every_value(home: Path) -> None:
+    before = rows(home / "app.db")
+    assert sum(map(len, before.values())) == 78
+    small_app(home, NoProcesses())
+    after = rows(home / "app.db")
+    for name, kept in before.items():
+        assert len(after[name]) == len(kept), name
+        for old, new in zip(kept, after[name], strict=True):
+            changed = {column for column, value in old.items() if new[column] != value}
+            assert changed <= ({"arguments"} if name == "jobs" else set()), name
+    assert [row["place"] for row in after["accounts"]] == [1, 2, 3, 4, 5, 6, 7]
+    small_app(home, NoProcesses())
+    assert rows(home / "app.db") == after, "opening twice equals opening once"
+
+
+def test_what_people_did_before_the_upgrade_is_what_services_show(saved: App) -> None:
+    states = {change.id: change.state for change in saved.reviews.changes.all()}
+    assert states == {1: "merged", 2: "draft", 3: "changes requested", 4: "approved", 5: "closed"}
+    assert [comment.body for comment in saved.reviews.discussion.comments(1)] == ["Why?", "Holidays."]
+    assert saved.people.accounts.sign_in("zoe@meridale.example", "correct horse battery").name == "Zoë Ünal"
+    assert [account.id for account in saved.people.accounts.all()][-1] == "zoe"
+    assert [grade.grade for grade in saved.playground.grades.of("photos")] == [3, 1]
+    assert [(asked.query, asked.starred) for asked in saved.playground.notebook.history(AUTHOR)] == [
+        ("photos", True),
+        ("leave", False),
+    ]
+    assert list(saved.playground.notebook.saved()) == ["Words only"]
+    assert len(saved.evaluation.querysets.get("small").judgments) == 4
+    assert [len(saved.evaluation.runs.get(run.id).results) for run in saved.evaluation.runs.all("small")] == [3, 3]
+    assert saved.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
+    assert [gap.query for gap in saved.knowledge.gaps.open()] == ["parking at night"]
+    assert saved.knowledge.drafts.find(AUTHOR, "new") == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
+
+
+def test_a_workspace_of_the_version_before_goes_on_and_verifies(saved: App) -> None:
+    assert saved.reviews.merger.merge(AUTHOR, 4).state == "merged"
+    saved.index.builder.build(saved.platform.settings.profile())
+    assert saved.index.verifier.problems() == ()
+    assert [hit.path for hit in saved.search.searcher.search("four months ahead").hits][:1] == ["hr/parental.md"]
+
+
+def test_jobs_that_were_queued_with_a_role_ask_for_the_rights_of_now(saved: App) -> None:
+    queued = {job.arguments.get("who"): job for job in saved.platform.jobs.recent() if job.state == "queued"}
+    assert {who: job.arguments.get("door") for who, job in queued.items() if who} == {
+        "author": "app",
+        "robin@localhost": "command line",
+    }
+    saved.people.accounts.set_active(ADMIN, "author", False)
+    ended = {who: saved.platform.jobs.run(job.id, saved.platform.workspace.works) for who, job in queued.items() if who}
+    assert ended["author"].error == "The account 'author' is switched off. Ask an admin."
+    assert (ended["robin@localhost"].state, ended["robin@localhost"].error) == ("done", "")
+
+
+# ---------------------------------------------------------------- the form of the file
+
+
+def form(path: Path) -> dict[str, tuple[Any, ...]]:
+    """Columns and keys of every table, in the words of SQLite."""
+    with closing(sqlite3.connect(path)) as connection:
+        names = [one[0] for one in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {name: (columns(connection, name), keys(connection, name)) for name in names if "sqlite_" not in name}
+
+
+def columns(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
+    found = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    return [
+        (name, kind.replace("FLOAT", "REAL"), bool(required or key), (default or "").strip("'"), key)
+        for _, name, kind, required, default, key in found
+    ]
+
+
+def keys(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
+    found = connection.execute(f"PRAGMA index_list({table})").fetchall()
+    of = lambda index: tuple(row[2] for row in connection.execute(f"PRAGMA index_info({index})"))
+    foreign = [row[2:5] for row in connection.execute(f"PRAGMA foreign_key_list({table})")]
+    return sorted([(bool(unique), of(index)) for _, index, unique, *_ in found]) + foreign
+
+
+def test_the_migrations_lead_to_the_tables_that_the_statements_name(tmp_path: Path) -> None:
+    Database.file(tmp_path / "migrated.db").create()
+    METADATA.create_all(create_engine(f"sqlite:///{tmp_path / 'made.db'}"))
+    assert form(tmp_path / "migrated.db") == form(tmp_path / "made.db")
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rows(home / "app.db")
+    monkeypatch.setattr("core.adapters.state.migrations.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE jobs (id TEXT);"))
+    with pytest.raises(Exception, match="already exists"):
+        Database.file(home / "app.db").create()
+    assert rows(home / "app.db") == before
+
+
+# ---------------------------------------------------------------- durable and portable
+
+
+def test_every_connection_syncs_fully_and_the_file_has_a_write_ahead_log(tmp_path: Path) -> None:
+    database = Database.file(tmp_path / "a?b %20#.db")
+    database.create()
+    assert database.path.exists()
+    for connect in (database.engine.connect, database._writing):
+        with connect() as connection:
+            asked = [f"PRAGMA {name}" for name in ("synchronous", "journal_mode", "foreign_keys")]
+            assert [connection.exec_driver_sql(text).scalar() for text in asked] == [2, "wal", 1]
+
+
+def test_a_transaction_happens_whole_or_not_at_all(tmp_path: Path) -> None:
+    database = Database.file(tmp_path / "app.db")
+    database.create()
+    with suppress(KeyboardInterrupt), database.transaction() as state:
+        state.drafts.keep("ann", "new", "text", "now")
+        assert state.drafts.get("ann", "new"), "a transaction sees what it wrote"
+        assert database.drafts.get("ann", "new") is None, "nobody else does"
+        raise KeyboardInterrupt
+    assert database.drafts.get("ann", "new") is None
+
+
+class PostgresConnection:
+    """Compiles what it is given for PostgreSQL, and answers with nothing."""
+
+    dialect = postgresql.dialect()
+    rowcount, inserted_primary_key = 0, (1,)
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def execute(self, statement: Any, values: object) -> PostgresConnection:
+        self.texts.append(str(statement.compile(dialect=self.dialect)))
+        return self
+
+    def keys(self) -> tuple[str, ...]:
+        return ()
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def scalar(self) -> int:
+        return 1
+
+
+EXAMPLES = {"str": "x", "int": 1, "float": 1.0, "bool": True, "Mapping[str, bytes]": {"x": b""}}
+
+
+@pytest.mark.parametrize("noun", sorted(vars(State(Statements(nullcontext, nullcontext)))))
+def test_every_statement_can_be_said_to_postgresql(noun: str) -> None:
+    connection = PostgresConnection()
+    repository = getattr(State(Statements(*[lambda: nullcontext(connection)] * 2)), noun)  # type: ignore[arg-type]
+    for name, method in inspect.getmembers(repository, inspect.ismethod):
+        if not name.startswith("_"):
+            wanted = [one for one in inspect.signature(method).parameters.values() if one.kind != one.VAR_KEYWORD]
+            method(
+                *(EXAMPLES.get(str(one.annotation), [{"id": "x"}]) for one in wanted),
+                **({"name": "x"} if (noun, name) == ("querysets", "keep") else {}),
+            )
+    assert connection.texts
+
+
+def test_answers_that_were_paid_for_move_into_the_cache_of_texts(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "answers.db")) as connection, connection:
+        connection.execute(
+            "CREATE TABLE answers (key TEXT PRIMARY KEY, text TEXT, model TEXT, input INTEGER, output INTEGER)"
+        )
+        connection.execute("INSERT INTO answers VALUES ('k', 'yes \"ü\"', 'openai:small', 900, 5)")
+    packed = TextCache(tmp_path / "answers.db").get("k")
+    assert packed == '{"text":"yes \\"ü\\"","model":"openai:small","input_tokens":900,"output_tokens":5}'
+    assert TextCache(tmp_path / "answers.db").get("k") == packed
