@@ -1,4 +1,4 @@
-"""The audit: who did what, when, and through which door. It only grows, and it agrees with the repository."""
+"""The audit: who did what, when, and through which door. It only grows and agrees with the repository."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Audit:
     def record(
         self, state: State, actor: Actor, action: str, what: str, *, change: int = 0, commit: str = "", detail: str = ""
     ) -> None:
-        """Add a line, inside the transaction that does the thing itself."""
+        """Add an entry inside the transaction that does the thing itself."""
         state.audit.add(
             at=self.clock.stamp(),
             who=actor.id,
@@ -56,20 +56,20 @@ class Audit:
         )
 
     def note(self, actor: Actor, action: str, what: str, **more: Any) -> None:
-        """Add a line on its own."""
+        """Add an entry on its own."""
         with self.database.transaction() as state:
             self.record(state, actor, action, what, **more)
 
     def entries(
         self, actor: Actor, *, who: str = "", action: str = "", change: int = 0, since: str = "", limit: int = 500
     ) -> tuple[AuditEntry, ...]:
-        """Lines that match, newest first."""
+        """Matching entries, newest first."""
         require(actor, "see the audit")
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
         return tuple(AuditEntry(**row) for row in rows)
 
     def of_change(self, number: int) -> tuple[AuditEntry, ...]:
-        """What happened to a change, oldest first: everybody who sees the change may see this."""
+        """What happened to a change, oldest first; visible to everybody who sees the change."""
         return tuple(AuditEntry(**row) for row in self.database.audit.of_change(number))
 
     def problems(self) -> Iterator[str]:
