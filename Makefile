@@ -5,24 +5,30 @@ VENV := .venv
 PY := $(VENV)/bin/python
 ADDRESS ?= 127.0.0.1
 PORT ?= 8501
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+COMPILE := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
+LOCKED := $(PIP) --require-hashes --no-deps  # exactly the listed files: the lists hold whatever the packages need
+PRETTIER := .ci/node_modules/.bin/prettier
+STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all lint format bench clean
+.PHONY: help setup run test test-all screens lint format lock bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-$(VENV)/.installed: requirements.txt
+$(VENV)/.installed: requirements.txt .ci/torch-cpu.txt .ci/torch-cuda.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Concord needs Python 3.11 or newer; this is $$($(PYTHON) --version). Name another one with: make PYTHON=python3.11 run"; exit 1; }
 	@command -v git >/dev/null || { echo "Concord keeps documents in git, and git is not installed."; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing packages (some minutes the first time) ..."
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(LOCKED) -r .ci/torch-cpu.txt 2>/dev/null || { echo "Found no CPU build of torch; installing the one with CUDA ..."; $(LOCKED) -r .ci/torch-cuda.txt; }
+	@$(LOCKED) -r requirements.txt
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.installed tests/requirements.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	@$(LOCKED) -r tests/requirements.txt
 	@touch $@
 
 setup: $(VENV)/.installed ## install packages and fetch model weights
@@ -36,18 +42,34 @@ run: setup ## set everything up and open the app on http://127.0.0.1:8501
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)
 
-test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections
-	@$(PY) -m pytest $(PARALLEL)
+test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections, laws on new examples every time
+	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
 
-lint: $(VENV)/.tested ## ruff and mypy
-	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
+screens: setup $(VENV)/.tested ## take the screenshots in docs/screens anew
+	@CONCORD_SCREENS=docs/screens $(PY) -m pytest -m "browser and not slow" $(PARALLEL)
 
-format: $(VENV)/.tested ## let ruff format the code
-	@$(PY) -m ruff check --fix . ; $(PY) -m ruff format .
+$(PRETTIER): .ci/package-lock.json
+	@command -v npm >/dev/null || { echo "prettier checks the JavaScript and CSS, and npm is not installed."; exit 1; }
+	@npm ci --prefix .ci --silent
+	@touch $@
+
+lint: $(VENV)/.tested $(PRETTIER) ## check style, types and formatting: ruff, mypy, prettier
+	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy && $(PRETTIER) --check --log-level warn $(STYLED)
+
+format: $(VENV)/.tested $(PRETTIER) ## let ruff and prettier format the code
+	@$(PY) -m ruff check --fix . ; $(PY) -m ruff format . ; $(PRETTIER) --write --log-level warn $(STYLED)
 
 bench: setup ## measure speed beside the peers; prints ratios and writes docs/benchmarks.md
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	@$(LOCKED) -r bench/requirements.txt
 	@$(PY) -m bench
 
+lock: $(VENV)/.installed ## write the requirements.txt files anew from the requirements.in files in .ci/, tests/ and bench/
+	@$(PIP) uv==0.13.7
+	@mkdir -p .cache && cat requirements.txt .ci/torch-cuda.txt > .cache/lock.txt
+	@$(COMPILE) .ci/requirements.in --output-file .cache/lock.txt
+	@awk '/^[a-z]/ {cuda = /^(torch|triton|nvidia-|cuda-)/} {print > (cuda ? ".ci/torch-cuda.txt" : "requirements.txt")}' .cache/lock.txt
+	@$(COMPILE) tests/requirements.in --constraints requirements.txt --output-file tests/requirements.txt
+	@$(COMPILE) bench/requirements.in --constraints requirements.txt --output-file bench/requirements.txt
+
 clean: ## remove what was built; the workspace in data/ stays
-	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .ci/node_modules

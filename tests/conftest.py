@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+import argon2
+
+# A hash that is slow to guess costs 0.2 s of CPU; tests take the same algorithm at its cheapest.
+argon2.PasswordHasher = partial(argon2.PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
 
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -31,10 +37,10 @@ from core.services.people.accounts import DEMO
 from core.settings import Settings, load
 from core.types import Answer, Person, Profile
 
-hypothesis_settings.register_profile(
-    "house", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-hypothesis_settings.load_profile("house")
+CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+hypothesis_settings.register_profile("quick", derandomize=True, **CALM)  # make test: the same examples every time
+hypothesis_settings.register_profile("long", print_blob=True, **CALM)  # make test-all: new examples every time
+hypothesis_settings.load_profile("quick")
 
 ME = Person("Ann Author", "ann@example.org")
 SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"

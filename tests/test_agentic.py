@@ -23,7 +23,7 @@ from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load
 from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put
-from tests.test_chunking import KB, LINES, ODD, visible
+from tests.test_chunking import KB, MARKDOWN, ODD, visible
 
 TEXT = "# Cash\n\n" + "\n\n".join(f"Sentence number {n} of the text." for n in range(12)) + "\n"
 SENTENCES = "It is about cash. It belongs to the vault."
@@ -82,13 +82,13 @@ ANSWERS = st.lists(st.integers(-2, 60), max_size=9).map(str) | st.text(max_size=
 
 @settings(max_examples=150)
 @given(
-    lines=st.lists(LINES, max_size=60),
+    text=MARKDOWN,
     answer=ANSWERS,
     limit=st.integers(8, 60),
     context=st.sampled_from(["none", "structural", "contextual"]),
 )
-def test_laws_hold_whatever_the_model_answers(lines: list[str], answer: str, limit: int, context: str) -> None:
-    check_laws(read_document("made.md", "\n".join(lines)), answer, limit, context)
+def test_laws_hold_whatever_the_model_answers(text: str, answer: str, limit: int, context: str) -> None:
+    check_laws(read_document("generated.md", text), answer, limit, context)
 
 
 @pytest.mark.parametrize("name", ODD)

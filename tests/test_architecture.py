@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from pages.ui.menu import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 SWITCHES = ("unsafe_allow_html", "allow_pickle")
@@ -46,6 +49,11 @@ def modules() -> list[Path]:
     return sorted((ROOT / "core").rglob("*.py"))
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 class Names(ast.NodeTransformer):
     """Takes away what only a type checker imports: a name in an annotation is no dependency of the running program."""
 
@@ -53,10 +61,11 @@ class Names(ast.NodeTransformer):
         return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
 
 
+@cache
 def imports(path: Path, *, running: bool = False) -> set[str]:
     """What a file imports; with `running`, without what only a type checker sees."""
-    found, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(Names().visit(tree) if running else tree):
+    found = set()
+    for node in ast.walk(Names().visit(ast.parse(path.read_text(encoding="utf-8"))) if running else tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -118,13 +127,13 @@ def test_importing_core_loads_nothing_heavy(module: str) -> None:
 
 def test_nothing_is_pickled_and_no_user_html_is_trusted() -> None:
     for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
-        found = list(forbidden(ast.parse(path.read_text(encoding="utf-8"))))
+        found = list(forbidden(tree(path)))
         assert found == [], f"{path}: {found}"
 
 
-def forbidden(tree: ast.AST) -> Iterator[str]:
+def forbidden(code: ast.AST) -> Iterator[str]:
     """However it is spelled: modules that unpickle, loaders that build objects, switches that are not written off."""
-    for node in ast.walk(tree):
+    for node in ast.walk(code):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.split(".")[0] in UNPICKLING)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in UNPICKLING:
@@ -152,3 +161,70 @@ def forbidden(tree: ast.AST) -> Iterator[str]:
 def test_forbidden_things_are_seen_in_any_spelling(code: str) -> None:
     assert list(forbidden(ast.parse(code)))
     assert not list(forbidden(ast.parse("import json; load(x, allow_pickle=False); yaml.safe_load(x)")))
+
+
+# ---------------------------------------------------------------- docs/architecture.md
+
+
+def words_table() -> dict[str, list[str]]:
+    """Rows of the table in docs/architecture.md: menu word to cells."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| Menu")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_every_file_that_the_architecture_page_names_is_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    example = "core/chunking/paragraphs.py"
+    named = set(re.findall(r"(?:core|pages|tests|docs)/[\w/.-]*\w(?:\.\w+|/)", text)) - {example}
+    assert len(named) > 60
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_every_menu_word_has_a_row_and_its_page_carries_the_word() -> None:
+    rows = words_table()
+    assert list(rows) == [title for pages in PAGES.values() for _, title, *_ in pages]
+    for pages in PAGES.values():
+        for script, title, *_ in pages:
+            page, _, _, docs, _ = rows[title]
+            assert script == title.lower()
+            assert f"`pages/{script}.py`" in page
+            assert docs == f"`docs/{script}.md`"
+            parts = ROOT / "pages" / "ui" / script
+            assert not parts.is_dir() or f"`pages/ui/{script}/`" in page
+
+
+def test_services_and_adapters_are_rooms_of_a_comfortable_size() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for base in ("services", "adapters"):
+        folder = ROOT / "core" / base
+        assert [path.name for path in folder.glob("*.py")] == ["__init__.py"], "no flat file beside the rooms"
+        for room in (path for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"):
+            files = [path for path in room.glob("*.py") if path.name != "__init__.py"]
+            assert len(files) <= 10, f"{room.name} has {len(files)} files"
+            assert room.name in text
+            assert "door" in (room / "__init__.py").read_text(encoding="utf-8")
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """A port may share its name with the adapter that fills it."""
+    homes: dict[str, list[str]] = {}
+    for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef) and path.name != "ports.py":
+                homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_no_sql_outside_the_state_adapter() -> None:
+    statement = re.compile(
+        r"\b(SELECT\s+.+\s+FROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.S
+    )
+    for path in [*modules(), *(ROOT / "pages").rglob("*.py")]:
+        name = str(path.relative_to(ROOT))
+        if name.startswith(("core/adapters/",)):
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert not statement.search(text), name
+        assert not any(found.split(".")[0] == "sqlalchemy" for found in imports(path)), name

@@ -56,7 +56,7 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_kb
             screen.page.wait_for_timeout(300)
             screen.shot("graph")
             side.get_by_role("button", name="Look around it").click()
-            expect(screen.page).to_have_url(re.compile("view=Entity"))
+            expect(screen.page).to_have_url(re.compile("view=Entity.*entity=SAR|entity=SAR.*view=Entity"))
             screen.settle()
             screen.page.wait_for_function(READY)
             expect(side).to_contain_text("relations")
@@ -88,6 +88,50 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_kb
                 screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
+def test_how_two_entities_are_connected(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+        with browser.screen(chromium, url) as screen:
+            screen.open("/graph?view=Path&connect=SAR")
+            to = screen.page.get_by_role("combobox", name="To")
+            to.click()
+            to.fill("OFAC")
+            screen.page.get_by_role("option", name="OFAC", exact=True).click()
+            heading = screen.page.locator("summary").first
+            expect(heading).to_have_text("SAR→MECU→OFAC")
+            screen.page.reload()
+            screen.settle()
+            expect(heading).to_have_text("SAR→MECU→OFAC")
+            screen.shots("graph-path")
+            screen.page.locator(".stop").nth(1).get_by_role("button").click()
+            expect(screen.page).to_have_url(re.compile("entity=MECU"))
+            screen.open("/graph?view=Path&connect=SAR&with=OFAC")
+            screen.page.locator(".witness a").first.click()
+            expect(screen.page).to_have_url(re.compile("documents.*doc=.*start="))
+        with browser.screen(chromium, url, width=390) as screen:
+            screen.open("/graph?view=Path&connect=SAR&with=OFAC")
+            expect(screen.page.locator(".stop").first).to_contain_text("SAR")
+            wide = screen.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
+            assert not wide, "nothing sticks out at 390 px"
+
+
+def test_hostile_names_in_a_path_stay_text(chromium: Any) -> None:
+    with browser.component(chromium, "chain") as page:
+        nodes = [
+            {"id": f"entity:{n}", "label": text, "kind": "entity", "about": text} for n, text in enumerate(PAYLOADS)
+        ]
+        witness = {"title": PAYLOADS[0], "quote": PAYLOADS[1], "place": {"doc": PAYLOADS[2], "start": 1, "end": 2}}
+        step = {"relation": PAYLOADS[3], "count": "1 passage", "witnesses": [witness], "more": 1}
+        path = {"nodes": nodes, "steps": [step] * (len(nodes) - 1)}
+        page.evaluate("(data) => window.show(data)", {"paths": [path, path]})
+        assert page.locator(".stop").count() == 2 * len(PAYLOADS)
+        assert page.locator("script, img, iframe, svg, object, form").count() == 0
+        assert page.evaluate("window.__pwned") is None
+        page.locator(".witness a").first.click()
+        assert page.evaluate("window.sent[0][1].doc") == PAYLOADS[2]
+
+
 def point_at(screen: browser.Screen, node: str, words: str) -> None:
     """Hold the mouse over a node until its tip says what it must; the camera may still be on its way."""
     for _ in range(40):
@@ -112,5 +156,5 @@ def test_hostile_titles_run_nowhere(chromium: Any, own_kb: App, tmp_path: Path) 
             expect(screen.page.locator("aside.side h3")).to_contain_text(f"Hostile {n} ")
             point_at(screen, f"document:HOSTILE-{n}", f"Hostile {n} <")
         assert screen.page.evaluate("window.__pwned") is None
-        found = f"[...({STAGE}).getRootNode().querySelectorAll('script, img, iframe, svg, style ~ style, object, form')].length"
-        assert screen.page.evaluate(found) == 0
+        elements = f"[...({STAGE}).getRootNode().querySelectorAll('script, img, iframe, svg, style ~ style, object, form')].length"
+        assert screen.page.evaluate(elements) == 0

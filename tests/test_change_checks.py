@@ -45,7 +45,7 @@ def test_an_id_that_was_merged_meanwhile_stops_the_merge(desk: App) -> None:
     desk.reviews.changes.submit(demo("author"), number)
     desk.reviews.discussion.approve(demo("reviewer"), number)
     assert desk.reviews.changes.get(number).requirements == ()
-    put(desk, {"it/post.md": "---\nid: IT-2\n---\n# Post\n\nWrite.\n"}, "in_background")
+    put(desk, {"it/post.md": "---\nid: IT-2\n---\n# Post\n\nWrite.\n"}, "meanwhile")
     with pytest.raises(Refused, match="it/mail.md, line 2: The id 'IT-2' belongs to it/post.md"):
         desk.reviews.merger.merge(demo("author"), number)
     with pytest.raises(Refused, match="belongs to it/post.md"):

@@ -59,46 +59,49 @@ def visible(document: Document) -> set[int]:
 
 
 def check_laws(document: Document, spec: ChunkerSpec) -> None:
+    where = f"{spec} on {document.path}"
     chunks = chunker(spec, TOOLS)(document)
-    assert chunks == chunker(spec, TOOLS)(document), "the same twice"
+    assert chunks == chunker(spec, TOOLS)(document), f"{where}: not the same twice"
     covered: set[int] = set()
     limit = spec.params.get("child", spec.params.get("max_tokens", known(spec.name).defaults.get("max_tokens", 500)))
     ruler = Ruler(document.text, words)
     for chunk in chunks:
-        assert document.body <= chunk.start < chunk.end <= len(document.text)
-        assert chunk.text == document.text[chunk.start : chunk.end]
-        assert chunk.text == chunk.text.strip()
-        assert chunk.tokens == ruler.count(chunk.start, chunk.end) <= limit
+        assert document.body <= chunk.start < chunk.end <= len(document.text), where
+        assert chunk.text == document.text[chunk.start : chunk.end], where
+        assert chunk.text == chunk.text.strip(), where
+        assert chunk.tokens == ruler.count(chunk.start, chunk.end) <= limit, where
         covered |= set(range(chunk.start, chunk.end))
         if chunk.parent:
-            assert chunk.parent[0] <= chunk.start < chunk.end <= chunk.parent[1]
-    assert visible(document) <= covered, "no visible character is lost"
-    assert len({chunk.id for chunk in chunks}) == len(chunks), "ids are unique"
-    assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
+            assert chunk.parent[0] <= chunk.start < chunk.end <= chunk.parent[1], where
+    assert visible(document) <= covered, f"{where}: a visible character is lost"
+    assert len({chunk.id for chunk in chunks}) == len(chunks), f"{where}: two chunks have one id"
+    assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks), where
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
-@pytest.mark.parametrize("document", KB, ids=lambda document: document.id)
-def test_laws_hold_on_the_starter_knowledge_base(document: Document, spec: ChunkerSpec) -> None:
-    check_laws(document, spec)
+def test_laws_hold_on_the_starter_knowledge_base(spec: ChunkerSpec) -> None:
+    for document in KB:
+        check_laws(document, spec)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
-@pytest.mark.parametrize("name", ODD)
-def test_laws_hold_on_odd_documents(name: str, spec: ChunkerSpec) -> None:
-    check_laws(read_document("odd.md", ODD[name]), spec)
+def test_laws_hold_on_odd_documents(spec: ChunkerSpec) -> None:
+    for name, text in ODD.items():
+        check_laws(read_document(f"{name}.md", text), spec)
 
 
 LINES = st.sampled_from(
     ["# One", "## Two", "### Three", "Some words here. And more of them! Really?", "- item", "  - inner item", "1. step", "| a | b |",
      "|---|---|", "| 1 | 2 |", "```", "code = 1", "> quote", "", "", "---", "<b>html</b>", "[x]: y", "a" * 90, "e.g. No. 5 is ok.", "\t tab"]
 )  # fmt: skip
+# The empty first line keeps `---` from opening frontmatter, which may be refused.
+MARKDOWN = st.lists(LINES, max_size=60).map(lambda lines: "\n".join(["", *lines]))
 
 
 @settings(max_examples=150)
-@given(lines=st.lists(LINES, max_size=60), pick=st.integers(0, len(SPECS) - 1))
-def test_laws_hold_on_generated_markdown(lines: list[str], pick: int) -> None:
-    check_laws(read_document("made.md", "\n".join(lines)), SPECS[pick])
+@given(text=MARKDOWN, pick=st.integers(0, len(SPECS) - 1))
+def test_laws_hold_on_generated_markdown(text: str, pick: int) -> None:
+    check_laws(read_document("generated.md", text), SPECS[pick])
 
 
 @settings(max_examples=150)

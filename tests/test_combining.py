@@ -15,11 +15,13 @@ from core.adapters.models import weights
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
+from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.retrieval.config import parse
 from core.retrieval.legs.embedders import Vote, apart, concatenation
+from core.services.playground.compare import Column
 from core.settings import Settings, load
 from core.types import Profile
-from tests.conftest import FixedClock, HashEmbedder, SmallModels, put
+from tests.conftest import FixedClock, HashEmbedder, SmallModels, demo, put
 
 DOCUMENTS = {
     "a.md": "# Wires\n\nWire transfers above the limit need two signatures.\n",
@@ -75,7 +77,7 @@ def test_bundled_models_side_by_side_are_one_unit_vector() -> None:
     if not weights.present(Settings().models, weights.bundled("potion-base-8m")):
         pytest.skip("potion-base-8m is not here. Fetch it with: python -m core models fetch potion-base-8m")
     generations = ModelRegistry(Settings().models, 1, True)
-    both = generations.embedder("bge-small-en-v1.5-int8+potion-base-8m")
+    both = generations.of(Profile("both", embedder="bge-small-en-v1.5-int8", embedders=("potion-base-8m",)))
     assert (both.name, both.dimension) == ("bge-small-en-v1.5-int8+potion-base-8m", 384 + 256)
     rows = both.documents(["SAR records are retained for five years.", "Soup on Mondays."])
     query = both.query("how long are SAR records kept")
@@ -156,3 +158,53 @@ def test_ranks_vote_by_hand() -> None:
 @given(st.permutations(range(8)), st.permutations(range(8)))
 def test_the_order_of_voters_does_not_matter(a: list[int], b: list[int]) -> None:
     assert Vote((Fixed(*a), Fixed(*b))).search(8, None) == Vote((Fixed(*b), Fixed(*a))).search(8, None)
+
+
+# ---------------------------------------------------------------- every page and command
+
+
+@pytest.fixture(params=["concatenation", "rrf"])
+def production(two: App, request: pytest.FixtureRequest) -> App:
+    """A profile with two embedders in production."""
+    raw = {"name": "both", "embedder": "first", "embedders": ["second"], "combine": request.param}
+    profile = two.index.admin.add_profile(demo("admin"), profiles.from_mapping(raw))
+    two.index.builder.build(profile)
+    two.index.admin.make_default(demo("admin"), "both")
+    return two
+
+
+def test_an_upload_is_compared_by_meaning(production: App) -> None:
+    copy = DOCUMENTS["a.md"].replace("# Wires", "# Transfers").encode()
+    batch = production.upload.uploads.read([("copy.md", copy)])
+    assert not [finding for finding in batch.items[0].findings if finding.severity == "error"]
+    looked = production.upload.uploads.meaning(batch, 0)
+    assert "a.md" in {duplicate.path for item in looked.items for duplicate in item.duplicates}
+
+
+def test_the_graph_and_its_communities_answer(production: App) -> None:
+    view = production.graph.explorer.around_query("Suspicious activity reports", profile="both")
+    assert view.notes
+    assert isinstance(production.graph.communities.global_search("reports", profile="both"), tuple)
+
+
+def test_an_estimate_counts_both_embedders(production: App) -> None:
+    put(production, {"d.md": "# Parking\n\nPark behind the house.\n"})
+    assert production.index.admin.estimate(production.platform.settings.profile("both")).to_embed >= 1
+
+
+def test_a_run_names_both_models_and_the_playground_and_sliders_work(production: App) -> None:
+    asked = QuerySet("few", (Question("1", "suspicious activity reports"),), (Judgment("1", "b.md"),))
+    production.evaluation.querysets.keep(demo("admin"), asked)
+    plan = production.evaluation.runs.plan("both", "convex-0.5")
+    (run,) = production.evaluation.runs.evaluate("few", [plan])
+    assert run.models == ("first", "second")
+    assert run.figures["MRR@10"] == 1.0
+    compared = production.playground.comparer.run("reports", [Column("both", parse("dense"))])
+    assert compared.lanes[0].result
+    assert production.tuning.sweeps.lay("few", "both").questions
+
+
+def test_documents_are_cut_as_the_index_cuts_them(production: App) -> None:
+    tools = production.index.builder.tools(production.platform.settings.profile("both"), lambda path, what: None)
+    assert tools.tokens("two words")
+    assert tools.embed(["a", "b"]).shape == (2, 96)

@@ -66,7 +66,7 @@ def test_every_engine_ranks_sixty_starter_queries_as_the_image_does(starter: Ind
 @pytest.mark.slow
 def test_every_engine_ranks_all_starter_queries_as_the_image_does(kb_app: App, questions: list[str]) -> None:
     index = kb_app.index.generations.open(kb_app.platform.settings.profile())
-    embedder = kb_app.models.registry.embedder("")
+    embedder = kb_app.models.registry.of(index.profile)
     assert len(questions) > 400
     for query in questions:
         engine_agrees(index, query, embedder.query(query))

@@ -18,7 +18,7 @@ from core.types import Extract
 from tests.conftest import ScriptedLlm
 
 
-def found(text: str) -> list[tuple[str, str]]:
+def mentions_of(text: str) -> list[tuple[str, str]]:
     return [(mention.kind, mention.text) for mention in extract(text).mentions]
 
 
@@ -55,11 +55,11 @@ def found(text: str) -> list[tuple[str, str]]:
 def test_what_is_an_entity_and_what_only_stands_at_the_start_of_a_sentence(
     text: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert found(text) == expected
+    assert mentions_of(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("spelling", "other"),
     [
         ("Suspicious Activity Reports", "suspicious activity report"),
         ("SARs", "SAR"),
@@ -68,8 +68,8 @@ def test_what_is_an_entity_and_what_only_stands_at_the_start_of_a_sentence(
         ("The Controller", "Controllers"),
     ],
 )
-def test_case_plural_accent_and_article_do_not_make_another_entity(one: str, other: str) -> None:
-    assert key(one) == key(other)
+def test_case_plural_accent_and_article_do_not_make_another_entity(spelling: str, other: str) -> None:
+    assert key(spelling) == key(other)
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_a_link_is_a_mention_of_the_document_in_the_sentence_that_holds_it() -> 
 
 @given(st.text(max_size=400))
 def test_any_text_gives_keys_that_are_never_empty_and_always_the_same(text: str) -> None:
-    made = extract(text)
-    assert made == extract(text)
-    assert all(mention.key and mention.sentence >= 0 for mention in made.mentions)
-    assert len(made.mentions) <= MAX_MENTIONS
+    extracted = extract(text)
+    assert extracted == extract(text)
+    assert all(mention.key and mention.sentence >= 0 for mention in extracted.mentions)
+    assert len(extracted.mentions) <= MAX_MENTIONS
 
 
 # ---------------------------------------------------------------- models
@@ -121,15 +121,15 @@ def test_a_models_answer_is_used_with_types_and_relations() -> None:
         {"text": "BSA", "type": "rule"},
     ]
     llm = ScriptedLlm("Sure:\n```json\n" + json.dumps({"entities": rows}) + "\n```")
-    made, usable = ask(llm, TEXT, LINKS)
+    extracted, usable = ask(llm, TEXT, LINKS)
     assert usable
-    assert {(m.key, m.kind) for m in made.mentions} == {
+    assert {(m.key, m.kind) for m in extracted.mentions} == {
         ("fincen", "organisation"),
         ("bsa", "rule"),
         ("/fin/ctr.md", "document"),
     }
-    assert made.relations == (("fincen", "runs", "bsa"),)
-    assert ("bsa", "bank secrecy act") in made.aliases
+    assert extracted.relations == (("fincen", "runs", "bsa"),)
+    assert ("bsa", "bank secrecy act") in extracted.aliases
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_models_answer_is_used_with_types_and_relations() -> None:
     ["", "no", "[]", '{"entities": 3}', '{"entities": [{"type": "x"}]}', '{"entities": [{"text": 5}]}', "{" * 9999],
 )
 def test_an_answer_that_cannot_be_used_falls_back_to_rules(answer: str) -> None:
-    made, usable = ask(ScriptedLlm(answer), TEXT, LINKS)
-    assert (made, usable) == (extract(TEXT, LINKS), False)
+    extracted, usable = ask(ScriptedLlm(answer), TEXT, LINKS)
+    assert (extracted, usable) == (extract(TEXT, LINKS), False)
 
 
 def test_a_model_cannot_name_what_the_passage_does_not_say_nor_relate_it() -> None:
@@ -146,9 +146,9 @@ def test_a_model_cannot_name_what_the_passage_does_not_say_nor_relate_it() -> No
         {"text": "FinCEN", "type": "x", "relations": [{"to": "Mars", "name": "owns"}]},
         {"text": "Mars", "type": "x"},
     ]
-    made, _ = ask(ScriptedLlm(json.dumps({"entities": rows})), TEXT)
-    assert [m.key for m in made.mentions] == ["fincen"]
-    assert made.relations == ()
+    extracted, _ = ask(ScriptedLlm(json.dumps({"entities": rows})), TEXT)
+    assert [m.key for m in extracted.mentions] == ["fincen"]
+    assert extracted.relations == ()
 
 
 def test_a_passage_cannot_close_its_own_quotation() -> None:
@@ -160,8 +160,10 @@ def test_a_passage_cannot_close_its_own_quotation() -> None:
 
 def test_spacy_gives_names_a_kind_and_adds_those_that_rules_miss() -> None:
     text = "Ann met FinCEN. They filed BSA-5."
-    made = labelled(text, [("Ann", "person", 0), ("FinCEN", "organisation", 8), ("BSA-5", "name", 27)], extract(text))
-    assert {(m.text, m.kind, m.sentence) for m in made.mentions} == {
+    extracted = labelled(
+        text, [("Ann", "person", 0), ("FinCEN", "organisation", 8), ("BSA-5", "name", 27)], extract(text)
+    )
+    assert {(m.text, m.kind, m.sentence) for m in extracted.mentions} == {
         ("Ann", "person", 0),
         ("FinCEN", "organisation", 0),
         ("BSA-5", "identifier", 1),

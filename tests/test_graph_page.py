@@ -50,15 +50,15 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
         st.cache_data.clear()
         monkeypatch.setenv("CONCORD_HOME", str(where))
         for name in ("embedder", "reranker", "llm") if small else ():
-            given = SmallModels()
+            models = SmallModels()
             monkeypatch.setattr(
-                registry.ModelRegistry, name, lambda self, *a, of=given, name=name: getattr(of, name)(*a)
+                registry.ModelRegistry, name, lambda self, *a, of=models, name=name: getattr(of, name)(*a)
             )
         app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=60)
         app.session_state["persona"] = persona
         for name, value in query.items():
             app.query_params[name] = value
-            if name in ("view", "about", "entity", "as"):
+            if name in ("view", "about", "entity", "connect", "with", "as"):
                 app.session_state[name] = value
         app.run()
         assert not app.exception, app.exception
@@ -69,8 +69,13 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
 
 def drawn(app: AppTest) -> Any:
     """What the canvas was given to draw."""
-    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_network"]
-    return json.loads(found.proto.json)
+    return component(app, "network")
+
+
+def component(app: AppTest, name: str) -> Any:
+    """What the one component of a kind was given to draw."""
+    (drawn,) = [part for part in app.get("bidi_component") if part.proto.component_name == f"concord_{name}"]
+    return json.loads(drawn.proto.json)
 
 
 def words(app: AppTest) -> str:
@@ -125,6 +130,40 @@ def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) ->
         for one in listed:
             starts = {node.id for node in graphs.around_entity(one.label).nodes if node.hop == 0}
             assert one.id in starts
+
+
+# ---------------------------------------------------------------- how are these connected?
+
+
+def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_app: App) -> None:
+    app = visit(kb_app.settings.home, small=False, view="Path", connect="SAR", **{"with": "OFAC"})
+    paths = component(app, "chain")["paths"]
+    assert "SAR and OFAC are 2 steps apart." in words(app)
+    for path in paths:
+        labels = [node["label"] for node in path["nodes"]]
+        assert (labels[0], labels[-1]) == ("SAR", "OFAC")
+        assert len(path["steps"]) == 2
+        for step in path["steps"]:
+            assert 1 <= len(step["witnesses"]) <= 3
+            assert all(witness["quote"] and witness["place"]["doc"] for witness in step["witnesses"])
+    assert component(app, "listing")["items"], "documents that name both"
+
+
+@pytest.mark.parametrize(
+    ("ends", "sentence"),
+    [
+        ({}, "Choose two entities"),
+        ({"connect": "SAR"}, "Choose two entities"),
+        ({"connect": "SAR", "with": "SARs"}, "'SAR' and 'SARs' are the same entity"),
+        ({"connect": "SAR", "with": "Zebra crossing"}, "The graph has no entity 'Zebra crossing'"),
+        ({"connect": "SAR", "with": PAYLOADS[0]}, "The graph has no entity"),
+        ({"connect": "Oxidizer", "with": "OFAC"}, "There is no path: Oxidizer is connected only with Acid"),
+    ],
+)
+def test_without_a_path_a_sentence_says_why(visit: Open, kb_app: App, ends: dict[str, str], sentence: str) -> None:
+    app = visit(kb_app.settings.home, small=False, view="Path", **ends)
+    assert sentence in re.sub(r"\\(.)", r"\1", words(app))
+    assert not [part for part in app.get("bidi_component") if part.proto.component_name == "concord_chain"]
 
 
 def test_links_list_orphans_and_dead_ends(visit: Open, tmp_path: Path) -> None:

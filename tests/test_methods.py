@@ -30,7 +30,7 @@ from core.retrieval.alpha import ALPHAS
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.legs import LEGS
-from core.retrieval.methods import Asked, Fusion, LegKind, ScaledLegs, Spelling
+from core.retrieval.methods import Fusion, LegKind, LegQuery, ScaledLegs, Spelling
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import fifteen, presets, spell
@@ -83,7 +83,7 @@ class TitleLeg:
         return [float(len(words.intersection(title))) for title in titles]
 
 
-def open_title(asked: Asked, index: Index) -> Leg:
+def open_title(asked: LegQuery, index: Index) -> Leg:
     return TitleLeg(index, asked.query)
 
 

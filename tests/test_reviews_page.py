@@ -316,7 +316,10 @@ def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, 
     visit("reviews", "admin", change=str(change.id))
     said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
     ways = {
-        **{name: lambda name=name: transitions.TRANSITIONS[name](admin, change.id, "now", change.head) for name in transitions.TRANSITIONS},
+        **{
+            name: lambda name=name: transitions.TRANSITIONS[name](admin, change.id, "now", change.head)
+            for name in transitions.TRANSITIONS
+        },
         "comment": lambda: comments.perform(admin, change.id, said),
         "edit": lambda: save(kb.reviews.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
     }
@@ -357,9 +360,9 @@ def test_authors_cannot_approve_even_with_a_button_from_before(visit: Open, kb: 
 
 def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
-    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "in_background")
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
-    assert "conflicts with what was merged in_background" in words(app)
+    assert "conflicts with what was merged meanwhile" in words(app)
     assert [code.value for code in app.code] == ["Keep invoices 7 years.", "Keep invoices 6 years."]
     seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
     app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("edit").run()
@@ -373,7 +376,7 @@ def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
 def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     text = kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH)
-    put(kb, {PATH: None}, "in_background")
+    put(kb, {PATH: None}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     assert "The knowledge base no longer has this document here" in words(app)
     app.button(key=f"solve_{number}").click().run()
@@ -383,7 +386,7 @@ def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, k
 
 def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
-    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "in_background")
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     edited = kb.reviews.changes.edit(who(kb, "author2"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
     app.button(key=f"solve_{number}").click().run()
@@ -495,14 +498,14 @@ def test_an_edit_keeps_what_was_not_touched_and_is_offered_again(visit: Open, kb
     app.text_input(key=f"{key}_title").set_value("Records, kept").run()
     again = visit("documents", "author", doc="FIN-1", do="edit")
     assert "what you typed and did not save" in words(again)
-    put(kb, {PATH: TEXT.replace("Then shred", "Then burn")}, "in_background")
+    put(kb, {PATH: TEXT.replace("Then shred", "Then burn")}, "meanwhile")
     again.button(key="save").click().run()
     assert not again.exception
     change = kb.reviews.changes.all()[0]
     assert kb.knowledge.store.read(change.head, PATH).decode() == TEXT.replace(
         "title: Records", 'title: "Records, kept"'
     )
-    assert change.conflicts == (), "what was merged in_background is kept by the merge"
+    assert change.conflicts == (), "what was merged meanwhile is kept by the merge"
 
 
 def test_a_draft_can_be_thrown_away(visit: Open, kb: App) -> None:

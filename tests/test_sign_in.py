@@ -105,15 +105,18 @@ def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
 
 
 def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App) -> None:
-    zoe, start = desk.accounts.actor("zoe"), time.time()
+    zoe, start = desk.people.accounts.actor("zoe"), time.time()
     held = direct.token(zoe)
     assert held
-    assert direct.holder(held, desk.accounts, lambda: start) == zoe
-    desk.accounts.set_role(demo("admin"), "zoe", "reader")
-    assert direct.holder(held, desk.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
-    desk.accounts.set_active(demo("admin"), "zoe", False)
-    assert direct.holder(held, desk.accounts, lambda: start + 2) is None
-    assert direct.holder(direct.token(desk.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600) is None
+    assert direct.holder(held, desk.people.accounts, lambda: start) == zoe
+    desk.people.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert direct.holder(held, desk.people.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    desk.people.accounts.set_active(demo("admin"), "zoe", False)
+    assert direct.holder(held, desk.people.accounts, lambda: start + 2) is None
+    assert (
+        direct.holder(direct.token(desk.people.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600)
+        is None
+    )
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])

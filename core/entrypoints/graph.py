@@ -1,16 +1,20 @@
-"""Commands that show the graph: around a document, a query or an entity, communities, links."""
+"""Commands that show the graph: around a document, a query or an entity, paths, communities, links."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from itertools import pairwise
 from typing import Any
 
 from core import strict
 from core.entrypoints.session import open_app
 from core.entrypoints.terminal import Terminal, table
 from core.services.graph import communities as community_json
+from core.services.graph.paths import EntityPath
 from core.services.graph.view import GraphView
 from core.settings import Settings
+
+_PROFILE = "which index (default: the one in production)"
 
 
 def register(add: Any) -> None:
@@ -24,6 +28,10 @@ def register(add: Any) -> None:
         command.add_argument("start", metavar=metavar)
         command.add_argument("--hops", type=int, default=hops, help=f"how far to go, 0 to 2 (default: {hops})")
         _shared(command)
+    path_ = graph("path", path, "how two entities are connected")
+    path_.add_argument("source", metavar="ENTITY")
+    path_.add_argument("target", metavar="ENTITY")
+    path_.add_argument("--profile", default="", help=_PROFILE)
     communities_ = graph("communities", communities, "entities that belong together, with summaries")
     communities_.add_argument("--query", default="", help="rank them for a question about the whole")
     _shared(communities_)
@@ -32,7 +40,7 @@ def register(add: Any) -> None:
 
 def _shared(command: Any) -> None:
     command.add_argument("--limit", type=int, default=100, help="how many nodes (at most 300)")
-    command.add_argument("--profile", default="", help="which index (default: the one in production)")
+    command.add_argument("--profile", default="", help=_PROFILE)
 
 
 def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -50,14 +58,36 @@ def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     return _show(terminal, graphs.around_entity(options.start, options.hops, options.limit, options.profile))
 
 
+def path(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The shortest paths between two entities, each step with its witnesses."""
+    connection = open_app(settings).graph.explorer.path(options.source, options.target, options.profile)
+    lines = [line for number, chain in enumerate(connection.paths) for line in _path_lines(number, chain)]
+    lines += [connection.note] if connection.note else []
+    lines += [f"Both are named in {witness.title} ({witness.path})" for witness in connection.shared]
+    terminal.show(strict.plain(connection), lines)
+    return 0
+
+
+def _path_lines(number: int, chain: EntityPath) -> list[str]:
+    """The chain in one line, then a block per step."""
+    lines = ([""] if number else []) + [" -> ".join(node.label for node in chain.nodes)]
+    for step, (source, target) in zip(chain.steps, pairwise(chain.nodes), strict=True):
+        lines.append(f"  {source.label} {step.relation or 'with'} {target.label} (passages: {step.passages})")
+        lines += [
+            f"    {' > '.join((witness.title, *witness.heading))} ({witness.path}): {witness.quote}"
+            for witness in step.witnesses
+        ]
+    return lines
+
+
 def communities(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """All communities, or the best ones for a question."""
     app = open_app(settings)
     if not options.query:
         return _show(terminal, app.graph.explorer.communities(options.profile, options.limit))
-    ranked = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
-    lines = [f"{score:.3f}  {community.summary}" for community, score in ranked]
-    terminal.show(community_json.as_json(ranked), lines or ["There are no communities."])
+    scored = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
+    lines = [f"{score:.3f}  {community.summary}" for community, score in scored]
+    terminal.show(community_json.as_json(scored), lines or ["There are no communities."])
     return 0
 
 

@@ -1,6 +1,6 @@
-"""From what every chunk says to one graph: aliases merged, occurrences counted, relations ordered.
+"""One graph from the extracts of all chunks: aliases merged, occurrences counted, relations ordered.
 
-A pure function of all extracts, so that a generation built from its parent equals one built from nothing.
+A pure function of all extracts, so that an incremental build equals a full one.
 """
 
 from __future__ import annotations
@@ -66,30 +66,34 @@ def _end(step: Mapping[str, str], short: str) -> str:
     return min(seen) if following is not None else short  # a circle means its first member
 
 
-def assemble(found: ExtractColumns, documents: Sequence[Named], document_of: np.ndarray) -> Graph:
+def assemble(extracts: ExtractColumns, documents: Sequence[Named], document_of: np.ndarray) -> Graph:
     """The graph of a generation. `document_of` gives the document of each chunk."""
     import numpy as np
 
-    merged = same([*found.aliases, *((key(named.doc, "identifier"), document_key(named.path)) for named in documents)])
+    merged = same(
+        [*extracts.aliases, *((key(named.doc, "identifier"), document_key(named.path)) for named in documents)]
+    )
     paths = {document_key(named.path) for named in documents}
-    canonical = [merged.get(spelled, spelled) for spelled in found.keys]
-    keys = sorted({one for one in canonical if one in paths or not one.startswith("/")} | paths)
-    number = {one: n for n, one in enumerate(keys)}
-    nodes = np.array([number.get(one, -1) for one in canonical], np.int64)[found.key]
+    canonical = [merged.get(spelled, spelled) for spelled in extracts.keys]
+    keys = sorted({spelled for spelled in canonical if spelled in paths or not spelled.startswith("/")} | paths)
+    number = {spelled: n for n, spelled in enumerate(keys)}
+    nodes = np.array([number.get(spelled, -1) for spelled in canonical], np.int64)[extracts.key]
     live = nodes >= 0
-    node, chunk = nodes[live], found.chunk[live]
+    node, chunk = nodes[live], extracts.chunk[live]
     own = np.array([number[document_key(named.path)] for named in documents], np.int64)
     size = len(document_of)
-    said = _distinct(node, chunk, size)
-    held = _distinct(np.concatenate((said[0], own[document_of])), np.concatenate((said[1], np.arange(size))), size)
-    labels, kinds = (_most(node, column[live], spelled, len(keys)) for column, spelled in _spellings(found))
+    mentioned = _distinct(node, chunk, size)
+    occurrences = _distinct(
+        np.concatenate((mentioned[0], own[document_of])), np.concatenate((mentioned[1], np.arange(size))), size
+    )
+    labels, kinds = (_most(node, column[live], spelled, len(keys)) for column, spelled in _spellings(extracts))
     for n, named in zip(own.tolist(), documents, strict=True):
         labels[n], kinds[n] = named.title or named.path, "document"
-    relations = _relations(found, live, node, chunk, own[document_of], held[0], number, merged)
+    relations = _relations(extracts, live, node, chunk, own[document_of], occurrences[0], number, merged)
     things = np.array([kind not in VALUES for kind in kinds], np.bool_)
-    related = _related(*relations[:4], np.bincount(held[0], minlength=len(keys)), things, size)
-    by_chunk = np.lexsort((held[0], held[1]))
-    links = sharing(document_of[said[1]], said[0], len(documents), len(keys))
+    related = _related(*relations[:4], np.bincount(occurrences[0], minlength=len(keys)), things, size)
+    by_chunk = np.lexsort((occurrences[0], occurrences[1]))
+    links = sharing(document_of[mentioned[1]], mentioned[0], len(documents), len(keys))
     return Graph(
         keys=keys,
         labels=labels,
@@ -97,10 +101,10 @@ def assemble(found: ExtractColumns, documents: Sequence[Named], document_of: np.
         names=_names(number, merged, documents),
         document_of=document_of,
         document_nodes=own,
-        chunk_start=_starts(held[0], len(keys)),
-        chunks=held[1].astype(np.int32),
-        entity_start=_starts(held[1][by_chunk], size),
-        entities=held[0][by_chunk].astype(np.int32),
+        chunk_start=_starts(occurrences[0], len(keys)),
+        chunks=occurrences[1].astype(np.int32),
+        entity_start=_starts(occurrences[1][by_chunk], size),
+        entities=occurrences[0][by_chunk].astype(np.int32),
         related_start=related[0],
         related=related[1].astype(np.int32),
         weights=related[2].astype(np.float32),
@@ -125,8 +129,8 @@ def _starts(rows: np.ndarray, size: int) -> np.ndarray:
     return np.asarray(np.searchsorted(rows, np.arange(size + 1)), np.int64)
 
 
-def _spellings(found: ExtractColumns) -> tuple[tuple[np.ndarray, list[str]], tuple[np.ndarray, list[str]]]:
-    return (found.label, found.labels), (found.kind, found.kinds)
+def _spellings(extracts: ExtractColumns) -> tuple[tuple[np.ndarray, list[str]], tuple[np.ndarray, list[str]]]:
+    return (extracts.label, extracts.labels), (extracts.kind, extracts.kinds)
 
 
 def _most(node: np.ndarray, column: np.ndarray, spelled: list[str], size: int) -> list[str]:
@@ -156,29 +160,29 @@ def _names(number: Mapping[str, int], merged: Mapping[str, str], documents: Sequ
 
 
 def _relations(
-    found: ExtractColumns,
+    extracts: ExtractColumns,
     live: np.ndarray,
     node: np.ndarray,
     chunk: np.ndarray,
     own: np.ndarray,
-    held: np.ndarray,
+    occurrences: np.ndarray,
     number: Mapping[str, int],
     merged: Mapping[str, str],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """All pairs (a < b) with weight and the number of their relation's name."""
     import numpy as np
 
-    names = ["", *sorted({LINKS, *(name for _, name, _ in found.relations if name)})]
+    names = ["", *sorted({LINKS, *(name for _, name, _ in extracts.relations if name)})]
     place = {name: n for n, name in enumerate(names)}
-    sentence = found.sentence[live]
-    a, b = _together(node, chunk, sentence, held, len(number))
-    linked = np.flatnonzero(np.array([kind == "document" for kind in found.kinds], bool)[found.kind[live]])
-    told = [
+    sentence = extracts.sentence[live]
+    a, b = _together(node, chunk, sentence, occurrences, len(number))
+    linked = np.flatnonzero(np.array([kind == "document" for kind in extracts.kinds], bool)[extracts.kind[live]])
+    named = [
         (number[merged.get(x, x)], number[merged.get(y, y)], place[name])
-        for x, name, y in found.relations
+        for x, name, y in extracts.relations
         if merged.get(x, x) in number and merged.get(y, y) in number
     ]
-    more = np.array(told, np.int64).reshape(-1, 3)
+    more = np.array(named, np.int64).reshape(-1, 3)
     first = np.concatenate((a, own[chunk[linked]], more[:, 0]))
     second = np.concatenate((b, node[linked], more[:, 1]))
     name = np.concatenate((np.zeros(len(a), np.int64), np.full(len(linked), place[LINKS]), more[:, 2]))
@@ -186,7 +190,7 @@ def _relations(
 
 
 def _together(
-    node: np.ndarray, chunk: np.ndarray, sentence: np.ndarray, held: np.ndarray, size: int
+    node: np.ndarray, chunk: np.ndarray, sentence: np.ndarray, occurrences: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of entities that one sentence names."""
     import numpy as np
@@ -194,7 +198,7 @@ def _together(
     spoken = sentence >= 0
     pairs = np.unique((chunk[spoken] * 65_536 + np.minimum(sentence[spoken], 65_535)) * max(1, size) + node[spoken])
     group, member = pairs // max(1, size), pairs % max(1, size)
-    order = np.lexsort((member, np.bincount(held, minlength=size)[member], group))
+    order = np.lexsort((member, np.bincount(occurrences, minlength=size)[member], group))
     group, member = group[order], member[order]
     position = np.arange(len(group)) - np.searchsorted(group, group)
     group, member = group[position < CROWD], member[position < CROWD]
@@ -214,12 +218,12 @@ def _counted(
     low, high = np.minimum(first, second), np.maximum(first, second)
     apart = low != high
     triples, counts = np.unique(((low * size + high) * names + name)[apart], return_counts=True)
-    pair, said = triples // names, triples % names
-    order = np.lexsort((said, -counts * (said > 0), pair))
+    pair, relation = triples // names, triples % names
+    order = np.lexsort((relation, -counts * (relation > 0), pair))
     starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
     weight = np.add.reduceat(counts[order], starts) if len(starts) else np.empty(0, np.int64)
-    pair, said = pair[order][starts], said[order][starts]
-    return pair // max(1, size), pair % max(1, size), weight, said
+    pair, relation = pair[order][starts], relation[order][starts]
+    return pair // max(1, size), pair % max(1, size), weight, relation
 
 
 def _related(

@@ -77,13 +77,13 @@ _WORDS = re.compile(r"[\w’'&]+")
 def extract(text: str, links: Sequence[Link] = ()) -> Extract:
     """Everything a chunk names, by rules; `links` are those of its document.
 
-    >>> made = extract("The Bank Secrecy Act (BSA) asks for FinCEN Form 112 above $10,000.")
-    >>> [(mention.kind, mention.text) for mention in made.mentions]
+    >>> extracted = extract("The Bank Secrecy Act (BSA) asks for FinCEN Form 112 above $10,000.")
+    >>> [(mention.kind, mention.text) for mention in extracted.mentions]
     [('name', 'Bank Secrecy Act'), ('name', 'BSA'), ('form', 'FinCEN Form 112'), ('amount', '$10,000')]
-    >>> made.aliases
+    >>> extracted.aliases
     (('form 112', 'fincen form 112'), ('bsa', 'bank secrecy act'))
     """
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     aliases: dict[tuple[str, str], None] = {}
     code = [match.span() for match in _FENCED.finditer(text)]
     for number, (start, end) in enumerate(sentences(text)):
@@ -92,13 +92,13 @@ def extract(text: str, links: Sequence[Link] = ()) -> Extract:
         for kind, surface in _entities(sentence):
             if quoted and kind in ("name", *VALUES):
                 continue  # of code only what is certainly an identifier
-            found.append(Mention(key(surface, kind), surface, kind, number))
-            aliases |= dict.fromkeys(_parts(found[-1]))
-        found += _linked(sentence, links, number)
+            mentions.append(Mention(key(surface, kind), surface, kind, number))
+            aliases |= dict.fromkeys(_parts(mentions[-1]))
+        mentions += _linked(sentence, links, number)
         for short, long in acronyms(sentence):
-            found.append(Mention(key(long), long, "name", number))
+            mentions.append(Mention(key(long), long, "name", number))
             aliases[key(short), key(long)] = None
-    unique = dict.fromkeys(mention for mention in found if mention.key)
+    unique = dict.fromkeys(mention for mention in mentions if mention.key)
     return Extract(tuple(unique)[:MAX_MENTIONS], tuple(pair for pair in aliases if pair[0] != pair[1]))
 
 

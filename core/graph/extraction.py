@@ -1,4 +1,4 @@
-"""Entities by a language model, and by spaCy's labels: what they say is checked before it counts.
+"""Entities by a language model and by spaCy, checked against the passage before they count.
 
 The prompt asks for JSON with text, type and relations, as the thesis does (section 4.3; temperature 0.2, at most
 1,000 tokens). An entity that does not stand in the passage is dropped, and so is a relation between others.
@@ -44,9 +44,9 @@ def ask(llm: Llm, text: str, links: Sequence[Link] = ()) -> tuple[Extract, bool]
 def checked(answer: str, text: str, by_rules: Extract) -> Extract:
     """A model's answer as an extract; links and explained acronyms are still found by rules.
 
-    >>> made = checked('{"entities": [{"text": "BSA", "type": "Rule", "relations": [{"to": "FinCEN", "name": "run by"}]}'
+    >>> extracted = checked('{"entities": [{"text": "BSA", "type": "Rule", "relations": [{"to": "FinCEN", "name": "run by"}]}'
     ...     ', {"text": "FinCEN", "type": "organisation"}, {"text": "Mars", "type": "place"}]}', "FinCEN and BSA", Extract())
-    >>> [(mention.key, mention.kind) for mention in made.mentions], made.relations
+    >>> [(mention.key, mention.kind) for mention in extracted.mentions], extracted.relations
     ([('bsa', 'rule'), ('fincen', 'organisation')], (('bsa', 'run by', 'fincen'),))
     """
     rows = _rows(answer)
@@ -76,7 +76,7 @@ def _row(row: Any) -> dict[str, Any]:
     text, kind = row["text"], row.get("type", "concept")
     if not (isinstance(text, str) and isinstance(kind, str) and text.strip()):
         raise TypeError
-    pairs = [(one["to"], one.get("name", "")) for one in row.get("relations") or []]
+    pairs = [(relation["to"], relation.get("name", "")) for relation in row.get("relations") or []]
     if not all(isinstance(part, str) for pair in pairs for part in pair):
         raise TypeError
     return {

@@ -27,9 +27,9 @@ def pagerank(start: np.ndarray, to: np.ndarray, damping: float = DAMPING) -> np.
     source = np.repeat(np.arange(size), degree)
     rank = np.full(size, 1.0 / max(1, size))
     for _ in range(100):
-        given = rank / np.maximum(1, degree)
+        share = rank / np.maximum(1, degree)
         dangling = rank[degree == 0].sum()
-        arrived = np.bincount(to, given[source], minlength=size) + dangling / max(1, size)
+        arrived = np.bincount(to, share[source], minlength=size) + dangling / max(1, size)
         fresh = (1.0 - damping) / max(1, size) + damping * arrived
         moved, rank = np.abs(fresh - rank).sum(), fresh
         if moved < 1e-10:

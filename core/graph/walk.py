@@ -26,6 +26,15 @@ HOPS = 2
 _LONGEST = 8  # words of a name
 
 
+def hub_size(chunks: int) -> float:
+    """An entity that more of the chunks name is a hub.
+
+    >>> hub_size(100), hub_size(2000)
+    (50.0, 200.0)
+    """
+    return max(50.0, BROAD * chunks)
+
+
 def holding(graph: Graph, entity: int) -> np.ndarray:
     """The chunks that name an entity."""
     return graph.chunks[graph.chunk_start[entity] : graph.chunk_start[entity + 1]]
@@ -47,22 +56,22 @@ def seeds(graph: Graph, query: str) -> tuple[int, ...]:
     """The entities that a query names, in any case and number: the longest names that the graph knows."""
     named = [mention.key for mention in extract(query).mentions]
     named += _known(graph.names, query)
-    found = dict.fromkeys(graph.names[one] for one in named if one in graph.names)
-    return tuple(sorted(found, key=lambda entity: (len(holding(graph, entity)), entity))[:SEEDS])
+    entities = dict.fromkeys(graph.names[spelled] for spelled in named if spelled in graph.names)
+    return tuple(sorted(entities, key=lambda entity: (len(holding(graph, entity)), entity))[:SEEDS])
 
 
 def _known(names: Mapping[str, int], query: str) -> list[str]:
     words = [word for raw in query.split() if (word := _bare(raw))]
-    found, at = [], 0
+    known, at = [], 0
     while at < len(words):
         for count in range(min(_LONGEST, len(words) - at), 0, -1):
             spelled = key(" ".join(words[at : at + count]))
             if spelled in names and not (count == 1 and words[at] in STOPWORDS["english"]):
-                found.append(spelled)
+                known.append(spelled)
                 at += count - 1
                 break
         at += 1
-    return found
+    return known
 
 
 def _bare(word: str) -> str:
@@ -119,15 +128,14 @@ def _mark(reached: np.ndarray, visible: np.ndarray, chunks: np.ndarray) -> int:
 
 def _steps(graph: Graph, edge: Sequence[int], before: Mapping[int, int], size: int) -> list[tuple[int, int]]:
     """Where one more hop leads: (from, to), each new entity once, by the first way to it."""
-    broad = max(50.0, BROAD * size)
-    found: dict[int, int] = {}
+    reached_from: dict[int, int] = {}
     for entity in edge:
         for to, _, _ in neighbours(graph, entity):
             if graph.kinds[to] in VALUES:
                 break  # they come last
-            if to not in before and to not in found and len(holding(graph, to)) <= broad:
-                found[to] = entity
-    return [(entity, to) for to, entity in found.items()]
+            if to not in before and to not in reached_from and len(holding(graph, to)) <= hub_size(size):
+                reached_from[to] = entity
+    return [(entity, to) for to, entity in reached_from.items()]
 
 
 def path(graph: Graph, reach: Reach, chunk: int) -> str:

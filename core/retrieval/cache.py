@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.ports import Index, Leg, Ranking, Reranker
 from core.retrieval.legs import LEGS
-from core.retrieval.methods import Asked
+from core.retrieval.methods import LegQuery
 from core.retrieval.pipeline import open_leg
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class QueryCache:
             self._vectors[text] = embed(text)
         return self._vectors[text]
 
-    def open_leg(self, name: str, asked: Asked, index: Index) -> Leg:
+    def open_leg(self, name: str, asked: LegQuery, index: Index) -> Leg:
         """The leg from memory. One that tells its path is opened anew: the path depends on the filters."""
         key = (name, asked.query, asked.engine, asked.vector().tobytes() if LEGS[name].embeds else b"")
         if key not in self._legs:

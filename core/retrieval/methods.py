@@ -84,7 +84,7 @@ class Fusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LegQuery:
     """One query as the legs see it. The vector is made when the first leg asks for it."""
 
     query: str
@@ -103,7 +103,7 @@ class LegKind:
     source: str
     side: str  # dense, sparse or graph
     colour: str
-    open: Callable[[Asked, Index], Leg]
+    open: Callable[[LegQuery, Index], Leg]
     embeds: bool = False
     engines: tuple[str, ...] = ()
 

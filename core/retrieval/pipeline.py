@@ -23,7 +23,7 @@ from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
-from core.retrieval.methods import Asked, LegWeights, Outcome, Task
+from core.retrieval.methods import LegQuery, LegWeights, Outcome, Task
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MAX_QUERY = 10_000
 
 
-def open_leg(name: str, asked: Asked, index: Index) -> Leg:
+def open_leg(name: str, asked: LegQuery, index: Index) -> Leg:
     """A leg of an index for one query."""
     return LEGS[name].open(asked, index)
 
@@ -61,7 +61,7 @@ class Ask:
     weigh: Callable[[Seen, SearchConfig], LegWeights] | None = None
     filters: Filters = Filters()
     today: date | None = None
-    open_leg: Callable[[str, Asked, Index], Leg] = open_leg
+    open_leg: Callable[[str, LegQuery, Index], Leg] = open_leg
     clock: Callable[[], float] = time.perf_counter
 
     def allowed(self, index: Index) -> np.ndarray | None:
@@ -139,7 +139,7 @@ def check_query(query: str) -> str:
     return text
 
 
-def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Asked:
+def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> LegQuery:
     """The query as legs see it: embedded once, when the first leg asks; with HyDE as a passage that would answer it."""
     embed = ask.embed
     if configs.imagines(config):
@@ -150,7 +150,7 @@ def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
         with trace.stage("embed"):
             return embed(query)
 
-    asked = Asked(query, vector, lambda name: ask.open_leg(name, asked, index))
+    asked = LegQuery(query, vector, lambda name: ask.open_leg(name, asked, index))
     return asked
 
 

@@ -42,6 +42,7 @@ TURN = "edit_turn"  # goes up to reset the editor
 OFFERED = "edit_offered"  # when the draft was saved that the editor opened with
 GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
 AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, query or entity that it starts from
+CONNECT, CONNECT_WITH = "connect", "with"  # the two entities of a path, also in the URL
 HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it reaches, how many nodes, what colours mean
 GRAPH_AS = "as"  # picture or table
 QUERYSET = "set"  # the chosen query set, also in the URL

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from core.ports import Index, Leg
-from core.retrieval.methods import Asked, LegKind
+from core.retrieval.methods import LegKind, LegQuery
 
 
-def open_leg(asked: Asked, index: Index) -> Leg:
+def open_leg(asked: LegQuery, index: Index) -> Leg:
     """BM25 over the index's postings, or by another engine."""
     return index.bm25(asked.query, asked.engine)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from core.ports import Index, Leg
 from core.retrieval.legs.embedders import dense_leg
-from core.retrieval.methods import Asked, LegKind
+from core.retrieval.methods import LegKind, LegQuery
 
 
-def open_leg(asked: Asked, index: Index) -> Leg:
+def open_leg(asked: LegQuery, index: Index) -> Leg:
     """Cosine with the query's vector, or by another engine."""
     return dense_leg(index, asked.vector(), asked.engine)
 

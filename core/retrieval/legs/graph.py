@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from core.ports import Index, Leg
 from core.retrieval.legs.walks import LocalLeg
-from core.retrieval.methods import Asked, LegKind
+from core.retrieval.methods import LegKind, LegQuery
 
 
-def open_leg(asked: Asked, index: Index) -> Leg:
+def open_leg(asked: LegQuery, index: Index) -> Leg:
     """Local search along relations."""
     return LocalLeg(index.graph(), asked.leg("dense"), asked.query)
 

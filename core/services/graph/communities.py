@@ -1,4 +1,4 @@
-"""Communities of a generation: found when somebody first asks, kept, and searched for questions about the whole."""
+"""Communities of a generation: computed when first asked for, cached, and searched for questions about the whole."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.adapters.cache.memo import Memo
     from core.adapters.cache.vectors import EmbeddingCache
 
-_FORM = 1  # of what is kept; raise it when the same graph would give other communities
 _SHOWN = Filters(statuses=("approved",), history=True)  # what summaries may tell
 
 
@@ -32,31 +31,31 @@ class Communities:
 
     def all(self, profile: str = "") -> tuple[Community, ...]:
         """Communities with their summaries, the largest first."""
-        rows = self.kept(self.searcher.index(profile))["communities"]
+        rows = self.cached(self.searcher.index(profile))["communities"]
         return tuple(strict.parse(Community, row, "community") for row in rows)
 
     def global_search(self, query: str, k: int = 5, profile: str = "") -> tuple[tuple[Community, float], ...]:
         """Communities by the cosine of their summary to the query."""
         import numpy as np
 
-        query, found = check_query(query), self.all(profile)
-        if not found:
+        query, known = check_query(query), self.all(profile)
+        if not known:
             return ()
         embedder = self.searcher.models.of(self.searcher.index(profile).profile)
-        vectors, _ = embed_texts(embedder, self.cache, [one.summary for one in found])
+        vectors, _ = embed_texts(embedder, self.cache, [community.summary for community in known])
         scores = (vectors.astype(np.float64) * embedder.query(query).astype(np.float64)).sum(axis=1)
-        order = np.lexsort((np.arange(len(found)), -scores))[:k]
-        return tuple((found[n], float(scores[n])) for n in order.tolist())
+        order = np.lexsort((np.arange(len(known)), -scores))[:k]
+        return tuple((known[n], float(scores[n])) for n in order.tolist())
 
-    def kept(self, index: Index) -> Any:
-        """The communities of a generation: at hand, from the disk, or found now and kept."""
-        name = f"{index.generation.digest}-{index.generation.commit}-{_FORM}"
+    def cached(self, index: Index) -> Any:
+        """The communities of a generation: from memory, from the disk cache, or computed now."""
+        name = f"{index.generation.digest}-{index.generation.commit}-{communities.VERSION}"
         if self._last[0] != name:
-            known = self.memo.get(name)
-            if known is None:
-                known = strict.plain(self._find(index))
-                self.memo.put(name, known)
-            self._last = (name, known)
+            cached = self.memo.get(name)
+            if cached is None:
+                cached = strict.plain(self._find(index))
+                self.memo.put(name, cached)
+            self._last = (name, cached)
         return self._last[1]
 
     def _find(self, index: Index) -> dict[str, Any]:
@@ -67,26 +66,26 @@ class Communities:
         visible = np.ones(index.size, np.bool_) if allowed is None else allowed
         owners = np.repeat(np.arange(len(graph.keys)), np.diff(graph.chunk_start))
         seen = np.bincount(owners, visible[graph.chunks], minlength=len(graph.keys)) > 0
-        membership, method = communities.detect(graph, seen)
+        membership = communities.detect(graph, seen)
         count = min(communities.MOST, int(membership.max(initial=-1)) + 1)
-        made = [self._community(index, n, np.flatnonzero(membership == n), visible) for n in range(count)]
+        summarised = [self._community(index, n, np.flatnonzero(membership == n), visible) for n in range(count)]
         quality = round(communities.modularity(graph, membership), 6)
-        return {"method": method, "modularity": quality, "membership": membership.tolist(), "communities": made}
+        return {"modularity": quality, "membership": membership.tolist(), "communities": summarised}
 
     def _community(self, index: Index, number: int, members: np.ndarray, visible: np.ndarray) -> Community:
         graph = index.graph()
-        found = communities.material(graph, members, visible)
-        labels = [graph.labels[entity] for entity in found.entities]
-        titles = [index.documents[n].title for n in found.documents]
-        passages = [index.excerpt(chunk) for chunk in found.chunks]
+        material = communities.material(graph, members, visible)
+        labels = [graph.labels[entity] for entity in material.entities]
+        titles = [index.documents[n].title for n in material.documents]
+        passages = [index.excerpt(chunk) for chunk in material.chunks]
         if index.profile.graph == "llm":
             summary, by = communities.by_model(self.searcher.models.llm(), labels, titles, passages)
         else:
             summary, by = communities.by_rules(labels, titles, passages), "rules"
-        docs = tuple(index.documents[n].doc for n in found.documents)
+        docs = tuple(index.documents[n].doc for n in material.documents)
         return Community(number, len(members), tuple(labels), docs, summary, by)
 
 
-def as_json(found: tuple[tuple[Community, float], ...]) -> list[dict[str, Any]]:
+def as_json(scored: tuple[tuple[Community, float], ...]) -> list[dict[str, Any]]:
     """The contract of `graph communities --query --json`."""
-    return [{**strict.plain(community), "score": round(score, 6)} for community, score in found]
+    return [{**strict.plain(community), "score": round(score, 6)} for community, score in scored]

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from core.curation.links import links
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
 from core.graph.communities import SMALLEST, Community
+from core.graph.entities import PATTERNS, document_key, key
 from core.graph.pagerank import SHARED, pagerank
+from core.graph.paths import RelationNetwork, relation_network
 from core.graph.walk import CANDIDATES, DEGREE, arrived, holding, neighbours, path, seeds, trail, walk
 from core.ports import Index
 from core.retrieval.legs.embedders import dense_leg
 from core.retrieval.legs.walks import LocalLeg
 from core.retrieval.pipeline import check_query
 from core.services.graph.communities import Communities
+from core.services.graph.paths import Connection, connect
 from core.services.graph.view import LIMIT, GraphEdge, GraphNode, GraphView, Painter, folder
 from core.services.knowledge.documents import Documents
 from core.services.search.searcher import Searcher
 from core.types import Filters
+
+IN_FORCE = Filters()  # approved and in effect: what search finds, and what paths are made of
 
 
 class GraphExplorer:
@@ -26,6 +33,7 @@ class GraphExplorer:
 
     def __init__(self, searcher: Searcher, documents: Documents, topics: Communities) -> None:
         self.searcher, self.documents, self.topics = searcher, documents, topics
+        self._networks: WeakKeyDictionary[Index, tuple[date, RelationNetwork]] = WeakKeyDictionary()
 
     def around_document(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """A document, what it names and links to; with two hops also documents that name the same."""
@@ -72,21 +80,48 @@ class GraphExplorer:
     def around_entity(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """An entity and what is related to it, the strongest first."""
         _, painter = self._open(profile, hops, limit)
-        found = [entity for entity in seeds(painter.graph, name) if painter.seen(entity)]
-        if not found:
+        start = [entity for entity in seeds(painter.graph, name) if painter.seen(entity)]
+        if not start:
             raise NotFound(f"The graph has no entity {name!r}.{_alike(painter, name)}")
-        reach = walk(painter.graph, found, painter.visible, hops)
+        reach = walk(painter.graph, start, painter.visible, hops)
         shown = list(reach.hops)[:limit]
         bounds = f"at most {DEGREE} relations of each are followed, and hops add at most {CANDIDATES:,} chunks."
         notes = (f"{len(shown)} of {len(reach.hops)} entities shown; {bounds}",)
         nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
         return GraphView(nodes, _once(painter.relations(shown)), notes)
 
-    def entities(self, limit: int = 500, profile: str = "") -> tuple[GraphNode, ...]:
+    def path(self, source: str, target: str, profile: str = "") -> Connection:
+        """How two entities are connected: the shortest paths with their witnesses, or why there is none."""
+        index, painter = self._open(profile, 0, 1, IN_FORCE)
+        first, second = (self._end(painter, name, profile) for name in (source, target))
+        if first == second:
+            raise BadInput(f"{source!r} and {target!r} are the same entity. Choose two different ones.")
+        return connect(painter, self._network(index, painter), first, second)
+
+    def _end(self, painter: Painter, name: str, profile: str) -> int:
+        """An end of a path; one that only documents of another time name is not unknown, but no end either."""
+        try:
+            return _named(painter, name)
+        except NotFound:
+            _named(self._open(profile, 0, 1)[1], name)
+            raise NotFound(
+                f"Only retired, superseded or upcoming documents name {name!r}. Paths follow those in force."
+            ) from None
+
+    def _network(self, index: Index, painter: Painter) -> RelationNetwork:
+        """Built once a day, since documents take effect and expire; gone with its generation."""
+        cached, today = self._networks.get(index), self.searcher.clock.today()
+        if cached is None or cached[0] != today:
+            cached = self._networks[index] = (today, relation_network(painter.graph, painter.visible))
+        return cached[1]
+
+    def entities(
+        self, limit: int = 500, profile: str = "", filters: Filters = Filters(history=True)
+    ) -> tuple[GraphNode, ...]:
         """Entities to start from, the largest first; documents have a view of their own."""
         import numpy as np
 
-        _, painter = self._open(profile, 0, 1)
+        _, painter = self._open(profile, 0, 1, filters)
         order = np.argsort(-painter.graph.entity_rank, kind="stable").tolist()
         named = (entity for entity in order if entity not in painter.documents and painter.seen(entity))
         return tuple(painter.entity(entity) for entity in islice(named, limit))
@@ -96,23 +131,23 @@ class GraphExplorer:
         import numpy as np
 
         index, painter = self._open(profile, 1, limit)
-        found = self.topics.all(profile)[:limit]
+        shown = self.topics.all(profile)[:limit]
         graph, group = painter.graph, painter.membership
         source = group[np.repeat(np.arange(len(graph.keys)), np.diff(graph.related_start))]
         target = group[graph.related]
-        between = (source >= 0) & (source < target) & (target < len(found))
-        keys, inverse = np.unique(source[between] * max(1, len(found)) + target[between], return_inverse=True)
+        between = (source >= 0) & (source < target) & (target < len(shown))
+        keys, inverse = np.unique(source[between] * max(1, len(shown)) + target[between], return_inverse=True)
         weights = np.bincount(inverse, graph.weights[between]) if len(keys) else np.empty(0)
         pairs = zip(keys.tolist(), weights.tolist(), strict=True)
         edges = [
-            GraphEdge(f"community:{pair // len(found)}", f"community:{pair % len(found)}", weight)
+            GraphEdge(f"community:{pair // len(shown)}", f"community:{pair % len(shown)}", weight)
             for pair, weight in pairs
         ]
-        sizes = np.bincount(group[group >= 0], graph.entity_rank[group >= 0], minlength=len(found))
-        nodes = tuple(_community_node(one, float(sizes[one.number]), index) for one in found)
-        kept = self.topics.kept(index)
+        sizes = np.bincount(group[group >= 0], graph.entity_rank[group >= 0], minlength=len(shown))
+        nodes = tuple(_community_node(community, float(sizes[community.number]), index) for community in shown)
+        cached = self.topics.cached(index)
         notes = (
-            f"{int(group.max(initial=-1)) + 1} communities by {kept['method']}, modularity {kept['modularity']:.3f}; "
+            f"{int(group.max(initial=-1)) + 1} communities by Leiden, modularity {cached['modularity']:.3f}; "
             f"{len(nodes)} shown. Entities in no community of at least {SMALLEST} are left out.",
         )
         return GraphView(nodes, tuple(edges), notes)
@@ -157,7 +192,7 @@ class GraphExplorer:
         index = self.searcher.index(profile)
         graph = index.graph()
         visible = index.allowed(filters, self.searcher.clock.today())
-        membership = np.array(self.topics.kept(index)["membership"], np.int64)
+        membership = np.array(self.topics.cached(index)["membership"], np.int64)
         own = {int(entity): n for n, entity in enumerate(graph.document_nodes.tolist())}
         return index, Painter(index, graph, membership, np.ones(index.size, bool) if visible is None else visible, own)
 
@@ -167,6 +202,25 @@ def _document(index: Index, painter: Painter, name: str) -> int:
         if name in (facts.doc, facts.path) and painter.seen(int(painter.graph.document_nodes[n])):
             return n
     raise NotFound(f"The index holds no document {name!r}. List them with: python -m core documents list")
+
+
+def _named(painter: Painter, name: str) -> int:
+    """The one visible entity of a name: by its label, by another spelling of it, or by how its label begins."""
+    graph = painter.graph
+    by_rank = sorted(range(len(graph.keys)), key=lambda entity: -graph.entity_rank[entity])
+    spelled = (document_key(name), key(name), *(key(name, kind) for kind in PATTERNS))
+    exact = [entity for entity in by_rank if graph.labels[entity] == name]
+    exact += [graph.names[spelling] for spelling in spelled if spelling in graph.names]
+    if visible := [entity for entity in exact if painter.seen(entity)]:
+        return visible[0]
+    begun = [entity for entity in by_rank if graph.labels[entity].casefold().startswith(name.casefold())]
+    begun = [entity for entity in begun if painter.seen(entity)]
+    if not (name.strip() and begun):
+        raise NotFound(f"The graph has no entity {name!r}.{_alike(painter, name)}")
+    if len(begun) > 1:
+        several = ", ".join(graph.labels[entity] for entity in begun[:5])
+        raise BadInput(f"{name!r} could be one of {len(begun)} entities: {several}. Choose one.")
+    return begun[0]
 
 
 def _linked(painter: Painter, own: int) -> list[int]:
@@ -196,17 +250,17 @@ def _alike(painter: Painter, name: str) -> str:
     return f" Did you mean: {', '.join(near)}?" if near else ""
 
 
-def _community_node(one: Community, size: float, index: Index) -> GraphNode:
+def _community_node(community: Community, size: float, index: Index) -> GraphNode:
     paths = {facts.doc: facts.path for facts in index.documents}
     return GraphNode(
-        id=f"community:{one.number}",
-        label="; ".join(one.entities[:3]),
+        id=f"community:{community.number}",
+        label="; ".join(community.entities[:3]),
         kind="community",
-        type=one.by,
+        type=community.by,
         size=size,
-        community=one.number,
-        sources=tuple(paths[doc] for doc in one.documents if doc in paths),
-        detail=one.summary,
+        community=community.number,
+        sources=tuple(paths[doc] for doc in community.documents if doc in paths),
+        detail=community.summary,
     )
 
 

@@ -81,7 +81,7 @@ class Painter:
         return bool(self.visible[holding(self.graph, entity)].any())
 
     def entity(self, entity: int, hop: int = 0) -> GraphNode:
-        """An entity, or the document that it stands for."""
+        """An entity as a node, or the document that it stands for."""
         if (document := self.documents.get(entity)) is not None:
             return self.document(document, hop)
         chunks = holding(self.graph, entity)
@@ -98,7 +98,7 @@ class Painter:
         )
 
     def document(self, document: int, hop: int = 0) -> GraphNode:
-        """A document."""
+        """A document as a node; its size is the PageRank among documents."""
         facts = self.index.documents[document]
         return GraphNode(
             id=self.document_id(document),
@@ -132,7 +132,7 @@ class Painter:
 
     def relations(self, entities: Iterable[int]) -> list[GraphEdge]:
         """The relations among some entities, each once."""
-        shown, found = sorted(set(entities)), []
+        shown, edges = sorted(set(entities)), []
         inside = set(shown)
         for entity in shown:
             row = slice(self.graph.related_start[entity], self.graph.related_start[entity + 1])
@@ -140,8 +140,8 @@ class Painter:
             for to, weight, name in zip(*(column.tolist() for column in columns), strict=True):
                 if to in inside and entity < to:
                     label = self.graph.relation_names[name]
-                    found.append(GraphEdge(self.node_id(entity), self.node_id(to), weight, label))
-        return found
+                    edges.append(GraphEdge(self.node_id(entity), self.node_id(to), weight, label))
+        return edges
 
     def holds(self, chunk: int, entity: int) -> GraphEdge:
         """An entity and a passage that names it."""
@@ -155,8 +155,8 @@ class Painter:
         chunks = self.index.chunks_of(document)
         rows = [naming(self.graph, chunk) for chunk in chunks]
         entities, counts = np.unique(np.concatenate(rows), return_counts=True) if rows else (np.empty(0), np.empty(0))
-        held = np.diff(self.graph.chunk_start)[entities.astype(np.int64)]
-        order = np.lexsort((entities, -counts * np.log1p(len(self.graph.document_of) / np.maximum(1, held))))
+        occurrences = np.diff(self.graph.chunk_start)[entities.astype(np.int64)]
+        order = np.lexsort((entities, -counts * np.log1p(len(self.graph.document_of) / np.maximum(1, occurrences))))
         pairs = zip(entities[order].tolist(), counts[order].tolist(), strict=True)
         return [(int(entity), int(count)) for entity, count in pairs if entity != own]
 

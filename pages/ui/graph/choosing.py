@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import ConcordError
+from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
+from core.types import Filters
 from pages.ui import flash, keys
 from pages.ui.configurations import built_profiles
 from pages.ui.workspace import app
 
-VIEWS = ("Document", "Query", "Entity", "Communities", "Links")
+VIEWS = ("Document", "Query", "Entity", "Path", "Communities", "Links")
 AS = ("Picture", "Table")
 SIZES = (50, 100, 200, LIMIT)  # nodes at most
 _MOST = 500  # entities in the list; any other can be typed
@@ -25,6 +27,7 @@ class Choice:
 
     view: str
     start: str = ""
+    end: str = ""  # of a path
     hops: int = 1
     limit: int = 100
     profile: str = ""
@@ -43,23 +46,31 @@ def draw() -> Choice:
     view = view if view in VIEWS else "Document"
     profile = _profile()
     with st.container(horizontal=True, vertical_alignment="bottom", key="graph_choices"):
+        if view == "Path":
+            return Choice(view, *_ends(profile), profile=profile)
         start = _start(view, profile)
         hops, limit = _reach(view)
         colour = _colour(view)
         how = st.segmented_control(
             "Show as", AS, key=keys.GRAPH_AS, default="Picture", required=True, bind="query-params"
         )
-    return Choice(view, start, hops, limit, profile, colour, how == "Table")
+    return Choice(view, start, "", hops, limit, profile, colour, how == "Table")
 
 
 def centre() -> None:
     """Look around the node that was clicked."""
-    said = (st.session_state.get("graph_network") or {}).get("centre") or {}
-    kind, _, name = str(said.get("id", "")).partition(":")
+    clicked = (st.session_state.get("graph_network") or {}).get("centre") or {}
+    look_around(str(clicked.get("id", "")), str(clicked.get("label", "")))
+
+
+def look_around(node: str, label: str) -> None:
+    """Open the view around a document or an entity."""
+    kind, _, name = node.partition(":")
     if kind == "document":
         st.session_state[keys.GRAPH_VIEW], st.session_state[keys.AROUND] = "Document", name
     elif kind == "entity":
-        st.session_state[keys.GRAPH_VIEW], st.session_state[keys.ENTITY] = "Entity", str(said.get("label", name))
+        st.session_state[keys.GRAPH_VIEW], st.session_state[keys.ENTITY] = "Entity", label or name
+        st.query_params[keys.ENTITY] = label or name  # a bound widget writes only what people change
 
 
 def _profile() -> str:
@@ -79,7 +90,7 @@ def _start(view: str, profile: str) -> str:
             "Query", key=keys.ABOUT, bind="query-params", placeholder="A question, as in the search", width="stretch"
         ).strip()
     if view == "Entity":
-        return _entity(profile)
+        return _entity(profile, "Entity", keys.ENTITY, Filters(history=True), first=True)
     with st.container(width="stretch"):
         st.caption(
             {
@@ -91,7 +102,7 @@ def _start(view: str, profile: str) -> str:
 
 
 def _document() -> str:
-    titles = {one.id: one.title for one in app().knowledge.documents.all()}
+    titles = {document.id: document.title for document in app().knowledge.documents.all()}
     names = sorted(titles, key=lambda name: (titles[name], name))
     asked = st.query_params.get(keys.AROUND, "")
     if keys.AROUND not in st.session_state and asked in names:
@@ -105,16 +116,24 @@ def _document() -> str:
     return chosen or ""
 
 
-def _entity(profile: str) -> str:
+def _ends(profile: str) -> tuple[str, str]:
+    """The two ends of a path; the first is the entity that was looked at before, if any."""
+    if keys.CONNECT not in st.session_state and (before := st.session_state.get(keys.ENTITY)):
+        st.session_state[keys.CONNECT] = st.query_params[keys.CONNECT] = before
+    return _entity(profile, "From", keys.CONNECT, IN_FORCE), _entity(profile, "To", keys.CONNECT_WITH, IN_FORCE)
+
+
+def _entity(profile: str, title: str, key: str, filters: Filters, first: bool = False) -> str:
+    """The name of an entity: typed, or chosen from the largest; `first` starts with the largest of all."""
     try:
-        names = list(dict.fromkeys(one.label for one in app().graph.explorer.entities(_MOST, profile)))
+        names = list(dict.fromkeys(node.label for node in app().graph.explorer.entities(_MOST, profile, filters)))
     except ConcordError as error:
         st.caption(flash.plain(str(error)))
         return ""
-    if (kept := st.session_state.get(keys.ENTITY)) and kept not in names:
-        names.append(kept)
+    if (typed := st.session_state.get(key)) and typed not in names:
+        names.append(typed)
     chosen = st.selectbox(
-        "Entity", names, index=0 if names else None, key=keys.ENTITY, bind="query-params", width="stretch",
+        title, names, index=0 if names and first else None, key=key, bind="query-params", width="stretch",
         accept_new_options=True, placeholder="A name, a form, an identifier",
     )  # fmt: skip
     return (chosen or "").strip()

@@ -25,22 +25,26 @@ def draw(view: GraphView, choice: Choice) -> None:
         placeholder="A question about the whole, such as: who may approve what?",
     ).strip()
     if asked:
-        found = app().graph.communities.global_search(asked, 5, choice.profile)
-        listing([_line(one, f"{score:.2f}") for one, score in found], "No community answers this.", key="graph_answers")
+        scored = app().graph.communities.global_search(asked, 5, choice.profile)
+        listing(
+            [_line(community, f"{score:.2f}") for community, score in scored],
+            "No community answers this.",
+            key="graph_answers",
+        )
         return
     shown = {node.community for node in view.nodes}
     listing(
-        _lines([one for one in app().graph.communities.all(choice.profile) if one.number in shown]),
+        _lines([community for community in app().graph.communities.all(choice.profile) if community.number in shown]),
         "",
         key="graph_topics",
     )
 
 
-def _lines(found: Sequence[Community]) -> list[dict[str, Any]]:
-    return [_line(one, style.count(one.size, "entity")) for one in found]
+def _lines(communities: Sequence[Community]) -> list[dict[str, Any]]:
+    return [_line(community, style.count(community.size, "entity")) for community in communities]
 
 
-def _line(one: Community, right: str) -> dict[str, Any]:
-    title = f"{one.number + 1}. {'; '.join(one.entities[:3])}"
-    by = "" if one.by == "rules" else f" (written by {one.by})"
-    return {"title": title, "sub": one.summary + by, "right": right}
+def _line(community: Community, right: str) -> dict[str, Any]:
+    title = f"{community.number + 1}. {'; '.join(community.entities[:3])}"
+    by = "" if community.by == "rules" else f" (written by {community.by})"
+    return {"title": title, "sub": community.summary + by, "right": right}

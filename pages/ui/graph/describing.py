@@ -42,7 +42,7 @@ def palette(groups: Iterable[tuple[str, float]]) -> dict[str, str]:
     for name, size in groups:
         members.setdefault(name, []).append(size)
     members.pop("", None)
-    ranked = sorted(members, key=lambda one: (-len(members[one]), -sum(members[one]), one))
+    ranked = sorted(members, key=lambda name: (-len(members[name]), -sum(members[name]), name))
     return dict(zip(ranked, style.CONFIGURATIONS, strict=False))
 
 
@@ -62,7 +62,7 @@ def legend(groups: Mapping[str, str], colours: Mapping[str, str]) -> list[dict[s
 
 def starts(view: GraphView, node: GraphNode) -> bool:
     """Whether a node is where the view began."""
-    return node.hop == 0 and node.kind in ("entity", "document") and any(one.hop for one in view.nodes)
+    return node.hop == 0 and node.kind in ("entity", "document") and any(other.hop for other in view.nodes)
 
 
 def short(label: str, width: int = _LABEL) -> str:

@@ -47,7 +47,7 @@ def tops(node: GraphNode) -> set[str]:
 def _pills(label: str, options: list[str], key: str) -> list[str]:
     if len(options) < 2:
         return []
-    st.session_state[key] = [one for one in st.session_state.get(key, []) if one in options]
+    st.session_state[key] = [option for option in st.session_state.get(key, []) if option in options]
     chosen = st.multiselect(
         label, options, key=key, placeholder=f"All {label.lower()}", label_visibility="collapsed", width=300
     )

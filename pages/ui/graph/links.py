@@ -31,5 +31,5 @@ def draw(view: GraphView) -> None:
 
 
 def _lines(paths: Sequence[str]) -> list[dict[str, Any]]:
-    known = {one.path: one for one in app().knowledge.documents.all()}
+    known = {document.path: document for document in app().knowledge.documents.all()}
     return [{keys.DOC: known[path].id, "title": known[path].title, "sub": path} for path in paths if path in known]

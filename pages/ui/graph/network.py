@@ -42,20 +42,20 @@ def drawing(view: GraphView, colour_by: str, titles: Titles, topics: Topics = Ma
 def _network(view: GraphView, tones: dict[str, str]) -> Any:
     from pyvis.network import Network
 
-    made = Network(directed=True)  # pyvis compares every new edge with all others unless they have a direction
-    made.set_options(json.dumps(_OPTIONS))
+    network = Network(directed=True)  # pyvis compares every new edge with all others unless they have a direction
+    network.set_options(json.dumps(_OPTIONS))
     for node, size, (x, y) in zip(view.nodes, _sizes(view.nodes), _places(view), strict=True):
         label = f"{node.rank} · {node.label}" if node.rank else node.label
         thick = 3.5 if starts(view, node) else 1.5
         shape = SHAPES.get(node.kind, "dot")
         size = round(size * _LARGE.get(shape, 1.0), 1)
-        made.add_node(node.id, short(label) or "?", shape, tones[node.id], x=x, y=y, size=size, borderWidth=thick)
+        network.add_node(node.id, short(label) or "?", shape, tones[node.id], x=x, y=y, size=size, borderWidth=thick)
     most = max((edge.weight for edge in view.edges), default=1.0)
     thin = _share(len(view.edges) / 2)
     for edge in view.edges:
         width = (0.8 + 3.7 * sqrt(edge.weight / most)) * thin
-        made.add_edge(edge.source, edge.target, width=round(width, 2), **_way(edge))
-    return made
+        network.add_edge(edge.source, edge.target, width=round(width, 2), **_way(edge))
+    return network
 
 
 def _share(count: float) -> float:

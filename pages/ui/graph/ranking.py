@@ -28,18 +28,18 @@ def draw(view: GraphView, choice: Choice) -> None:
     if not chunks:
         return
     ways = {"Production": app().platform.settings.production().config, "Tri-modal": presets()["Tri-modal"]}
-    found = {name: places(choice, config) for name, config in ways.items()}
+    ranks = {name: places(choice, config) for name, config in ways.items()}
     st.subheader("What each hop adds, and where it lands", anchor=False)
     st.plotly_chart(
-        _figure([(node.hop, found["Tri-modal"].get(node.id, 0), node.label) for node in chunks]),
+        _figure([(node.hop, ranks["Tri-modal"].get(node.id, 0), node.label) for node in chunks]),
         width="stretch", config={"displayModeBar": False}, key="graph_places",
     )  # fmt: skip
-    titles = {one.path: (one.id, one.title) for one in app().knowledge.documents.all()}
+    titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
     rows: list[dict[str, Any]] = [
         {
             "Graph leg": node.rank,
             "Hop": node.hop,
-            **{name: found[name].get(node.id) for name in ways},
+            **{name: ranks[name].get(node.id) for name in ways},
             "Passage": node.label,
             "By way of": node.detail,
             "Open": f"/documents?{urlencode(at)}" if (at := place_of(node, titles)) else None,
@@ -55,30 +55,30 @@ def places(choice: Choice, config: SearchConfig) -> dict[str, int]:
     """The rank of each passage under a configuration, from 1; those further down are left out."""
     try:
         wide = replace(config, k=DEEP, depth=max(DEEP, config.depth), rerank="off")
-        found = app().search.searcher.search(choice.start, config=wide, profile=choice.profile)
+        result = app().search.searcher.search(choice.start, config=wide, profile=choice.profile)
     except ConcordError:
         return {}
-    return {f"chunk:{hit.chunk}": hit.rank for hit in found.hits}
+    return {f"chunk:{hit.chunk}": hit.rank for hit in result.hits}
 
 
 def _figure(landed: list[tuple[int, int, str]]) -> Any:
     """One dot per passage: rank from left to right, a line per hop."""
     from plotly import graph_objects as go
 
-    made = go.Figure()
+    figure = go.Figure()
     counts = Counter(hop for hop, _, _ in landed)
     for hop in sorted(counts):
-        mine = [(rank, label) for one, rank, label in landed if one == hop and rank]
-        made.add_scatter(
+        mine = [(rank, label) for landed_hop, rank, label in landed if landed_hop == hop and rank]
+        figure.add_scatter(
             x=[rank for rank, _ in mine], y=[f"{hop} hops" if hop != 1 else "1 hop"] * len(mine), mode="markers",
             text=[label.replace("<", "‹").replace(">", "›") for _, label in mine],  # plotly reads some tags
             marker={"size": 11, "color": style.CONFIGURATIONS[hop % 6], "opacity": 0.85}, showlegend=False,
             hovertemplate="rank %{x}: %{text}<extra></extra>",
         )  # fmt: skip
-    made.add_vrect(x0=0.5, x1=10.5, fillcolor="#009E73", opacity=0.08, line_width=0)
-    made.update_layout(
+    figure.add_vrect(x0=0.5, x1=10.5, fillcolor="#009E73", opacity=0.08, line_width=0)
+    figure.update_layout(
         height=150, margin={"l": 60, "r": 12, "t": 6, "b": 40},
         xaxis={"title": "rank in tri-modal search; the first ten are shaded", "zeroline": False, "rangemode": "tozero"},
         yaxis={"autorange": "reversed", "type": "category"},
     )  # fmt: skip
-    return made
+    return figure

@@ -8,7 +8,7 @@ from core.errors import ConcordError
 from core.services.graph.view import GraphView
 from pages.ui import flash, style
 from pages.ui.components.network import network
-from pages.ui.graph import choosing, communities, links, ranking, tables
+from pages.ui.graph import choosing, communities, links, paths, ranking, tables
 from pages.ui.graph.choosing import Choice
 from pages.ui.graph.describing import short
 from pages.ui.graph.filtering import filtered
@@ -28,6 +28,9 @@ def draw(choice: Choice) -> None:
     """The view, or what is missing for it."""
     if choice.view in _ASK and not choice.start:
         st.info(flash.plain(_ASK[choice.view]), icon=":material/hub:")
+        return
+    if choice.view == "Path":
+        paths.draw(choice)
         return
     try:
         view = _view(choice)
@@ -67,7 +70,7 @@ def _drawn(view: GraphView, choice: Choice) -> None:
     elif choice.table:
         tables.draw(view)
     else:
-        titles = {one.path: (one.id, one.title) for one in app().knowledge.documents.all()}
+        titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
         shown = largest(view)
         if len(shown.nodes) < len(view.nodes):
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
@@ -80,7 +83,8 @@ def _topics(choice: Choice) -> dict[int, str]:
     """What communities are called: by their largest entities."""
     if choice.view == "Links":
         return {}
-    return {one.number: short("; ".join(one.entities[:2]), 34) for one in app().graph.communities.all(choice.profile)}
+    known = app().graph.communities.all(choice.profile)
+    return {community.number: short("; ".join(community.entities[:2]), 34) for community in known}
 
 
 def largest(view: GraphView, most: int = _READABLE) -> GraphView:

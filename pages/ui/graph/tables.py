@@ -44,8 +44,13 @@ def edge_rows(view: GraphView) -> list[dict[str, Any]]:
     labels = {node.id: node.label for node in view.nodes}
     ordered = sorted(view.edges, key=lambda edge: (-edge.weight, edge.source, edge.target))
     return [
-        {"From": labels[one.source], "Relation": one.label, "To": labels[one.target], "Weight": round(one.weight, 2)}
-        for one in ordered
+        {
+            "From": labels[edge.source],
+            "Relation": edge.label,
+            "To": labels[edge.target],
+            "Weight": round(edge.weight, 2),
+        }
+        for edge in ordered
     ]
 
 
@@ -53,5 +58,5 @@ def within(view: GraphView, kept: Collection[str]) -> GraphView:
     """A view with some of its nodes, and the edges among them."""
     nodes = tuple(node for node in view.nodes if node.id in kept)
     return replace(
-        view, nodes=nodes, edges=tuple(one for one in view.edges if one.source in kept and one.target in kept)
+        view, nodes=nodes, edges=tuple(edge for edge in view.edges if edge.source in kept and edge.target in kept)
     )

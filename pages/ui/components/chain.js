@@ -1,0 +1,61 @@
+// Paths as chains: every entity is a stop on a line, and between two stops stand the passages that witness the step.
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("#root");
+  const send = (name, value) => setTriggerValue(name, { ...value, n: Date.now() });
+  refocus(root, () =>
+    root.replaceChildren(...data.paths.map((path, number) => card(path, number, data.paths.length, send))),
+  );
+}
+
+function card(path, number, total, send) {
+  const stops = path.nodes.flatMap((node, n) => [
+    stop(node, send),
+    n < path.steps.length ? step(path.steps[n], send) : null,
+  ]);
+  const line = el("div", { class: "chain", role: "list" }, stops);
+  if (total === 1) return el("div", { class: "card" }, line);
+  const details = el("details", { class: "card" }, el("summary", {}, overview(path)), line);
+  details.open = number === 0;
+  return details;
+}
+
+const overview = (path) =>
+  path.nodes.flatMap((node, n) => [
+    n ? el("span", { class: "arrow" }, "→") : null,
+    el("span", { class: "name" }, node.label),
+  ]);
+
+function stop(node, send) {
+  const look = button("Look around it", () => send("centre", { id: node.id, label: node.label }), {
+    title: `Look around ${node.label}`,
+    key: `centre ${node.id}`,
+  });
+  return el(
+    "div",
+    { class: "stop", role: "listitem" },
+    el("span", { class: `mark ${node.kind}` }),
+    el("strong", {}, node.label),
+    el("span", { class: "muted small" }, node.about),
+    look,
+  );
+}
+
+function step({ relation, count, witnesses, more }, send) {
+  return el(
+    "div",
+    { class: "step", role: "listitem" },
+    el("div", { class: "relation" }, relation, el("span", { class: "muted" }, ` · ${count}`)),
+    witnesses.map((witness) => passage(witness, send)),
+    more > 0 ? el("div", { class: "muted small" }, `${more} more ${more === 1 ? "passage names" : "passages name"} both`) : null,
+  );
+}
+
+function passage({ title, quote, place }, send) {
+  const address = `/documents?${new URLSearchParams(place)}`;
+  return el(
+    "div",
+    { class: "witness" },
+    quote ? el("div", { class: "quote" }, `“${quote}”`) : null,
+    inside({ class: "small" }, address, () => send("open", place), title),
+  );
+}
