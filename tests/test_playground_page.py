@@ -50,7 +50,9 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
         monkeypatch.setenv("CONCORD_HOME", str(where))
         small = SmallModels()
         for name in ("embedder", "reranker", "llm"):
-            monkeypatch.setattr(registry.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
+            monkeypatch.setattr(
+                registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given)
+            )
         if setup:
             query["link"] = build(kb_settings(where)).playground.notebook.keep(demo("admin"), setup)
         app = AppTest.from_file(str(ROOT / "pages" / "playground.py"), default_timeout=60)
