@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -87,10 +88,10 @@ def test_lossless_formats_give_back_what_they_got(tmp_path: Path, form: str) -> 
 
 def test_a_csv_cell_is_no_formula_and_still_comes_back_as_it_was(tmp_path: Path) -> None:
     question = Question("q1", "=HYPERLINK(1)", "'+ plan")
-    judgment = Judgment("q1", "ops/claims.md", ("- Deadlines",), "- within nine months", -1.0)
+    judgment = Judgment("q1", "ops/claims.md", ("- Deadlines",), "- within nine months")
     export_querysets.write(QuerySet("x", (question,), (judgment,)), tmp_path / "x.csv", "csv")
     row = (tmp_path / "x.csv").read_text().splitlines()[1]
-    assert row == "q1,'=HYPERLINK(1),''+ plan,ops/claims.md,'- Deadlines,'- within nine months,-1,import,"
+    assert row == "q1,'=HYPERLINK(1),''+ plan,ops/claims.md,'- Deadlines,'- within nine months,1,import,"
     found, problems = import_querysets.read(tmp_path / "x.csv")
     assert (found.questions, found.judgments, problems) == ((question,), (judgment,), ())
 
@@ -110,6 +111,18 @@ def test_any_words_survive_jsonl(
     export_querysets.write(QuerySet("x", questions, judgments), path, "jsonl")
     found, problems = import_querysets.read(path)
     assert (found.questions, found.judgments, problems) == (questions, judgments, ())
+
+
+@given(st.lists(st.sampled_from(["=1+1", "'=1", "-5 %", "@all", "'tis", "+", "why"]) | texts, min_size=1, max_size=5))
+def test_any_question_survives_csv_and_none_is_a_formula(
+    tmp_path_factory: pytest.TempPathFactory, asked: list[str]
+) -> None:
+    questions = tuple(Question(f"q{n}", " ".join(text.split())) for n, text in enumerate(asked))
+    path = tmp_path_factory.mktemp("x") / "x.csv"
+    export_querysets.write(QuerySet("x", questions, ()), path, "csv")
+    cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
+    assert import_querysets.read(path)[0].questions == questions
 
 
 @pytest.mark.parametrize("form", ["beir", "trec"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 from core.errors import BadInput
 from core.evaluation.querysets.import_querysets import ARROW, COLUMNS
 from core.evaluation.querysets.queryset import Judgment, QuerySet, by_question
-from core.spreadsheet import guarded
+from core.spreadsheet import csv_text
 from core.types import Document
 
 
@@ -76,17 +75,12 @@ def _as_jsonl(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, st
 
 
 def _as_csv(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     judged = by_question(queryset.judgments)
     for question in queryset.questions:
         for judgment in judged.get(question.id, [Judgment(question.id, "")]):
-            cells = (question.id, question.text, question.category, *_judgment_cells(judgment))
-            table.writerow(
-                cell if name == "grade" else guarded(cell) for name, cell in zip(COLUMNS, cells, strict=True)
-            )
-    return {"": out.getvalue()}
+            rows.append((question.id, question.text, question.category, *_judgment_cells(judgment)))
+    return {"": csv_text(rows)}
 
 
 def _judgment_cells(judgment: Judgment) -> tuple[str, ...]:
