@@ -1,7 +1,7 @@
-"""Known-item questions: each is made from one place of the knowledge base, which it should find again.
+"""Known-item questions: each is made from one place of the knowledge base, and a search should find that place.
 
-The five categories of the compliance benchmark, deterministic by seed. Paraphrases come from rules and synonyms, or
-from a language model where there is one; the source of each judgment says which.
+The five categories of the compliance benchmark, deterministic by seed. Paraphrases come from synonyms or from a
+language model; the source of each judgment says which.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from core.analysis import fold
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
 from core.curation.render import plain
+from core.evaluation.generators.entities import entities
 from core.evaluation.generators.paraphrase import by_rules
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Progress, no_progress
@@ -25,7 +26,7 @@ from core.types import Document
 RULES, LLM = "known-item (rules)", "known-item (llm)"
 PER_CATEGORY = 120
 PHRASE = (5, 9)  # words of an exact phrase
-MOST_HOLDERS = 3  # an entity that more documents hold than this is no known item
+MOST_HOLDERS = 3  # documents; an entity that more of them name is no known item
 
 Paraphrase = Callable[[str, str], tuple[str, str]]
 """(heading, title) to (question, source)."""
@@ -63,11 +64,11 @@ def generate(
     progress: Progress = no_progress,
 ) -> QuerySet:
     """A query set over the documents: the same documents and seed give the same questions."""
-    corpus = Corpus(tuple(sorted(documents, key=lambda one: one.path)))
+    corpus = Corpus(tuple(sorted(documents, key=lambda document: document.path)))
     questions: list[Question] = []
     judgments: list[Judgment] = []
-    for n, (category, make) in enumerate(CATEGORIES.items(), 1):
-        pool = {fold(item.text): item for item in make(corpus, random.Random(f"{seed}:{category}"))}
+    for n, (category, candidates) in enumerate(CATEGORIES.items(), 1):
+        pool = {fold(item.text): item for item in candidates(corpus, random.Random(f"{seed}:{category}"))}
         for item in _sample(list(pool.values()), per_category, f"{seed}:{category}:sample"):
             if category == "heading_paraphrase":
                 item = _reworded(item, paraphrase or by_rules_labelled)
@@ -81,7 +82,7 @@ def generate(
 
 
 def _sample(items: list[KnownItem], size: int, seed: str) -> list[KnownItem]:
-    """At most `size` items, spread over the documents: each gives one before any gives a second."""
+    """At most `size` items, spread over the documents: every document gives one before any gives a second."""
     chance = random.Random(seed)
     chance.shuffle(items)
     turn: Counter[str] = Counter()
@@ -103,16 +104,15 @@ class Corpus:
         self.titles = Counter(fold(section.heading[-1]) for section in self.sections)
 
     def holding(self, words: str) -> list[str]:
-        """Paths of the documents that hold these words in a row."""
-        wanted = fold(words)
-        pattern = re.compile(rf"(?<!\w){re.escape(wanted)}(?!\w)")
-        return [path for path, text in self.words.items() if wanted in text and pattern.search(text)]
+        """Paths of the documents that contain this phrase."""
+        phrase = fold(words)
+        pattern = re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)")
+        return [path for path, text in self.words.items() if phrase in text and pattern.search(text)]
 
 
 def sections(document: Document) -> Iterator[Section]:
     """The sections of a document that have a heading below the title, without the sections inside them."""
-    found = blocks(document)
-    outline = Outline(document, found)
+    outline = Outline(document, blocks(document))
     edges = [*(block.start for block in outline.headings), len(document.text)]
     for block, path, end in zip(outline.headings, outline.paths, edges[1:], strict=True):
         if path:
@@ -131,7 +131,7 @@ def heading_direct(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]
 
 
 def entity_lookup(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
-    """Names, identifiers and form numbers that few documents hold; every one that does is an answer."""
+    """Names, identifiers and form numbers that at most three documents name; each of those is an answer."""
     seen: dict[str, Section] = {}
     for section in corpus.sections:
         for entity in entities(plain(section.body)):
@@ -143,13 +143,13 @@ def entity_lookup(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
 
 
 def heading_paraphrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
-    """Headings to be reworded; the title tells apart those that several documents share."""
+    """Headings to paraphrase; the document's title tells apart those that several documents share."""
     for section in corpus.sections:
         yield KnownItem(section.heading[-1], (Judgment("", section.document.path, section.heading, source=RULES),))
 
 
 def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
-    """The rarest few words in a row of a sentence that a single document holds."""
+    """The rarest phrase of a sentence, where a single document contains it."""
     for section in corpus.sections:
         for raw in _prose(section):
             phrase = _rarest(raw.split(), corpus, chance.randint(*PHRASE))
@@ -159,7 +159,7 @@ def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
 
 
 def first_sentence(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
-    """The sentence that opens a section, where it is long enough to mean something."""
+    """The first sentence of a section, if it has 6 to 40 words."""
     for section in corpus.sections:
         raw = next(iter(_prose(section)), "")
         if 6 <= len(raw.split()) <= 40:
@@ -176,7 +176,6 @@ CATEGORIES: Mapping[str, Callable[[Corpus, random.Random], Iterable[KnownItem]]]
 
 
 def by_rules_labelled(heading: str, title: str) -> tuple[str, str]:
-    """A paraphrase by rules, labelled so."""
     return by_rules(heading, title), RULES
 
 
@@ -190,88 +189,8 @@ def _reworded(item: KnownItem, paraphrase: Paraphrase) -> KnownItem:
 # ---------------------------------------------------------------- words
 
 
-_ENTITY = re.compile(
-    r"""(?<![\w/.-])(?:
-        \d{1,3}\ (?:CFR|U\.S\.C\.|USC)\ [\d.]+(?:\([a-z0-9]+\))*      # laws
-      | [A-Z][A-Za-z]*[*\#/-][A-Z0-9][\w*\#/-]*                        # FIN-POL-001, CU*BASE, TMS-Lane#7
-      | (?:Form|Section|Schedule|Rule|Article)\ [A-Z0-9][\w.-]*
-      | [A-Z]{2,}\d+\b | [A-Z]{3,6}\b                                  # RNO1, SWIFT
-      | (?:[A-Z][a-z]+\ ){1,2}[A-Z][a-z]+                              # names
-    )(?![\w])""",
-    re.VERBOSE,
-)
-_OPENERS = frozenset(
-    [
-        "A",
-        "All",
-        "Always",
-        "An",
-        "Any",
-        "Ask",
-        "At",
-        "Both",
-        "By",
-        "Call",
-        "Check",
-        "Contact",
-        "Do",
-        "Each",
-        "Every",
-        "File",
-        "For",
-        "From",
-        "If",
-        "In",
-        "It",
-        "Keep",
-        "Never",
-        "New",
-        "Next",
-        "No",
-        "Of",
-        "On",
-        "Only",
-        "Open",
-        "Our",
-        "Read",
-        "Report",
-        "See",
-        "Send",
-        "Take",
-        "The",
-        "These",
-        "They",
-        "This",
-        "To",
-        "Use",
-        "We",
-        "When",
-        "With",
-        "Write",
-        "You",
-        "Your",
-    ]
-)
-
-
-def entities(text: str) -> list[str]:
-    """Names and identifiers of a text, in the order in which they first appear.
-
-    >>> entities("Complete RC-114 for Dana Whitfield under 49 CFR 370.5. The Inbound Manager signs.")
-    ['RC-114', 'Dana Whitfield', '49 CFR 370.5', 'Inbound Manager']
-    """
-    found = []
-    for match in _ENTITY.finditer(text):
-        words = match[0].rstrip(".-/").split()
-        while words and words[0] in _OPENERS:
-            words = words[1:]
-        if words and (len(words) > 1 or not words[0].istitle()):
-            found.append(" ".join(words))
-    return list(dict.fromkeys(found))
-
-
 def _prose(section: Section) -> Iterator[str]:
-    """Sentences of the section's paragraphs as they stand in the file, without links and markup inside."""
+    """Sentences of the section's paragraphs that hold no links or markup."""
     document = section.document
     for block in blocks(document):
         if block.kind == "paragraph" and section.start <= block.start < section.end:
@@ -286,10 +205,12 @@ def _sentences(text: str, block: Block) -> Iterator[str]:
 
 
 def _rarest(words: Sequence[str], corpus: Corpus, size: int) -> str:
-    """The run of words whose rarest members are rarest; the first of equals."""
-    runs = [words[n : n + size] for n in range(len(words) - size + 1)]
-    worth = lambda run: sum(1.0 / corpus.holders.get(word, 10**6) for token in run for word in _words(fold(token))[:1])
-    best = max(runs, key=worth, default=[])
+    """The phrase of `size` words whose words the fewest documents hold; the first of equals."""
+    phrases = [words[n : n + size] for n in range(len(words) - size + 1)]
+    rarity = lambda phrase: sum(
+        1.0 / corpus.holders.get(word, 10**6) for token in phrase for word in _words(fold(token))[:1]
+    )
+    best = max(phrases, key=rarity, default=[])
     return " ".join(best).strip(" .,;:!?()\"'")
 
 

@@ -43,35 +43,38 @@ _FRAMES = ("what do we say about {} for {}", "{} in the case of {}", "where can 
 
 
 def by_rules(heading: str, title: str) -> str:
-    """The heading with synonyms, in a frame that names its document; which frame follows from the words.
+    """The heading with synonyms, in a frame that names its document; a hash of the heading picks the frame.
 
     >>> by_rules("Approval limits", "travel expenses")
     'what do we say about sign-off maximum amounts for trips expenses'
     """
-    said = _replaced(heading)
     frame = _FRAMES[hashlib.sha256(heading.encode()).digest()[0] % len(_FRAMES)]
-    return frame.format(said, _replaced(title))
+    return frame.format(_replaced(heading), _replaced(title))
 
 
 def _replaced(text: str) -> str:
     plain = re.sub(r"^[\d.)]+\s*", "", text).rstrip(".:?!")
-    return re.sub(r"[A-Za-z]+", lambda m: SYNONYMS.get(m[0].lower(), m[0] if _named(m[0]) else m[0].lower()), plain)
+    return re.sub(
+        r"[A-Za-z]+", lambda m: SYNONYMS.get(m[0].lower(), m[0] if _is_acronym(m[0]) else m[0].lower()), plain
+    )
 
 
-def _named(word: str) -> bool:
+def _is_acronym(word: str) -> bool:
     return len(word) > 1 and word.isupper()
 
 
 def by_llm(llm: Llm, rules: str, model: str) -> Callable[[str, str], tuple[str, str]]:
-    """A paraphrase by a model; an answer that cannot be used is replaced by the rules, and labelled so."""
+    """Paraphrase with a model; where its answer is no use, by rules, and the label says so."""
 
     def reword(heading: str, title: str) -> tuple[str, str]:
         try:
-            said = llm.complete(_PROMPT.format(heading=heading, title=title), purpose="paraphrase", max_tokens=60).text
+            answer = llm.complete(
+                _PROMPT.format(heading=heading, title=title), purpose="paraphrase", max_tokens=60
+            ).text
         except ConcordError:
             return by_rules(heading, title), rules
-        text = " ".join(said.split()).strip("\"'` ")
-        usable = 2 < len(text) <= 200 and "\n" not in said.strip() and text.casefold() != heading.casefold()
+        text = " ".join(answer.split()).strip("\"'` ")
+        usable = 2 < len(text) <= 200 and "\n" not in answer.strip() and text.casefold() != heading.casefold()
         return (text, model) if usable else (by_rules(heading, title), rules)
 
     return reword

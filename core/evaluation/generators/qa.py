@@ -1,6 +1,6 @@
 """Questions with answers by a language model (thesis, 4.1): one segment, two of a file, two of different files.
 
-Nothing the model says is trusted: an answer that does not stand word for word in its segment is thrown away and counted.
+An answer that is not an exact substring of its segment is dropped and counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core import strict
 from core.chunking.blocks import Outline, blocks
 from core.chunking.sentences import sentences
 from core.errors import ConcordError
-from core.evaluation.generators.known_items import entities
+from core.evaluation.generators.entities import entities
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.llm.prompt import RULE, quoted
 from core.ports import Llm, Progress, no_progress
@@ -33,7 +33,7 @@ PURPOSE = "questions and answers"
 
 @dataclass(frozen=True, slots=True)
 class SourceSegment:
-    """A stretch of a document, and what it is about."""
+    """A span of a document and its entities."""
 
     document: Document
     start: int
@@ -42,13 +42,12 @@ class SourceSegment:
 
     @property
     def text(self) -> str:
-        """Its words."""
         return self.document.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What the generator made, and how many of the model's proposals could not be used, by reason."""
+class GeneratedSet:
+    """The query set, and how many of the model's proposals were dropped, by reason."""
 
     queryset: QuerySet
     refused: dict[str, int]
@@ -72,10 +71,10 @@ def generate(
     per_kind: int = 50,
     name: str = "questions-and-answers",
     progress: Progress = no_progress,
-) -> Made:
+) -> GeneratedSet:
     """Up to `per_kind` prompts of each kind, deterministic in what is asked; each may give up to three questions."""
     ordered = sorted(documents, key=lambda one: one.path)
-    every = [SourceSegment(one, *span) for one in ordered for span in segments(one)]
+    every = [SourceSegment(document, *span) for document in ordered for span in segments(document)]
     named = [_named(one, llm) for one in every]
     tasks = [*_sample([(one,) for one in named], "single-file-1-hop", per_kind, seed)]
     tasks += _sample(list(pairs(named, same_file=True)), "single-file-2-hop", per_kind, seed)
@@ -90,17 +89,19 @@ def generate(
             judgments += _judgments(question.id, answer, group, llm.name)
         progress(n, len(tasks), "Asking the model for questions")
     about = f"questions by {llm.name} over {len(every)} segments, seed {seed}"
-    return Made(QuerySet(name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about), dict(refused))
+    return GeneratedSet(
+        QuerySet(name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about), dict(refused)
+    )
 
 
-def pairs(found: Sequence[SourceSegment], same_file: bool) -> Iterator[tuple[SourceSegment, SourceSegment]]:
+def pairs(segments: Sequence[SourceSegment], same_file: bool) -> Iterator[tuple[SourceSegment, SourceSegment]]:
     """Segments that share an entity: of one file, or of two files that share a tag."""
-    for one, other in combinations(found, 2):
-        together = one.document.path == other.document.path
-        if together != same_file or not set(one.entities) & set(other.entities):
+    for first, second in combinations(segments, 2):
+        together = first.document.path == second.document.path
+        if together != same_file or not set(first.entities) & set(second.entities):
             continue
-        if together or set(one.document.meta.tags) & set(other.document.meta.tags):
-            yield one, other
+        if together or set(first.document.meta.tags) & set(second.document.meta.tags):
+            yield first, second
 
 
 def _sample(
@@ -111,39 +112,39 @@ def _sample(
 
 
 def _named(segment: SourceSegment, llm: Llm) -> SourceSegment:
-    """The segment with five entities: the most frequent by rule, completed by the model where there are fewer."""
+    """The segment with five entities: the most frequent ones by rule, more from the model where there are fewer."""
     counts = Counter(entity for entity in entities(segment.text) for _ in range(segment.text.count(entity)))
-    found = [entity for entity, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))][:ENTITIES]
-    if len(found) < ENTITIES:
+    names = [entity for entity, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))][:ENTITIES]
+    if len(names) < ENTITIES:
         prompt = _ENTITIES.format(
-            count=ENTITIES - len(found), known=json.dumps(found), text=quoted("passage", segment.text)
+            count=ENTITIES - len(names), known=json.dumps(names), text=quoted("passage", segment.text)
         )
         more = _json(_complete(llm, prompt), list) or []
-        found += [one for one in more if isinstance(one, str) and one in segment.text and one not in found]
-    return SourceSegment(segment.document, segment.start, segment.end, tuple(found[:ENTITIES]))
+        names += [name for name in more if isinstance(name, str) and name in segment.text and name not in names]
+    return SourceSegment(segment.document, segment.start, segment.end, tuple(names[:ENTITIES]))
 
 
 def _ask(llm: Llm, group: Sequence[SourceSegment], refused: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Questions whose answers stand word for word in a segment."""
+    """Questions and answers by the model; the answer must be a substring of a segment."""
     passages = "\n\n".join(quoted("passage", segment.text, n) for n, segment in enumerate(group, 1))
-    said = _json(_complete(llm, (_TWO if len(group) > 1 else _ONE).format(passages=passages)), list)
-    if said is None:
+    rows = _json(_complete(llm, (_TWO if len(group) > 1 else _ONE).format(passages=passages)), list)
+    if rows is None:
         refused["the answer was not a JSON list"] += 1
         return
-    for row in said[:PER_PROMPT]:
+    for row in rows[:PER_PROMPT]:
         text = " ".join(str(row.get("question", "")).split()) if isinstance(row, dict) else ""
         answer = str(row.get("answer", "")).strip() if isinstance(row, dict) else ""
         if not text or not answer:
             refused["question or answer missing"] += 1
-        elif not any(answer in one.text for one in group):
+        elif not any(answer in segment.text for segment in group):
             refused["the answer is not a substring of its passage"] += 1
         else:
             yield text, answer
 
 
 def _judgments(question: str, answer: str, group: Sequence[SourceSegment], model: str) -> Iterator[Judgment]:
-    """The answer's place; for two hops also the sentence of the other segment that names what both share."""
-    holder = next(one for one in group if answer in one.text)
+    """The answer's place; for two hops also the sentence of the other segment that names a shared entity."""
+    holder = next(segment for segment in group if answer in segment.text)
     yield _place(question, holder, holder.start + holder.text.index(answer), answer, 2.0, model)
     for other in group:
         if other is not holder:
@@ -171,7 +172,7 @@ def _complete(llm: Llm, prompt: str) -> str:
 
 
 def _json(text: str, kind: type) -> Any:
-    """The first JSON value of a kind in what a model said; None when there is none."""
+    """The first JSON value of a kind in a model's answer; None when there is none."""
     start = text.find("[")
     try:
         value, _ = json.JSONDecoder().raw_decode(text[start:]) if start >= 0 else (None, 0)

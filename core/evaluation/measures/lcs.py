@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @lru_cache(maxsize=20_000)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in lower case, without punctuation; texts are remembered, for runs ask again.
+    """The words of a text in lower case, without punctuation; cached, since every run reads the same passages.
 
     >>> words("File Form-112, please.")
     ('file', 'form', '112', 'please')
@@ -25,7 +25,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(fold(text)))
 
 
-def length(one: Sequence[str], other: Sequence[str]) -> int:
+def length(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words the longest common subsequence has.
 
     >>> length("the cat sat on the mat".split(), "the mat on a cat sat".split())
@@ -33,19 +33,19 @@ def length(one: Sequence[str], other: Sequence[str]) -> int:
     """
     from rapidfuzz.distance import LCSseq
 
-    return int(LCSseq.similarity(one, other))
+    return int(LCSseq.similarity(first, second))
 
 
 def coverage(text: str, answer: str) -> float:
-    """LSS: the share of the answer's words that stand in the text in the answer's order (thesis, equation 17).
+    """LSS: the share of the answer's words found in the text in the answer's order (thesis, equation 17).
 
     >>> coverage("Keep the report, then file it for five years.", "Keep it five years")
     1.0
     >>> coverage("five years", "Keep it five years")
     0.5
     """
-    wanted = words(answer)
-    return length(words(text), wanted) / len(wanted) if wanted else 0.0
+    needed = words(answer)
+    return length(words(text), needed) / len(needed) if needed else 0.0
 
 
 def overlap(text: str, segment: str) -> float:
@@ -54,5 +54,5 @@ def overlap(text: str, segment: str) -> float:
     >>> overlap("a b c d", "b c")
     0.6666666666666666
     """
-    one, other = words(text), words(segment)
-    return 2 * length(one, other) / (len(one) + len(other)) if one or other else 0.0
+    ours, theirs = words(text), words(segment)
+    return 2 * length(ours, theirs) / (len(ours) + len(theirs)) if ours or theirs else 0.0

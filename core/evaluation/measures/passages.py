@@ -1,7 +1,7 @@
-"""Measures against the passage that holds the answer (thesis, 4.3). `texts` are what was found, best first.
+"""Measures over the texts of retrieved passages, best first (thesis, 4.3).
 
-Gold span: does a passage hold the answer, and how much of it? Chunk overlap: how much does a passage share with the
-segments that the question was made from?
+Gold span: how much of the answer does a passage hold? Chunk overlap: how much does a passage share with the segments
+that the question was made from?
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How two rankings differ: what they share, how alike they are from the top down, and where each hit moved."""
+"""How two rankings differ: overlap, rank-biased overlap, swapped pairs, and where each hit moved."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-PERSISTENCE = 0.9  # how likely a reader goes on to the next rank; 0.9 puts most of the weight on the first ten
+PERSISTENCE = 0.9  # chance that a reader goes on to the next rank; 0.9 puts 86 % of the weight on the first ten
 
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """How alike two rankings are."""
+    """Agreement of two rankings."""
 
     overlap: int
     jaccard: float
@@ -27,41 +27,43 @@ class Move:
     steps: int = 0
 
 
-def agreement(one: Sequence[Hashable], other: Sequence[Hashable]) -> RankAgreement:
-    """Everything that stands between two columns.
+def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> RankAgreement:
+    """Overlap, Jaccard, RBO and swapped pairs of two rankings.
 
     >>> agreement("abc", "acd")
     RankAgreement(overlap=2, jaccard=0.5, rbo=0.685, swaps=0)
     """
-    return RankAgreement(overlap(one, other), jaccard(one, other), round(rbo(one, other), 3), swaps(one, other))
+    return RankAgreement(
+        overlap(first, second), jaccard(first, second), round(rbo(first, second), 3), swaps(first, second)
+    )
 
 
-def overlap(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def overlap(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """How many items both hold.
 
     >>> overlap("abc", "bcd")
     2
     """
-    return len(set(one) & set(other))
+    return len(set(first) & set(second))
 
 
-def jaccard(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
+def jaccard(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     """What both hold as a share of what either holds; two empty rankings are alike.
 
     >>> jaccard("abc", "bcd")
     0.5
     """
-    either = len(set(one) | set(other))
-    return overlap(one, other) / either if either else 1.0
+    either = len(set(first) | set(second))
+    return overlap(first, second) / either if either else 1.0
 
 
-def rbo(one: Sequence[Hashable], other: Sequence[Hashable], p: float = PERSISTENCE) -> float:
+def rbo(first: Sequence[Hashable], second: Sequence[Hashable], p: float = PERSISTENCE) -> float:
     """Rank-biased overlap, extrapolated (Webber, Moffat and Zobel 2010, equation 32): 1 is the same, 0 disjoint.
 
     >>> rbo("abc", "abc"), rbo("abc", "xyz"), round(rbo("ab", "ba"), 2)
     (1.0, 0.0, 0.9)
     """
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((first, second), key=len)
     if not short:
         return 1.0 if not long else 0.0
     s, end = len(short), len(long)
@@ -79,21 +81,21 @@ def _shared(short: Sequence[Hashable], long: Sequence[Hashable]) -> list[int]:
     [0, 2, 2]
     """
     place = {item: n for n, item in enumerate(short)}
-    met = [0] * len(long)
+    new = [0] * len(long)
     for n, item in enumerate(long):
         if item in place:
-            met[max(n, place[item])] += 1
-    return list(accumulate(met))
+            new[max(n, place[item])] += 1
+    return list(accumulate(new))
 
 
-def swaps(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def swaps(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """How many pairs that both hold stand in opposite order.
 
     >>> swaps("abc", "cba"), swaps("abc", "bxa")
     (3, 1)
     """
-    place = {item: n for n, item in enumerate(other)}
-    both = [place[item] for item in one if item in place]
+    place = {item: n for n, item in enumerate(second)}
+    both = [place[item] for item in first if item in place]
     return sum(before > after for n, before in enumerate(both) for after in both[n + 1 :])
 
 

@@ -1,6 +1,6 @@
 """Ranking measures. `gains` are graded judgments by document; `ranking` is a list of documents, best first.
 
-Conventions are those of trec_eval: linear gains, a judgment above 0 is relevant, what nobody judged is not.
+Conventions are those of trec_eval: linear gains, a grade above 0 is relevant, an unjudged document is not.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def average_precision(ranking: Sequence[str], gains: Mapping[str, float], k: int
     0.8333
     """
     relevant = sum(gain > 0 for gain in gains.values())
-    found, total = 0, 0.0
+    hits, total = 0, 0.0
     for place, doc in enumerate(ranking[:k], 1):
         if gains.get(doc, 0) > 0:
-            found += 1
-            total += found / place
+            hits += 1
+            total += hits / place
     return total / relevant if relevant else 0.0
 
 
@@ -76,5 +76,5 @@ def judged(ranking: Sequence[str], gains: Mapping[str, float], k: int) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The average; 0 of nothing."""
+    """The mean; 0 of an empty list."""
     return sum(values) / len(values) if values else 0.0

@@ -1,4 +1,4 @@
-"""What a reranking stage did to the order: how much it moved, and which queries it made worse (cascade study, V.D-E)."""
+"""What a reranking stage changed: how many places, and which queries it made worse (cascade study, V.D-E)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def swaps(before: Sequence[str], after: Sequence[str], k: int) -> int:
     2
     """
     shown = max(len(before[:k]), len(after[:k]))
-    return shown - sum(one == other for one, other in zip(before[:k], after[:k], strict=False))
+    return shown - sum(old == new for old, new in zip(before[:k], after[:k], strict=False))
 
 
 def top_changed(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -65,14 +65,14 @@ class Degraded:
 def degraded(before: Mapping[str, float], after: Mapping[str, float], texts: Mapping[str, str]) -> list[Degraded]:
     """Queries whose measure fell, the worst first.
 
-    >>> [(one.query, one.difference, one.words) for one in degraded({"q": 1.0, "r": 0.5}, {"q": 0.5, "r": 0.5}, {"q": "IRA fees"})]
+    >>> [(worse.query, worse.difference, worse.words) for worse in degraded({"q": 1.0, "r": 0.5}, {"q": 0.5, "r": 0.5}, {"q": "IRA fees"})]
     [('q', -0.5, 2)]
     """
     fallen = [
         (after[query] - before[query], query) for query in before if after.get(query, 0.0) < before[query] - 1e-12
     ]
-    found = []
+    worse = []
     for difference, query in sorted(fallen):
         count, digits, *_ = query_features(texts.get(query, ""))
-        found.append(Degraded(query, texts.get(query, ""), difference, int(count), bool(digits)))
-    return found
+        worse.append(Degraded(query, texts.get(query, ""), difference, int(count), bool(digits)))
+    return worse

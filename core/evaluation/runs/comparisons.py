@@ -1,4 +1,4 @@
-"""Runs beside each other: which is better, by how much, how sure, and for which questions."""
+"""Comparison of runs: which is better, by how much, how sure, and on which questions."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class RunComparison:
 
     @property
     def spent(self) -> str:
-        """What both take, in time and, where anything is paid for, in money."""
+        """Time and, where anything is paid for, cost of both."""
         runs = (self.before, self.after)
         p50, p95 = (" to ".join(f"{run.times['total'][at]:.1f}" for run in runs) for at in ("p50", "p95"))
-        said = f"Time of a question: p50 {p50} ms, p95 {p95} ms."
+        sentence = f"Time of a question: p50 {p50} ms, p95 {p95} ms."
         if any(run.cost for run in runs):
-            one, many = (" to ".join(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
-            said += f" Cost of a question: {one}; of 1,000: {many}."
-        return said
+            single, thousand = (" to ".join(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
+            sentence += f" Cost of a question: {single}; of 1,000: {thousand}."
+        return sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
         after,
         measure,
         _paired(rows),
-        {name: _paired(some) for name, some in groups.items()},
+        {name: _paired(group) for name, group in groups.items()},
         tuple(sorted(rows, key=lambda row: (row.difference, row.question))),
         _note(before, after, len(rows)),
     )
@@ -88,17 +88,17 @@ def _rows(before: Run, after: Run, measure: str) -> list[QuestionRow]:
         raise BadInput(f"The runs {before.id} and {after.id} have no question in common.")
     rows = []
     for question in both:
-        one, other = before.results[question], after.results[question]
-        if measure in one.values and measure in other.values:
+        old, new = before.results[question], after.results[question]
+        if measure in old.values and measure in new.values:
             rows.append(
                 QuestionRow(
                     question,
-                    one.question.text,
-                    one.question.category,
-                    one.values[measure],
-                    other.values[measure],
-                    next(iter(one.documents), ""),
-                    next(iter(other.documents), ""),
+                    old.question.text,
+                    old.question.category,
+                    old.values[measure],
+                    new.values[measure],
+                    next(iter(old.documents), ""),
+                    next(iter(new.documents), ""),
                 )
             )
     if not rows:
@@ -112,7 +112,7 @@ def _paired(rows: Sequence[QuestionRow]) -> PairedComparison:
 
 
 def _note(before: Run, after: Run, shared: int) -> str:
-    """What somebody should know before trusting the comparison."""
+    """Why the runs may not be comparable."""
     notes = []
     if before.queryset_digest != after.queryset_digest:
         notes.append(f"The query set changed between the runs; {shared} questions are in both.")
@@ -125,7 +125,7 @@ def _note(before: Run, after: Run, shared: int) -> str:
 
 def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[LeaderboardRow, ...]:
     """Runs by their mean, each with its interval and its paired difference from the best."""
-    usable = [run for run in runs if any(measure in one.values for one in run.results.values())]
+    usable = [run for run in runs if any(measure in result.values for result in run.results.values())]
     scored = [(run, bootstrap(_column(run, measure))[0]) for run in usable]
     ordered = sorted(scored, key=lambda pair: (-pair[1].mean, pair[0].name))
     return tuple(
@@ -137,13 +137,13 @@ def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[Leaderboar
 def _column(run: Run, measure: str):  # type: ignore[no-untyped-def]
     import numpy as np
 
-    return np.array([[one.values[measure]] for one in run.results.values() if measure in one.values])
+    return np.array([[result.values[measure]] for result in run.results.values() if measure in result.values])
 
 
 GROUPS: Mapping[str, Callable[[Answered], Sequence[str]]] = {
-    "category": lambda one: (one.question.category or "uncategorised",),
-    "folder": lambda one: (one.folder or "(top)",),
-    "tag": lambda one: one.tags,
+    "category": lambda result: (result.question.category or "uncategorised",),
+    "folder": lambda result: (result.folder or "(top)",),
+    "tag": lambda result: result.tags,
 }
 
 
@@ -152,8 +152,8 @@ def grouped(run: Run, by: str = "category", measure: str = MEASURE) -> dict[str,
     if by not in GROUPS:
         raise BadInput(f"Questions cannot be grouped by {by!r}. Known: {', '.join(GROUPS)}.")
     table: dict[str, list[float]] = {}
-    for one in run.results.values():
-        if measure in one.values:
-            for name in GROUPS[by](one):
-                table.setdefault(name, []).append(one.values[measure])
+    for result in run.results.values():
+        if measure in result.values:
+            for name in GROUPS[by](result):
+                table.setdefault(name, []).append(result.values[measure])
     return {name: (sum(values) / len(values), len(values)) for name, values in table.items()}

@@ -1,4 +1,4 @@
-"""Runs to the outside: a table for a spreadsheet, JSON for programs, a TREC run for other tools."""
+"""Export of runs: CSV for spreadsheets, JSON, and TREC run files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _as_csv(run: Run) -> str:
 
 
 RUN_FORMATS: Mapping[str, Callable[[Run], str]] = {
-    "trec-run": lambda run: write_run({q: one.documents for q, one in run.results.items()}, run.id),
+    "trec-run": lambda run: write_run({question: result.documents for question, result in run.results.items()}, run.id),
     "json": lambda run: strict.canonical(run) + "\n",
     "csv": _as_csv,
 }

@@ -1,4 +1,4 @@
-"""Blind pooled judging: the best passages of several runs in one shuffled list, for people or for a language model."""
+"""Blind pooled judging: the top passages of several runs in one shuffled list, for people or a language model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUOTED = 160  # characters that anchor a judged passage
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """A passage to be judged, without a word about which run found it where."""
+    """A passage to be judged; which run found it, and where, is hidden."""
 
     question: Question
     path: str
@@ -34,20 +34,20 @@ class Pooled:
         return cut if len(self.text) <= QUOTED else cut.rsplit(None, 1)[0]
 
     def judged(self, grade: float, source: str = "person", judge: str = "") -> Judgment:
-        """What somebody says about it."""
+        """The judgment of this passage with a grade."""
         return Judgment(self.question.id, self.path, self.heading, self.quote, grade, source, judge)
 
 
 def pool(runs: Sequence[Run], index: Index, depth: int = 5, seed: int = 42) -> list[Pooled]:
-    """What any of the runs has among its first `depth` passages, question by question, shuffled."""
-    found: list[Pooled] = []
+    """The first `depth` passages of every run, question by question, shuffled."""
+    pooled: list[Pooled] = []
     for question in dict.fromkeys(ident for run in runs for ident in run.results):
-        answers = [run.results[question] for run in runs if question in run.results]
-        chunks = sorted({chunk for one in answers for chunk in one.passages[:depth]})
+        results = [run.results[question] for run in runs if question in run.results]
+        chunks = sorted({chunk for result in results for chunk in result.passages[:depth]})
         random.Random(f"{seed}:{question}").shuffle(chunks)
         numbers = [number for chunk in chunks if (number := index.number(chunk)) is not None]
-        found += [_pooled(answers[0].question, index, number) for number in numbers]
-    return found
+        pooled += [_pooled(results[0].question, index, number) for number in numbers]
+    return pooled
 
 
 def _pooled(question: Question, index: Index, chunk: int) -> Pooled:
@@ -63,10 +63,10 @@ def ask_model(llm: Llm, item: Pooled, guidelines: str) -> Judgment | None:
         (guidelines, _TASK, quoted("query", item.question.text), quoted("passage", f"{place}\n{item.text}"))
     )
     try:
-        said = llm.complete(prompt, purpose="judge", max_tokens=5).text
+        answer = llm.complete(prompt, purpose="judge", max_tokens=5).text
     except ConcordError:
         return None
-    match = re.fullmatch(r"\s*([012])\.?\s*", said)
+    match = re.fullmatch(r"\s*([012])\.?\s*", answer)
     return item.judged(float(match[1]), "llm judge", llm.name) if match else None
 
 

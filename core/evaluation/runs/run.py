@@ -1,4 +1,4 @@
-"""A run: one configuration over one query set, with everything it takes to trace and to compare it."""
+"""A run: one configuration over one query set, with everything it takes to reproduce and compare it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.types import NOTHING, SearchConfig
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question of a run: its measures, where it belongs, and what was found."""
+    """One question of a run: its measures and what was retrieved."""
 
     question: Question
     values: Mapping[str, float]
@@ -52,12 +52,12 @@ class Run:
     figures: Mapping[str, float]
     times: Mapping[str, Mapping[str, float]]
     warnings: tuple[str, ...] = ()
-    cost: float = 0.0  # dollars for a question, on average, as if none had been asked before
+    cost: float = 0.0  # mean dollars of a question with an empty cache
     results: Mapping[str, Answered] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
-        """Configuration, and profile where it is not the usual one."""
+        """The configuration, after the profile unless that is `local`."""
         config = label(self.config)
         return config if self.profile == "local" else f"{self.profile}: {config}"
 
@@ -78,17 +78,17 @@ def label(config: SearchConfig) -> str:
 def means(results: Iterable[Answered]) -> dict[str, float]:
     """The mean of every measure over the questions that have it."""
     table: dict[str, list[float]] = {}
-    for one in results:
-        for name, value in one.values.items():
+    for result in results:
+        for name, value in result.values.items():
             table.setdefault(name, []).append(value)
     return {name: round(sum(values) / len(values), 6) for name, values in table.items()}
 
 
-def times_of(spent: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
+def times_of(timings: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """p50 and p95 of every stage and of the whole, in milliseconds."""
-    stages = dict.fromkeys(name for one in spent for name in one)
-    table = {name: [one.get(name, 0.0) for one in spent] for name in stages}
-    table["total"] = [sum(one.values()) for one in spent]
+    stages = dict.fromkeys(name for timing in timings for name in timing)
+    table = {name: [timing.get(name, 0.0) for timing in timings] for name in stages}
+    table["total"] = [sum(timing.values()) for timing in timings]
     return {
         name: {"p50": round(percentile(values, 0.5), 3), "p95": round(percentile(values, 0.95), 3)}
         for name, values in table.items()
@@ -106,13 +106,13 @@ def pack(run: Run) -> tuple[str, bytes]:
 
 
 def unpack(row: Mapping[str, Any]) -> Run:
-    """A run as it was kept; without its questions when they were not asked for."""
+    """A run from its row; without results where the row has none."""
     raw = json.loads(row["facts"])
     listed = json.loads(zlib.decompress(row["results"])) if "results" in row else []
-    results = [_answered(one) for one in listed]
+    results = [_answered(raw_result) for raw_result in listed]
     tuples = {name: tuple(raw[name]) for name in ("models", "unmapped", "warnings")}
     config = strict.parse(SearchConfig, raw["config"], "configuration")
-    return Run(**{**raw, **tuples, "config": config, "results": {one.question.id: one for one in results}})
+    return Run(**{**raw, **tuples, "config": config, "results": {result.question.id: result for result in results}})
 
 
 def _answered(raw: Mapping[str, Any]) -> Answered:

@@ -1,4 +1,4 @@
-"""TREC run files: rankings that other tools wrote or will read."""
+"""TREC run files, written for other tools and read from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:
 
 
 def read_run(text: str) -> tuple[dict[str, tuple[str, ...]], tuple[Problem, ...]]:
-    """Rankings from a TREC run, ordered by score; and the lines that were left out.
+    """Rankings from a TREC run, ordered by score; and the lines that could not be used.
 
     >>> read_run("1 Q0 b 2 1.5 x\\n1 Q0 a 1 2.5 x\\nwhat")
     ({'1': ('a', 'b')}, (Problem(file='run', line=3, why='expected six fields'),))
