@@ -72,11 +72,11 @@ def generate(
     name: str = "questions-and-answers",
     progress: Progress = no_progress,
 ) -> GeneratedSet:
-    """Up to `per_kind` prompts of each kind, deterministic in what is asked; each may give up to three questions."""
-    ordered = sorted(documents, key=lambda one: one.path)
+    """Up to `per_kind` prompts of each kind, the same for the same seed; each may give up to three questions."""
+    ordered = sorted(documents, key=lambda document: document.path)
     every = [SourceSegment(document, *span) for document in ordered for span in segments(document)]
-    named = [_named(one, llm) for one in every]
-    tasks = [*_sample([(one,) for one in named], "single-file-1-hop", per_kind, seed)]
+    named = [_named(segment, llm) for segment in every]
+    tasks = [*_sample([(segment,) for segment in named], "single-file-1-hop", per_kind, seed)]
     tasks += _sample(list(pairs(named, same_file=True)), "single-file-2-hop", per_kind, seed)
     tasks += _sample(list(pairs(named, same_file=False)), "multi-file-2-hop", per_kind, seed)
     questions: dict[str, Question] = {}

@@ -1,4 +1,4 @@
-"""How each kind of alpha model is fitted: the grid of the thesis, the best of it by the validation part."""
+"""Fitting of each kind of alpha model: the grid of the thesis, the best point by validation R2."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NETWORKS: tuple[network.NetworkSettings, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a fit gives: numbers to keep, a function that predicts rows, the choice, and curves of the error."""
+    """A fit: parameters to store, a predictor, the chosen point of the grid, and loss curves."""
 
     parameters: Mapping[str, Any]
     predict: Callable[[np.ndarray], np.ndarray]
@@ -54,16 +54,16 @@ def r2(optimal: np.ndarray, predicted: np.ndarray) -> float:
     return 1.0 - float(((optimal - predicted) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def ridge(train: Part, held: Part, grid: Sequence[float], seed: int, progress: Progress) -> Learned:
+def ridge(train: Part, validation: Part, grid: Sequence[float], seed: int, progress: Progress) -> Learned:
     """w = (X'X + lambda I)^-1 X'y on centred values; the intercept is not penalised (thesis, equations 20 to 22)."""
     tried = []
     for n, strength in enumerate(grid, 1):
         slope, intercept = solve(train[0], train[1], strength)
-        tried.append(({"lambda": strength}, r2(held[1], held[0] @ slope + intercept)))
+        tried.append(({"lambda": strength}, r2(validation[1], validation[0] @ slope + intercept)))
         progress(n, len(grid), "Fitting ridge regression")
     chosen = _best(tried)
     slope, intercept = solve(train[0], train[1], chosen["lambda"])
-    parameters = {"coefficients": [float(one) for one in slope], "intercept": float(intercept)}
+    parameters = {"coefficients": [float(weight) for weight in slope], "intercept": float(intercept)}
     return Learned(parameters, lambda x: x @ slope + intercept, chosen, tuple(tried))
 
 
@@ -82,11 +82,11 @@ def solve(x: np.ndarray, y: np.ndarray, strength: float) -> tuple[np.ndarray, fl
     return slope, middle - float(centre @ slope)
 
 
-def trees(train: Part, held: Part, grid: Sequence[Mapping[str, Any]], seed: int, progress: Progress) -> Learned:
+def trees(train: Part, validation: Part, grid: Sequence[Mapping[str, Any]], seed: int, progress: Progress) -> Learned:
     """Boosted trees. Fewer rounds are the first trees of more rounds, so three sizes cost one training."""
     import xgboost
 
-    data, check = (xgboost.DMatrix(x, label=y, weight=w) for x, y, w in (train, held))
+    data, check = (xgboost.DMatrix(x, label=y, weight=w) for x, y, w in (train, validation))
     tried, boosters, curves = [], [], []
     for n, point in enumerate(grid, 1):
         curve: dict[str, dict[str, list[float]]] = {}
@@ -101,10 +101,13 @@ def trees(train: Part, held: Part, grid: Sequence[Mapping[str, Any]], seed: int,
         )
         for rounds in ROUNDS:
             tried.append(
-                ({**point, "n_estimators": rounds}, r2(held[1], booster.predict(check, iteration_range=(0, rounds))))
+                (
+                    {**point, "n_estimators": rounds},
+                    r2(validation[1], booster.predict(check, iteration_range=(0, rounds))),
+                )
             )
             boosters.append(booster)
-            curves.append({part: tuple(e * e for e in found["rmse"][:rounds]) for part, found in curve.items()})
+            curves.append({part: tuple(e * e for e in errors["rmse"][:rounds]) for part, errors in curve.items()})
         progress(n, len(grid), "Fitting boosted trees")
     chosen = _best(tried)
     at = next(n for n, (point, _) in enumerate(tried) if point is chosen)
@@ -119,14 +122,16 @@ def trees(train: Part, held: Part, grid: Sequence[Mapping[str, Any]], seed: int,
     )
 
 
-def mlp(train: Part, held: Part, grid: Sequence[network.NetworkSettings], seed: int, progress: Progress) -> Learned:
+def mlp(
+    train: Part, validation: Part, grid: Sequence[network.NetworkSettings], seed: int, progress: Progress
+) -> Learned:
     """The small network on the query's vector."""
     from core import strict
 
     tried, fits = [], []
     for n, settings in enumerate(grid, 1):
-        fits.append(network.fit(train[0], train[1], held[:2], settings, seed))
-        tried.append((strict.plain(settings), r2(held[1], network.predict(fits[-1].layers, held[0]))))
+        fits.append(network.fit(train[0], train[1], validation[:2], settings, seed))
+        tried.append((strict.plain(settings), r2(validation[1], network.predict(fits[-1].layers, validation[0]))))
         progress(n, len(grid), "Training networks")
     chosen = _best(tried)
     best = fits[next(n for n, (point, _) in enumerate(tried) if point is chosen)]
@@ -142,7 +147,7 @@ def _short(values: np.ndarray) -> Any:
 
 def _best(tried: Sequence[tuple[Mapping[str, Any], float]]) -> Mapping[str, Any]:
     """The point with the highest validation R2; of equals the first."""
-    return max(tried, key=lambda one: one[1])[0]
+    return max(tried, key=lambda trial: trial[1])[0]
 
 
 LEARNERS: Mapping[str, tuple[Callable[..., Learned], Sequence[Any]]] = {

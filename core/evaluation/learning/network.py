@@ -37,9 +37,9 @@ class Fitted:
 
 
 def fit(
-    x: np.ndarray, y: np.ndarray, held: tuple[np.ndarray, np.ndarray], settings: NetworkSettings, seed: int = 42
+    x: np.ndarray, y: np.ndarray, validation: tuple[np.ndarray, np.ndarray], settings: NetworkSettings, seed: int = 42
 ) -> Fitted:
-    """Train until the error on the held part has not fallen for ten epochs; the best layers are kept."""
+    """Train until the validation error has not fallen for ten epochs; the best layers are kept."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def fit(
         for rows in _batches(len(x), settings.batch, rng):
             step += 1
             _update(layers, moments, _gradients(layers, x[rows], y[rows], settings.dropout, rng), settings, step)
-        losses.append((_loss(layers, x, y), _loss(layers, *held)))
+        losses.append((_loss(layers, x, y), _loss(layers, *validation)))
         since += 1
         if losses[-1][1] < best_loss - 1e-6:
             best, best_loss, since = [(w.copy(), b.copy()) for w, b in layers], losses[-1][1], 0
@@ -97,12 +97,12 @@ def _gradients(layers: Layers, x: np.ndarray, y: np.ndarray, dropout: float, rng
     values = _forward(layers, x, masks)
     out = values[-1]
     delta = 2.0 * (out - y[:, None]) / len(x) * out * (1.0 - out)
-    found: Layers = []
+    gradients: Layers = []
     for n in range(len(layers) - 1, -1, -1):
-        found.append((values[n].T @ delta, delta.sum(axis=0)))
+        gradients.append((values[n].T @ delta, delta.sum(axis=0)))
         if n:
             delta = (delta @ layers[n][0].T) * masks[n - 1] * (values[n] > 0)
-    return found[::-1]
+    return gradients[::-1]
 
 
 def _update(
@@ -111,9 +111,9 @@ def _update(
     """AdamW: Adam with the decay of weights apart from the gradient (Loshchilov and Hutter 2019)."""
     import numpy as np
 
-    for layer, held, slope in zip(layers, moments, slopes, strict=True):
+    for layer, averages, slope in zip(layers, moments, slopes, strict=True):
         for n, (value, change) in enumerate(zip(layer, slope, strict=True)):
-            first, second = held[2 * n], held[2 * n + 1]
+            first, second = averages[2 * n], averages[2 * n + 1]
             first += (1 - _BETAS[0]) * (change - first)
             second += (1 - _BETAS[1]) * (change * change - second)
             size = np.sqrt(second / (1 - _BETAS[1] ** step)) + _TINY

@@ -1,4 +1,4 @@
-"""Learning alpha: examples from judged queries, an honest split, and a model with its evidence (thesis, 4.2)."""
+"""Training of alpha models: examples from judged queries, a seeded split, and a model with its evidence (thesis, 4.2)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A test query: what would have been best and what the model says."""
+    """A test query: its best alpha and the predicted one."""
 
     query: str
     group: str
@@ -95,20 +95,20 @@ def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example],
     Groups that are too small to reach every part are divided together.
 
     >>> parts = split([Example(str(n), "ab"[n % 2], Seen("", {}, {}), 0.5, 1.0) for n in range(40)])
-    >>> [len(part) for part in parts], [sum(one.group == "a" for one in part) for part in parts]
+    >>> [len(part) for part in parts], [sum(sample.group == "a" for sample in part) for part in parts]
     ([28, 6, 6], [14, 3, 3])
     """
-    sizes = Counter(one.group for one in examples)
+    sizes = Counter(sample.group for sample in examples)
     groups: dict[str, list[Example]] = {}
-    for one in sorted(examples, key=lambda one: one.query):
-        groups.setdefault(one.group if sizes[one.group] >= SMALLEST else "", []).append(one)
+    for sample in sorted(examples, key=lambda sample: sample.query):
+        groups.setdefault(sample.group if sizes[sample.group] >= SMALLEST else "", []).append(sample)
     parts: tuple[list[Example], list[Example], list[Example]] = ([], [], [])
     rng = random.Random(seed)
     for _, members in sorted(groups.items()):
         rng.shuffle(members)
         first, second = round(len(members) * PARTS[0]), round(len(members) * (PARTS[0] + PARTS[1]))
-        for part, found in zip(parts, (members[:first], members[first:second], members[second:]), strict=True):
-            part += found
+        for part, share in zip(parts, (members[:first], members[first:second], members[second:]), strict=True):
+            part += share
     return parts
 
 
@@ -125,7 +125,7 @@ def train(
     """Fit every point of the grid on the train part, keep the best on validation, and report on the test part."""
     if kind not in LEARNERS:
         raise BadInput(f"There is no alpha model of kind {kind!r}. Kinds: {', '.join(LEARNERS)}.")
-    useful = [one for one in examples if one.matters > 0]
+    useful = [sample for sample in examples if sample.matters > 0]
     if len(useful) < LEAST:
         raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")
     parts = split(useful, seed)
@@ -143,10 +143,10 @@ def _table(kind: str, part: Sequence[Example]) -> tuple[np.ndarray, np.ndarray, 
     """
     import numpy as np
 
-    if kind == "mlp" and any(not one.vector for one in part):
+    if kind == "mlp" and any(not sample.vector for sample in part):
         raise BadInput("The network reads the query's vector, and some examples have none.")
-    rows = [one.vector if kind == "mlp" else FEATURES[kind](one.seen) for one in part]
-    alphas, matters = np.array([one.alpha for one in part]), np.array([one.matters for one in part])
+    rows = [sample.vector if kind == "mlp" else FEATURES[kind](sample.seen) for sample in part]
+    alphas, matters = np.array([sample.alpha for sample in part]), np.array([sample.matters for sample in part])
     weights = matters / matters.mean() if kind == "distribution" else np.ones(len(part))
     return np.array(rows, dtype=np.float64), alphas, weights
 
@@ -161,10 +161,12 @@ def _reported(
 ) -> Trained:
     import numpy as np
 
-    said = [np.clip(learned.predict(x), 0.0, 1.0) for x, _, _ in tables]
-    scores = {part: r2(y, p) for part, (_, y, _), p in zip(("train", "validation", "test"), tables, said, strict=True)}
+    predicted = [np.clip(learned.predict(x), 0.0, 1.0) for x, _, _ in tables]
+    scores = {
+        part: r2(y, p) for part, (_, y, _), p in zip(("train", "validation", "test"), tables, predicted, strict=True)
+    }
     fixed = _fixed(parts[0])
-    regrets = {"model": _regret(parts[2], said[2]), "fixed": _regret(parts[2], np.full(len(parts[2]), fixed))}
+    regrets = {"model": _regret(parts[2], predicted[2]), "fixed": _regret(parts[2], np.full(len(parts[2]), fixed))}
     count = sum(map(len, parts))
     evidence = {"r2": scores, "regret": regrets, "queries": count, "chosen": learned.chosen, "best_fixed_alpha": fixed}
     inputs = INPUTS[kind]
@@ -177,7 +179,8 @@ def _reported(
         chosen=learned.chosen,
         tried=learned.tried,
         test=tuple(
-            Prediction(one.query, one.group, one.alpha, float(p)) for one, p in zip(parts[2], said[2], strict=True)
+            Prediction(sample.query, sample.group, sample.alpha, float(p))
+            for sample, p in zip(parts[2], predicted[2], strict=True)
         ),
         features=inputs,
         values=_rows(tables[2][0]) if inputs else (),
@@ -189,12 +192,12 @@ def _reported(
 
 
 def _fixed(part: Sequence[Example]) -> float:
-    """The one alpha that would have cost least: the mean of the optima, each as heavy as it matters."""
-    return sum(one.alpha * one.matters for one in part) / sum(one.matters for one in part)
+    """The best fixed alpha: the mean of the optima, weighted by how much each matters."""
+    return sum(sample.alpha * sample.matters for sample in part) / sum(sample.matters for sample in part)
 
 
 def _regret(part: Sequence[Example], alphas: np.ndarray) -> float:
-    losses = [one.matters * (one.alpha - float(a)) ** 2 for one, a in zip(part, alphas, strict=True)]
+    losses = [sample.matters * (sample.alpha - float(a)) ** 2 for sample, a in zip(part, alphas, strict=True)]
     return sum(losses) / len(losses) if losses else 0.0
 
 

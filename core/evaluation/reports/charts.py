@@ -1,4 +1,4 @@
-"""Charts as plain values in plotly's form: the pages draw them, and reports carry them without any server."""
+"""Charts as plotly JSON: pages draw them, reports embed them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
     dots = {
         "type": "scatter",
         "mode": "markers",
-        "x": [round(one.mean, 4) for one in figures],
+        "x": [round(interval.mean, 4) for interval in figures],
         "y": names,
         "marker": {"color": colours or BLUE, "size": 9},
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [round(one.high - one.mean, 4) for one in figures],
-            "arrayminus": [round(one.mean - one.low, 4) for one in figures],
+            "array": [round(interval.high - interval.mean, 4) for interval in figures],
+            "arrayminus": [round(interval.mean - interval.low, 4) for interval in figures],
             "color": GREY,
         },
     }
@@ -77,16 +77,16 @@ def bars(
             "type": "bar",
             "name": name,
             "x": list(names),
-            "y": [round(value, 4) for value in given],
+            "y": [round(value, 4) for value in heights],
             "marker": {"color": shades[n % len(shades)]},
         }
-        for n, (name, given) in enumerate(values.items())
+        for n, (name, heights) in enumerate(values.items())
     ]
     return _figure(traces, height=380, y=y, barmode="stack" if stacked else "group")
 
 
 def curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marked: float | None = None) -> Figure:
-    """A line with its 95 % band; the chosen place is marked."""
+    """A line with its 95 % band and a marked x."""
     band = {
         "type": "scatter",
         "x": [*xs, *list(xs)[::-1]],
@@ -126,8 +126,8 @@ def curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marke
 def lines(xs: Sequence[float], values: Mapping[str, Sequence[float]], x: str, y: str) -> Figure:
     """Several lines over the same axis."""
     traces = [
-        {"type": "scatter", "mode": "lines", "name": name, "x": list(xs), "y": [round(value, 5) for value in given]}
-        for name, given in values.items()
+        {"type": "scatter", "mode": "lines", "name": name, "x": list(xs), "y": [round(value, 5) for value in heights]}
+        for name, heights in values.items()
     ]
     return _figure(traces, height=380, x=x, y=y)
 
@@ -152,14 +152,14 @@ def trend(labels: Sequence[str], points: Sequence[Interval], measure: str, colou
         "type": "scatter",
         "mode": "lines+markers",
         "x": list(labels),
-        "y": [round(one.mean, 4) for one in points],
+        "y": [round(interval.mean, 4) for interval in points],
         "line": {"color": colour, "width": 2},
         "marker": {"color": colour, "size": 9},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [round(one.high - one.mean, 4) for one in points],
-            "arrayminus": [round(one.mean - one.low, 4) for one in points],
+            "array": [round(interval.high - interval.mean, 4) for interval in points],
+            "arrayminus": [round(interval.mean - interval.low, 4) for interval in points],
             "color": GREY,
         },
     }
@@ -168,7 +168,7 @@ def trend(labels: Sequence[str], points: Sequence[Interval], measure: str, colou
 
 
 def against(xs: Sequence[float], ys: Sequence[float], x: str, y: str, colour: str = BLUE) -> Figure:
-    """Pairs between 0 and 1 with the line on which both agree."""
+    """Pairs of values in 0..1 with the diagonal."""
     trace = {
         "type": "scatter",
         "mode": "markers",

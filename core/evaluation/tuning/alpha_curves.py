@@ -1,4 +1,4 @@
-"""Alpha from 0 to 1: how a measure answers to it, with intervals, and what would be best for each question."""
+"""A measure as a function of alpha, with intervals, and the best alphas of each question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tau with evidence: reranking is skipped only where the fused ranking alone is known to be good (thesis, 3.4.2.2)."""
+"""Tau with evidence: reranking is skipped only where the fused ranking alone has proved good (thesis, 3.4.2.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import accumulate
 from core.evaluation.statistics import wilson_lower, wilson_upper
 
 BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
-LEAST = 30  # skipped queries below this say nothing
+LEAST = 30  # skipped queries; fewer prove nothing
 HELD_OUT = 0.2
 STEPS = 101
 CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "contradicted"  # by what was held out
@@ -19,8 +19,8 @@ CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "co
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One judged query: the best fused score, whether the answer stands in the fused top five, and the measure of
-    the fused and of the reranked order."""
+    """One judged query: its best fused score, whether the fused top five hold the answer, and the measure of the fused
+    and of the reranked order."""
 
     query: str
     confidence: float
@@ -72,11 +72,11 @@ def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]
     ...     [Observed("q", 0.9, True, 1.0, 1.0), Observed("r", 0.4, False, 0.0, 1.0)], 3)]
     [(0.0, 2, 0.5, 0.5), (0.5, 1, 1.0, 1.0), (1.0, 0, 0.0, 1.0)]
     """
-    ordered = sorted(observed, key=lambda one: (one.confidence, one.query))
-    scores = [one.confidence for one in ordered]
-    answered = [0, *accumulate(int(one.answered) for one in ordered)]
-    fused = [0.0, *accumulate(one.fused for one in ordered)]
-    reranked = [0.0, *accumulate(one.reranked for one in ordered)]
+    ordered = sorted(observed, key=lambda observation: (observation.confidence, observation.query))
+    scores = [observation.confidence for observation in ordered]
+    answered = [0, *accumulate(int(observation.answered) for observation in ordered)]
+    fused = [0.0, *accumulate(observation.fused for observation in ordered)]
+    reranked = [0.0, *accumulate(observation.reranked for observation in ordered)]
     points: list[Point] = []
     for step in range(steps):
         tau = step / (steps - 1)
@@ -109,29 +109,37 @@ def choose(points: Sequence[Point], beta: float = BETA, least: int = LEAST) -> P
 
 
 def calibrate(
-    observed: Sequence[Observed], *, beta: float = BETA, least: int = LEAST, held: float = HELD_OUT, seed: int = 42
+    observed: Sequence[Observed],
+    *,
+    beta: float = BETA,
+    least: int = LEAST,
+    share_held_out: float = HELD_OUT,
+    seed: int = 42,
 ) -> Calibration:
     """Choose tau on most of the queries and verify it on the rest."""
-    order = sorted(observed, key=lambda one: one.query)
+    order = sorted(observed, key=lambda observation: observation.query)
     random.Random(seed).shuffle(order)
-    cut = round(len(order) * held)
-    kept_out, fitted = order[:cut], order[cut:]
+    cut = round(len(order) * share_held_out)
+    held_out, fitted = order[:cut], order[cut:]
     points = curve(fitted)
     chosen = choose(points, beta, least)
     if chosen is None:
         return Calibration(None, beta, least, points, None, None, None, False, _no_tau(points, beta, least))
-    there = curve(kept_out)
-    at = there[points.index(chosen)]
-    base, gain = _mean(one.fused for one in kept_out), _mean(one.reranked - one.fused for one in kept_out)
+    held_out_curve = curve(held_out)
+    at = held_out_curve[points.index(chosen)]
+    base, gain = (
+        _mean(observation.fused for observation in held_out),
+        _mean(observation.reranked - observation.fused for observation in held_out),
+    )
     kept = (at.measure - base) / gain if gain > 1e-12 else None
-    said = verdict(at, beta)
-    holds = bool(kept_out) and said != CONTRADICTED
-    sentence = _sentence(chosen, at, beta, said)
-    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, said)
+    outcome = verdict(at, beta)
+    holds = bool(held_out) and outcome != CONTRADICTED
+    sentence = _sentence(chosen, at, beta, outcome)
+    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, outcome)
 
 
 def verdict(at: Point, beta: float) -> str:
-    """What queries that were held out say about a promised precision.
+    """Whether the held-out queries confirm a promised precision.
 
     >>> [verdict(curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5) for hits in (5, 1, 0)]
     ['confirmed', 'not contradicted', 'contradicted']
@@ -158,7 +166,7 @@ def _no_tau(points: Sequence[Point], beta: float, least: int) -> str:
     )
 
 
-def _sentence(chosen: Point, at: Point, beta: float, said: str) -> str:
+def _sentence(chosen: Point, at: Point, beta: float, outcome: str) -> str:
     meaning = {
         CONFIRMED: f"which confirms {beta:.0%}.",
         NOT_CONTRADICTED: f"which neither confirms nor contradicts {beta:.0%}.",
@@ -167,5 +175,5 @@ def _sentence(chosen: Point, at: Point, beta: float, said: str) -> str:
     return (
         f"At tau {chosen.tau:.2f}, {chosen.skipped} queries are skipped; their precision is {chosen.precision:.0%}, "
         f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries answered, "
-        f"{meaning[said]}"
+        f"{meaning[outcome]}"
     )

@@ -1,4 +1,4 @@
-"""The one loop of a sweep that numpy cannot say: ranks of judged units without sorting. Compiled, cached on disk."""
+"""The loop of a sweep that numpy has no function for: ranks of judged units without sorting. Compiled, cached on disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import njit
 
 
 def rank_judged(fused: np.ndarray, units: np.ndarray, starts: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """The rank of every judged unit, 0 where no candidate stands for it."""
+    """The rank of every judged unit, 0 where no candidate belongs to it."""
     places = np.zeros(len(judged), np.int32)
     _rank(np.ascontiguousarray(fused), units, starts, judged, places)
     return places

@@ -1,7 +1,7 @@
-"""A whole query set as arrays, so that a slider moves all of it at once.
+"""A whole query set as arrays, so that one slider move reranks all of it.
 
-One row per question, one column per candidate, in the order of chunk numbers, so that the first of equal scores wins
-as everywhere. Searching fills the arrays once per profile and depth; every fusion afterwards is the arithmetic of
+One row per question, one column per candidate, in the order of chunk numbers, so that ties go to the lower number
+as in a search. Searching fills the arrays once per profile and depth; every fusion afterwards is the arithmetic of
 `core.retrieval.scaling`, the same that `search` uses, over all questions at once.
 """
 
@@ -39,39 +39,42 @@ class SweepTable:
 
     @property
     def questions(self) -> int:
-        """How many rows there are."""
         return int(self.units.shape[0])
 
 
 def matrix(
-    found: Sequence[Candidates], units: Sequence[Mapping[int, int]], gains: Sequence[Mapping[int, float]], depth: int
+    gathered: Sequence[Candidates], units: Sequence[Mapping[int, int]], gains: Sequence[Mapping[int, float]], depth: int
 ) -> SweepTable:
-    """Arrays from what `pipeline.gather` found with exact scores: one entry per question in each sequence.
+    """Arrays from the candidates of `pipeline.gather`: one entry per question in each sequence.
 
     `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units.
     """
     import numpy as np
 
-    legs = tuple(sorted({leg for one in found for leg in one.retrieved}))
-    rows = [sorted({chunk for ranking in one.retrieved.values() for chunk in ranking}) for one in found]
+    legs = tuple(sorted({leg for candidates in gathered for leg in candidates.retrieved}))
+    rows = [
+        sorted({chunk for ranking in candidates.retrieved.values() for chunk in ranking}) for candidates in gathered
+    ]
     width = max((len(row) for row in rows), default=0)
     shape = (len(legs), len(rows), width)
     scores, places = np.zeros(shape), np.zeros(shape, np.int32)
     local = np.full(shape[1:], -1, np.int32)
     starts, judged, graded = [0], [], []
-    for q, (one, row) in enumerate(zip(found, rows, strict=True)):
+    for q, (candidates, row) in enumerate(zip(gathered, rows, strict=True)):
         numbers: dict[int, int] = {}
         local[q, : len(row)] = [numbers.setdefault(units[q][chunk], len(numbers)) for chunk in row]
         for n, leg in enumerate(legs):
-            if leg in one.retrieved:
-                exact = one.completed
-                scores[n, q, : len(row)] = exact.scores[sorted(one.retrieved).index(leg)]
-                order = {chunk: place for place, chunk in enumerate(one.retrieved[leg], 1)}
+            if leg in candidates.retrieved:
+                exact = candidates.completed
+                scores[n, q, : len(row)] = exact.scores[sorted(candidates.retrieved).index(leg)]
+                order = {chunk: place for place, chunk in enumerate(candidates.retrieved[leg], 1)}
                 places[n, q, : len(row)] = [order.get(chunk, 0) for chunk in row]
         judged += [numbers.get(unit, -2) for unit in gains[q]]
         graded += list(gains[q].values())
         starts.append(len(judged))
-    floors = np.array([next(one.floors[leg] for one in found if leg in one.floors) for leg in legs])
+    floors = np.array(
+        [next(candidates.floors[leg] for candidates in gathered if leg in candidates.floors) for leg in legs]
+    )
     return SweepTable(
         legs,
         depth,
@@ -115,7 +118,7 @@ def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
     import numpy as np
 
     weights = list(leg_weights(config).values())
-    best = np.nan_to_num(fused.max(axis=1), neginf=0.0).tolist()  # nothing was found: not sure at all
+    best = np.nan_to_num(fused.max(axis=1), neginf=0.0).tolist()  # nothing retrieved: no confidence
     return np.array([scaling.confidence(score, weights, config) for score in best])
 
 
@@ -123,7 +126,7 @@ def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
 
 
 def ranks(table: SweepTable, fused: np.ndarray) -> np.ndarray:
-    """The rank of every judged unit, 0 where it was not found; a document stands where its best chunk stands."""
+    """The rank of every judged unit, 0 where it was not retrieved; a document takes the rank of its best chunk."""
     from core.evaluation.tuning.ranking_loops import rank_judged
 
     return rank_judged(fused, table.units, table.starts, table.judged)
@@ -141,8 +144,8 @@ def values(table: SweepTable, places: np.ndarray, measure: str) -> np.ndarray:
     seen = (places > 0) & (places <= k)
     relevant = table.gains > 0
     if name == "nDCG":
-        found = np.where(seen, table.gains / np.log2(np.maximum(places, 1) + 1.0), 0.0)
-        return _share(per_question(found), _ideal(table, owner, k))
+        discounted = np.where(seen, table.gains / np.log2(np.maximum(places, 1) + 1.0), 0.0)
+        return _share(per_question(discounted), _ideal(table, owner, k))
     hit = seen & relevant
     if name == "MRR":
         best = np.zeros(table.questions)
@@ -158,7 +161,7 @@ def _split(measure: str) -> tuple[str, int]:
     name, _, depth = measure.partition("@")
     if name not in SWEPT or not depth.isdigit() or not int(depth):
         raise BadInput(
-            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{one}@k' for one in SWEPT)}."
+            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{name}@k' for name in SWEPT)}."
         )
     return name, int(depth)
 
@@ -177,7 +180,7 @@ def _ideal(table: SweepTable, owner: np.ndarray, k: int) -> np.ndarray:
 
 
 def _precisions(owner: np.ndarray, places: np.ndarray, hit: np.ndarray) -> np.ndarray:
-    """At each relevant unit that was found: how many stand up to there, over its place."""
+    """The precision at each relevant unit that was retrieved."""
     import numpy as np
 
     order = np.lexsort((np.where(hit, places, 2**30), owner))
