@@ -15,7 +15,7 @@ from core.evaluation.measures import rank_distance, ranking
 from core.evaluation.measures.rank_distance import Move, RankAgreement
 from core.ports import Index
 from core.retrieval import config as configs
-from core.retrieval.alpha_strip import Strip, alpha_strip
+from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.cache import AHEAD, CachedIndex, QueryCache
 from core.retrieval.candidates import Candidates
 from core.retrieval.pipeline import Ask
@@ -135,7 +135,7 @@ class Comparer:
         seen = tuple(_against(lane, lanes[0], by) for lane in lanes)
         return Comparison(query, filters, seen, pairs, time.perf_counter() - started, by)
 
-    def strip(self, query: str, column: Column, held: Held) -> Strip | None:
+    def strip(self, query: str, column: Column, held: Held) -> AlphaStrip | None:
         """How ranks depend on alpha in one column; None where they do not."""
         if column.config.rerank == "always":
             return None
@@ -179,17 +179,17 @@ def _honest(stages: Iterable[Stage], spent: dict[str, float]) -> tuple[Stage, ..
     return tuple(out)
 
 
-def best_alpha(strip: Strip, gains: Mapping[int, float]) -> tuple[float, float] | None:
+def best_alpha(strip: AlphaStrip, gains: Mapping[int, float]) -> tuple[float, float] | None:
     """The widest stretch of alpha with the best nDCG, if anything that was judged can be found at all.
 
-    >>> from core.retrieval.strip import strip as make
-    >>> best_alpha(make({1: (1.0, 0.0), 2: (0.0, 1.0)}, 2), {2: 3.0})
+    >>> from core.retrieval.alpha_strip import strip_of
+    >>> best_alpha(strip_of({1: (1.0, 0.0), 2: (0.0, 1.0)}, 2), {2: 3.0})
     (0.5, 1.0)
     """
     edges, named = [0.0, *strip.flips, 1.0], {str(chunk): gain for chunk, gain in gains.items()}
     scored: list[tuple[float, float, float]] = []
     for low, high in pairwise(edges):
-        top = sorted((rank, chunk) for chunk in strip.stretches if (rank := strip.rank(chunk, (low + high) / 2)))
+        top = sorted((rank, chunk) for chunk in strip.intervals if (rank := strip.rank(chunk, (low + high) / 2)))
         score = ranking.ndcg([str(chunk) for _, chunk in top], named, strip.k)
         if scored and scored[-1][0] == score:
             scored[-1] = (score, scored[-1][1], high)

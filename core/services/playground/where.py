@@ -8,7 +8,7 @@ from math import log2
 from typing import Any
 
 from core.errors import ConcordError, NotFound
-from core.retrieval.alpha_strip import Strip, alpha_strip
+from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import Column, Comparer, Held
@@ -213,15 +213,15 @@ def _alphas(search: _Search, config: SearchConfig) -> Iterator[tuple[str, float,
         yield from (("alpha", alpha, alpha - config.alpha) for alpha in _ALPHAS if config.fusion == "convex")
         return
     own = set(search.held.index.chunks_of(_number(search)))
-    for chunk in sorted(own & set(strip.stretches)):
-        for part in strip.stretches[chunk]:
+    for chunk in sorted(own & set(strip.intervals)):
+        for part in strip.intervals[chunk]:
             low, high = part.low + _STEP / 2, part.high - _STEP / 2
             if part.rank and low <= high:
                 near = round(min(max(config.alpha, low), high) / _STEP) * _STEP
                 yield "alpha", round(near, 3), near - config.alpha
 
 
-def _strip(search: _Search, config: SearchConfig) -> Strip | None:
+def _strip(search: _Search, config: SearchConfig) -> AlphaStrip | None:
     if config.rerank != "off":
         return None
     return alpha_strip(search.held.candidates(search.query, config), config)

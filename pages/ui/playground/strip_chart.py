@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.retrieval.alpha_strip import Strip
+from core.retrieval.alpha_strip import AlphaStrip
 from core.services.playground.compare import Column, Comparison, Held, best_alpha
 from core.services.playground.confidence import learned_alphas
 from core.services.playground.notebook import Setup
@@ -51,7 +51,7 @@ def draw(now: Setup, made: Comparison) -> None:
     st.caption(_words(strip, column, best, learned))
 
 
-def _gains(now: Setup, strip: Strip, held: Held) -> dict[int, float]:
+def _gains(now: Setup, strip: AlphaStrip, held: Held) -> dict[int, float]:
     """Judged passages of this query, by chunk number."""
     ours = {
         (one.path, one.quote[:200]): float(one.grade)
@@ -59,7 +59,7 @@ def _gains(now: Setup, strip: Strip, held: Held) -> dict[int, float]:
         if one.judge == identity.me().id
     }
     found = {}
-    for chunk in strip.stretches:
+    for chunk in strip.intervals:
         path = held.index.documents[held.index.document_of(chunk)].path
         quote = " ".join(held.index.excerpt(chunk).split())[:200]
         if (path, quote) in ours:
@@ -67,7 +67,7 @@ def _gains(now: Setup, strip: Strip, held: Held) -> dict[int, float]:
     return found
 
 
-def _words(strip: Strip, column: Column, best: tuple[float, float] | None, learned: Mapping[str, float]) -> str:
+def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, learned: Mapping[str, float]) -> str:
     flips = len(strip.flips)
     after = next((alpha for alpha in strip.flips if alpha > column.config.alpha), None)
     before = next((alpha for alpha in reversed(strip.flips) if alpha < column.config.alpha), None)
@@ -79,17 +79,22 @@ def _words(strip: Strip, column: Column, best: tuple[float, float] | None, learn
 
 
 def figure(
-    strip: Strip, column: Column, held: Held, n: int, best: tuple[float, float] | None, learned: Mapping[str, float]
+    strip: AlphaStrip,
+    column: Column,
+    held: Held,
+    n: int,
+    best: tuple[float, float] | None,
+    learned: Mapping[str, float],
 ) -> Any:
     """Steps of rank over alpha; hits of the present ranking in the column's colour."""
     from plotly import graph_objects as go
 
     alpha, colour = column.config.alpha, style.CONFIGURATIONS[n]
     made = go.Figure()
-    for chunk in sorted(strip.stretches, key=lambda one: strip.rank(one, alpha) == 0, reverse=True):
+    for chunk in sorted(strip.intervals, key=lambda one: strip.rank(one, alpha) == 0, reverse=True):
         rank = strip.rank(chunk, alpha)
         xs, ys = [], []
-        for part in strip.stretches[chunk]:
+        for part in strip.intervals[chunk]:
             xs += [part.low, part.high]
             ys += [part.rank or None] * 2
         passage = held.index.passage(chunk)
