@@ -128,7 +128,7 @@ def test_a_query_of_half_characters_is_searched_and_a_stopped_command_says_so(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("core.services.search.searcher.Searching.search", stop)
+    monkeypatch.setattr("core.services.search.searcher.Searcher.search", stop)
     code, out, err = run("search", "cash", as_json=False)
     assert (code, out) == (130, "")
     assert "Stopped." in err
