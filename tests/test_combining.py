@@ -174,7 +174,7 @@ def production(two: App, request: pytest.FixtureRequest) -> App:
 
 
 def test_an_upload_is_compared_by_meaning(production: App) -> None:
-    copy = DOCUMENTS["a.md"].replace("# Wires", "# Transfers").encode()
+    copy = f"---\ntags: [copy]\n---\n{DOCUMENTS['a.md']}".encode()
     batch = production.upload.uploads.read([("copy.md", copy)])
     assert not [finding for finding in batch.items[0].findings if finding.severity == "error"]
     looked = production.upload.uploads.meaning(batch, 0)
