@@ -46,7 +46,7 @@ def run(bench: Workbench, progress: Progress) -> Report:
 def about(queryset: QuerySet) -> str:
     """What was done, on which questions.
 
-    >>> from core.evaluation.querysets import Judgment, Question
+    >>> from core.evaluation.querysets.queryset import Judgment, Question
     >>> about(QuerySet("faq", (Question("1", "why", "sop"), Question("2", "how", "policy")), (Judgment("1", "a.md"),)))
     'Fifteen ways to search the same index, on the questions of faq in 2 categories.'
     """
