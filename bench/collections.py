@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from core.bootstrap import App, beside, build
+from core.bootstrap import App, build, evaluation_workspace
 from core.evaluation import beir
 from core.evaluation.querysets import Judgment, QuerySet, Question
 from core.evaluation.runs import Run
@@ -61,7 +61,7 @@ def lay(home: Path, folder: Path) -> Laid:
     main = build(load(home=home / "methods"))
     collection = beir.read(folder)
     kept = replace(main, models=KeptModels(main.models.registry, home / "methods" / "cache" / "pairs.db"))
-    app = beside(kept, f"beir-{collection.name}-{collection.digest}")
+    app = evaluation_workspace(kept, f"beir-{collection.name}-{collection.digest}")
     if not app.knowledge.store.head():
         app.knowledge.documents.save(collection.files, [], collections.AUTHOR, f"Records of {collection.name}")
     laid = Laid(collection.name, folder, app, app.platform.settings.profile())

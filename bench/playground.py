@@ -66,10 +66,10 @@ class Measured:
 def measure(home: Path, chunks: int) -> list[Measured]:
     """So many synthetic chunks, or the starter knowledge base for none: without reranking, and with it."""
     from pages.ui import workspace
-    from pages.ui.playground import serving
+    from pages.ui.playground import view_data
 
     app, asked = synthetic(home, chunks) if chunks else _starter(home)
-    serving.app = workspace.app = lambda: app  # type: ignore[assignment, attr-defined]
+    view_data.app = workspace.app = lambda: app  # type: ignore[assignment, attr-defined]
     size = app.search.searcher.index("local").size
     for way in WAYS:
         _first("what to do first", way.four, "warm")
@@ -100,16 +100,16 @@ def rows(one: Measured) -> list[str]:
 
 
 def _first(query: str, names: tuple[str, ...], run: str) -> dict[str, Any]:
-    from pages.ui.playground import serving
+    from pages.ui.playground import view_data
 
-    return serving.answer({"setup": _setup(query, names), "run": _short(run)})
+    return view_data.update({"setup": _setup(query, names), "run": _short(run)})
 
 
 def _turn(query: str, way: Way, alpha: float) -> dict[str, Any]:
-    from pages.ui.playground import serving
+    from pages.ui.playground import view_data
 
     turns = [{"knob": "alpha", "column": way.knob, "value": alpha}]
-    return serving.answer({"setup": _setup(query, way.three), "run": _short(f"{way.name}-{query}"), "turns": turns})
+    return view_data.update({"setup": _setup(query, way.three), "run": _short(f"{way.name}-{query}"), "turns": turns})
 
 
 def _short(run: str) -> str:
