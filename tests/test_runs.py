@@ -20,7 +20,7 @@ from core.services.evaluation.experiments.compliance import configurations
 from core.services.evaluation.experiments.context import sampled
 from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
 from core.services.evaluation.runs import RunPlan
-from tests.conftest import ScriptedLlm, WordReranker, put, small_app
+from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
@@ -98,11 +98,8 @@ def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
 
 
 def test_the_same_run_again_is_free_and_legs_are_searched_once(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    searched = []
-    once = type(kb.search.searcher).candidates
-    monkeypatch.setattr(
-        type(kb.search.searcher), "candidates", lambda self, *rest: searched.append(rest[1]) or once(self, *rest)
-    )
+    searched, embed = [], HashEmbedder.query
+    monkeypatch.setattr(HashEmbedder, "query", lambda self, text: searched.append(text) or embed(self, text))
     first = kb.evaluation.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
     assert len(searched) == len(questions().questions), "four configurations, one search per question"
     again = kb.evaluation.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
@@ -120,11 +117,8 @@ def test_a_cancelled_run_goes_on_where_it_stopped(kb: App, monkeypatch: pytest.M
     with pytest.raises(Cancelled):
         kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"), progress=stop)
     assert kb.evaluation.runs.all() == ()
-    reranked = []
-    once = type(kb.search.searcher).reranked
-    monkeypatch.setattr(
-        type(kb.search.searcher), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest)
-    )
+    reranked, score = [], WordReranker.scores
+    monkeypatch.setattr(WordReranker, "scores", lambda self, *rest: reranked.append(1) or score(self, *rest))
     kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
     assert len(reranked) == len(questions().questions) - 25
 

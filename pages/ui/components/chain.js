@@ -46,7 +46,9 @@ function step({ relation, count, witnesses, more }, send) {
     { class: "step", role: "listitem" },
     el("div", { class: "relation" }, relation, el("span", { class: "muted" }, ` · ${count}`)),
     witnesses.map((witness) => passage(witness, send)),
-    more > 0 ? el("div", { class: "muted small" }, `${more} more ${more === 1 ? "passage names" : "passages name"} both`) : null,
+    more > 0
+      ? el("div", { class: "muted small" }, `${more} more ${more === 1 ? "passage names" : "passages name"} both`)
+      : null,
   );
 }
 

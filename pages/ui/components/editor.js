@@ -53,7 +53,7 @@ export default function ({ data, parentElement, setStateValue }) {
           el(
             "div",
             {},
-            badge({ text: severity === "error" ? "Error" : "Mend", tone: severity === "error" ? "bad" : "warn" }),
+            badge({ text: severity === "error" ? "Error" : "Fix", tone: severity === "error" ? "bad" : "warn" }),
             el("span", { class: "muted" }, `Line ${line}`),
             el("span", {}, message),
           ),

@@ -1,4 +1,4 @@
-const TONES = { error: ["Refused", "bad"], warning: ["Mend", "warn"], note: ["Note", "note"] };
+const TONES = { error: ["Refused", "bad"], warning: ["Fix", "warn"], note: ["Note", "note"] };
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");

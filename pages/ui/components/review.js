@@ -156,7 +156,7 @@ function file(root, state, one, n, may, act) {
                   "div",
                   {},
                   badge({
-                    text: check.severity === "error" ? "Error" : "Mend",
+                    text: check.severity === "error" ? "Error" : "Fix",
                     tone: check.severity === "error" ? "bad" : "warn",
                   }),
                   el("span", { class: "muted" }, `Line ${check.line}`),

@@ -45,7 +45,7 @@ def run(context: ExperimentContext, progress: Progress) -> Report:
     to_build, skipped = list(profiles_of(production.profile)), []
     for name, chunk_context in AGENTIC.items():
         if context.llm() is None:
-            skipped.append(f"{name} was left out: no language model is configured.")
+            skipped.append(f"{name} was left out: No language model is configured.")
         else:
             to_build.append(
                 replace(_with(production.profile, "agentic", Frozen()), name=f"try-{name}", context=chunk_context)
