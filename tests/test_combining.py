@@ -200,8 +200,8 @@ def test_a_run_names_both_models_and_the_playground_and_sliders_work(production:
     assert run.models == ("first", "second")
     assert run.figures["MRR@10"] == 1.0
     compared = production.playground.comparer.run("reports", [Column("both", parse("dense"))])
-    assert compared.lanes[0].result
-    assert production.tuning.sweeps.lay("few", "both").questions
+    assert compared.outcomes[0].result
+    assert production.tuning.sweeps.load("few", "both").questions
 
 
 def test_documents_are_cut_as_the_index_cuts_them(production: App) -> None:

@@ -202,10 +202,10 @@ def help_of(*names: str) -> str:
 
 def adjust_form() -> None:
     from core.types import SearchConfig
-    from pages.ui.playground import adjusting
+    from pages.ui.playground import adjust_form
 
     for field in ("fusion", "legs", "normalisation", "reranker", "alpha_from"):
-        adjusting._widget(field, getattr(SearchConfig(), field), "toy")
+        adjust_form._widget(field, getattr(SearchConfig(), field), "toy")
 
 
 def options(label: str) -> list[str]:

@@ -126,19 +126,23 @@ def test_a_strip_needs_an_alpha_that_matters() -> None:
 @pytest.mark.parametrize("name", list(presets()))
 def test_a_column_equals_a_search(found: App, name: str) -> None:
     config = presets()[name]
-    lane = found.playground.comparer.run(QUERY, [column("bm25"), Column("local", config, name)]).lanes[1]
+    outcome = found.playground.comparer.run(QUERY, [column("bm25"), Column("local", config, name)]).outcomes[1]
     alone = found.search.searcher.search(QUERY, profile="local", config=config)
-    assert lane.result is not None
-    assert (lane.result.hits, lane.result.warnings, lane.result.near) == (alone.hits, alone.warnings, alone.near)
-    assert [stage.name for stage in lane.result.stages] == [stage.name for stage in alone.stages]
+    assert outcome.result is not None
+    assert (outcome.result.hits, outcome.result.warnings, outcome.result.near) == (
+        alone.hits,
+        alone.warnings,
+        alone.near,
+    )
+    assert [stage.name for stage in outcome.result.stages] == [stage.name for stage in alone.stages]
 
 
 @pytest.mark.parametrize("name", ["BM25", "Convex 0.3", "TM2C2 0.5", "RRF 60", "Conditional rerank", "CombMNZ"])
 def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, name: str) -> None:
     start = Column("local", presets()[name], name)
-    held = found.playground.comparer.hold([start])
-    found.playground.comparer.rank(QUERY, [start], held)
-    searches = held["local"].cache.searches
+    caches = found.playground.comparer.cached_searches([start])
+    found.playground.comparer.rank(QUERY, [start], caches)
+    searches = caches["local"].cache.searches
     for change in (
         {"alpha": 0.9},
         {"alpha": 0.0},
@@ -149,10 +153,10 @@ def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, na
         {"depth": 50},
     ):
         moved = replace(start, config=replace(start.config, **change))
-        again = found.playground.comparer.rank(QUERY, [moved], held).lanes[0].result
+        again = found.playground.comparer.rank(QUERY, [moved], caches).outcomes[0].result
         assert again is not None
         assert again.hits == found.search.searcher.search(QUERY, profile="local", config=moved.config).hits, change
-    assert held["local"].cache.searches == searches
+    assert caches["local"].cache.searches == searches
 
 
 def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,11 +172,11 @@ def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: 
         column("tm2c2-0.5+rerank"),
         column("combsum+rerank"),
     ]
-    held = found.playground.comparer.hold(columns)
-    made = found.playground.comparer.rank(QUERY, columns, held)
-    assert held["local"].cache.searches == 2, "one search per leg, not per column"
+    caches = found.playground.comparer.cached_searches(columns)
+    made = found.playground.comparer.rank(QUERY, columns, caches)
+    assert caches["local"].cache.searches == 2, "one search per leg, not per column"
     assert len(read) == len(set(read)), "no passage is read twice"
-    assert all(lane.result and lane.result.hits for lane in made.lanes)
+    assert all(outcome.result and outcome.result.hits for outcome in made.outcomes)
 
 
 def test_four_columns_read_little_more_than_the_slowest(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +194,7 @@ def test_four_columns_read_little_more_than_the_slowest(found: App, monkeypatch:
 
 def test_columns_know_their_moves_and_what_is_gone(found: App) -> None:
     made = found.playground.comparer.run("file form", [column("bm25"), column("dense", k=2)])
-    base, other = made.lanes
+    base, other = made.outcomes
     assert base.moves == ()
     assert other.result is not None
     assert len(other.moves) == len(other.result.hits) == 2
@@ -211,15 +215,15 @@ def test_profiles_that_cut_differently_are_compared_by_document(own: App) -> Non
 
 def test_a_column_without_an_index_says_so_and_the_others_answer(found: App) -> None:
     made = found.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="quick")])
-    assert made.lanes[0].result is not None
-    assert "has no index yet" in made.lanes[1].error
+    assert made.outcomes[0].result is not None
+    assert "has no index yet" in made.outcomes[1].error
     with pytest.raises(BadInput, match="1 to 4 columns"):
         found.playground.comparer.run("x", [column("bm25")] * 5)
 
 
 def test_filters_hold_in_every_column(found: App) -> None:
     made = found.playground.comparer.run("file form", [column("bm25"), column("rrf-60")], Filters(tags=("cash",)))
-    assert {hit.path for lane in made.lanes if lane.result for hit in lane.result.hits} == {"fin/ctr.md"}
+    assert {hit.path for outcome in made.outcomes if outcome.result for hit in outcome.result.hits} == {"fin/ctr.md"}
 
 
 @pytest.mark.parametrize("name", list(fifteen()))
@@ -242,16 +246,16 @@ def test_neighbours_are_the_chunks_beside_a_passage(own: App) -> None:
     put(own, {"fruit.md": "# Fruit\n\n" + "\n\n".join(parts)})
     own.index.builder.build(own.platform.settings.profile())
     columns = [column("bm25", k=50, depth=50)]
-    held = own.playground.comparer.hold(columns)
-    result = own.playground.comparer.rank("pears", columns, held).lanes[0].result
+    caches = own.playground.comparer.cached_searches(columns)
+    result = own.playground.comparer.rank("pears", columns, caches).outcomes[0].result
     assert result is not None
     text = own.knowledge.documents.show("fruit").text
     for hit in result.hits:
-        around = own.playground.comparer.around(held["local"], hit.chunk)
+        around = own.playground.comparer.around(caches["local"], hit.chunk)
         assert hit.start == 0 or text.index(around.before) < hit.start
         assert around.before or around.after
     with pytest.raises(NotFound):
-        own.playground.comparer.around(held["local"], "nope")
+        own.playground.comparer.around(caches["local"], "nope")
 
 
 # ---------------------------------------------------------------- where is my document?
@@ -372,7 +376,7 @@ def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(own: App) -> No
 
 def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(found: App) -> None:
     made = found.playground.comparer.run("file form", [column("bm25"), column("dense"), column("rrf-60")])
-    lists = [lane.result.hits for lane in made.lanes if lane.result]
+    lists = [outcome.result.hits for outcome in made.outcomes if outcome.result]
     pooled = pool(lists, 7)
     assert {anchor(hit) for hit in pooled} == {anchor(hit) for hits in lists for hit in hits}
     assert len({anchor(hit) for hit in pooled}) == len(pooled)

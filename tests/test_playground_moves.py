@@ -15,7 +15,7 @@ from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from pages.ui import workspace
-from pages.ui.playground import drawing, serving
+from pages.ui.playground import column_data, view_data
 from tests.conftest import WordReranker, put, small_app
 from tests.test_pipeline import FILES
 
@@ -34,20 +34,20 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 @pytest.fixture(autouse=True)
 def served(found: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    workspace._memory.clear()
-    for module in (workspace, serving):
+    workspace._cached_search.clear()
+    for module in (workspace, view_data):
         monkeypatch.setattr(module, "app", lambda: found)
     yield
-    workspace._memory.clear()
+    workspace._cached_search.clear()
 
 
 def ask(*turns: dict[str, Any], run: str = "run", start: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """What the component hears when it shows a setup after `start` and turns knobs."""
     now = Setup(QUERY, tuple(Column("local", presets()[name], name) for name in NAMES))
-    for one in start:
-        now = serving.turned(now, one)
+    for turn in start:
+        now = view_data.apply_turn(now, turn)
     asked = {"setup": strict.plain(now), "run": run, "turns": list(turns)}
-    return json.loads(json.dumps(serving.answer(json.loads(json.dumps(asked)))))
+    return json.loads(json.dumps(view_data.update(json.loads(json.dumps(asked)))))
 
 
 def joined(was: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def test_a_passage_is_made_once_per_run_and_only_the_column_that_moved_is_ranked
     found: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[str] = []
-    real, ranked = drawing._written, []
-    monkeypatch.setattr(drawing, "_written", lambda hit, *rest: written.append(hit.chunk) or real(hit, *rest))
+    real, ranked = column_data._passage_data, []
+    monkeypatch.setattr(column_data, "_passage_data", lambda hit, *rest: written.append(hit.chunk) or real(hit, *rest))
     search = type(found.search.searcher).search_in
     monkeypatch.setattr(
         type(found.search.searcher),

@@ -17,8 +17,8 @@ from core.evaluation.report import markdown
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
+from core.services.evaluation.experiments.context import sampled
 from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
-from core.services.evaluation.experiments.workbench import sampled
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions

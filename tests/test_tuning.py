@@ -72,17 +72,17 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
 @pytest.mark.parametrize("unit", ["document", "passage"])
 def test_a_move_of_the_slider_says_what_a_run_says(shared: App, measure: str, unit: str) -> None:
-    laid = shared.tuning.sweeps.lay("small", depth=9, unit=unit)
+    data = shared.tuning.sweeps.load("small", depth=9, unit=unit)
     index = shared.search.searcher.index()
     for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
         config = replace(configs.parse(name), depth=9)
         run = shared.evaluation.runs.evaluate("small", [RunPlan(shared.platform.settings.profile(), config)], unit)[0]
-        places = sweep.ranks(laid.table, sweep.fuse(sweep.normalise(laid.table, config), config))
-        values = sweep.values(laid.table, places, measure)
+        places = sweep.ranks(data.table, sweep.fuse(sweep.normalise(data.table, config), config))
+        values = sweep.values(data.table, places, measure)
         if measure in run.figures:
-            expected = [run.results[question.id].values[measure] for question in laid.questions]
+            expected = [run.results[question.id].values[measure] for question in data.questions]
             assert values == pytest.approx(np.array(expected), abs=1e-12), name
-        assert shared.tuning.sweeps.move(laid, config, measure).overall.mean == pytest.approx(values.mean())
+        assert shared.tuning.sweeps.measure_at(data, config, measure).overall.mean == pytest.approx(values.mean())
     assert index.size
 
 
@@ -92,18 +92,18 @@ def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared: App,
     run = shared.evaluation.runs.evaluate("small", [RunPlan(shared.platform.settings.profile(), config)])[0]
     sure = sorted(one.confidence for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
-        moved = shared.tuning.sweeps.move(shared.tuning.sweeps.lay("small", depth=9), replace(config, tau=tau))
+        moved = shared.tuning.sweeps.measure_at(shared.tuning.sweeps.load("small", depth=9), replace(config, tau=tau))
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
 
 
 def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    laid = shared.tuning.sweeps.lay("small", depth=9)
-    table = curves.table(laid.table, config, "MRR@10")
+    data = shared.tuning.sweeps.load("small", depth=9)
+    table = curves.table(data.table, config, "MRR@10")
     index = shared.search.searcher.index()
     judged = {one.question: one.path for one in shared.evaluation.querysets.get("small").judgments}
     for n in (0, 1, 37, 50, 99, 100):
-        for row, question in list(enumerate(laid.questions))[::5]:
+        for row, question in list(enumerate(data.questions))[::5]:
             hits = shared.search.searcher.search_in(index, question.text, replace(config, alpha=n / 100, k=100)).hits
             paths = list(dict.fromkeys(hit.path for hit in hits))
             assert table[row, n] == ranked("MRR@10")(paths, {judged[question.id]: 1.0})
@@ -113,8 +113,8 @@ def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
 
 
 def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> None:
-    laid = shared.tuning.sweeps.lay("small", depth=9)
-    found = shared.tuning.sweeps.alpha(laid, replace(configs.parse("tm2c2-0.5"), depth=9))
+    data = shared.tuning.sweeps.load("small", depth=9)
+    found = shared.tuning.sweeps.alpha(data, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
     assert found.overall.points[found.overall.alphas.index(found.overall.best)].mean == max(
@@ -123,17 +123,17 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> N
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
-    assert shared.tuning.sweeps.lay("small", depth=9) is laid, "laid out once"
+    assert shared.tuning.sweeps.load("small", depth=9) is data, "loaded once"
 
 
 def test_only_convex_fusion_of_two_legs_has_an_alpha(shared: App) -> None:
-    laid = shared.tuning.sweeps.lay("small", depth=9)
+    data = shared.tuning.sweeps.load("small", depth=9)
     with pytest.raises(BadInput, match="needs convex fusion"):
-        shared.tuning.sweeps.alpha(laid, configs.parse("rrf-60"))
+        shared.tuning.sweeps.alpha(data, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
-        shared.tuning.sweeps.move(laid, replace(configs.parse("rrf-60"), depth=50))
+        shared.tuning.sweeps.measure_at(data, replace(configs.parse("rrf-60"), depth=50))
     with pytest.raises(BadInput, match="There is no measure"):
-        shared.tuning.sweeps.move(laid, replace(configs.parse("rrf-60"), depth=9), "F1")
+        shared.tuning.sweeps.measure_at(data, replace(configs.parse("rrf-60"), depth=9), "F1")
 
 
 def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:

@@ -13,7 +13,7 @@ from core.evaluation import calibration, charts, report
 from core.evaluation.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs import label
 from core.retrieval import config as configs
-from core.services.tuning.production import Promoted
+from core.services.tuning.production import PromotionResult
 from core.settings import Settings
 from core.types import SearchConfig
 
@@ -249,7 +249,7 @@ def tune_rollback(settings: Settings, options: Namespace, terminal: Terminal) ->
     return _promoted(app.tuning.production.rollback(acting(app, options), options.reason), terminal)
 
 
-def _promoted(promoted: Promoted, terminal: Terminal) -> int:
+def _promoted(promoted: PromotionResult, terminal: Terminal) -> int:
     now = promoted.production
     value = {
         "profile": now.profile.name,
