@@ -25,7 +25,7 @@ def judged(kb_home: Path, tmp_path: Path) -> App:
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
     admin = demo("admin")
-    made.experiments.context.generate(admin, per_category=25)
+    made.evaluation.experiments.context.generate(admin, per_category=25)
     for config in ("", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5"):
         plan = made.evaluation.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
         made.evaluation.runs.evaluate("known-items", [plan])
