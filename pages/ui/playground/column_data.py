@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.evaluation.rank_distance import Move
+from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.presets import presets
