@@ -124,7 +124,7 @@ def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path, changes: Propos
     assert drawn(app, "upload")["items"][0]["state"] == "waits"
     app.session_state[keys.UPLOAD_SIDE] = "duplicates"
     app.run()
-    assert drawn(app, "twins")["theirs"] == "it/vpn.md"
+    assert drawn(app, "duplicates")["theirs"] == "it/vpn.md"
     app.radio[0].set_value("replace").run()
     assert not app.exception
     assert drawn(app, "upload")["items"][0]["why"] == "Becomes a new version of it/vpn.md."

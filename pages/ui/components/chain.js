@@ -46,16 +46,17 @@ function step({ relation, count, witnesses, more }, send) {
     { class: "step", role: "listitem" },
     el("div", { class: "relation" }, relation, el("span", { class: "muted" }, ` · ${count}`)),
     witnesses.map((witness) => passage(witness, send)),
-    more > 0 ? el("div", { class: "muted small" }, `${more} more ${more === 1 ? "passage names" : "passages name"} both`) : null,
+    more > 0
+      ? el("div", { class: "muted small" }, `${more} more ${more === 1 ? "passage names" : "passages name"} both`)
+      : null,
   );
 }
 
 function passage({ title, quote, place }, send) {
-  const address = `/documents?${new URLSearchParams(place)}`;
   return el(
     "div",
     { class: "witness" },
     quote ? el("div", { class: "quote" }, `“${quote}”`) : null,
-    inside({ class: "small" }, address, () => send("open", place), title),
+    inside({ class: "small" }, documentHref(place), () => send("open", place), title),
   );
 }
