@@ -1,4 +1,4 @@
-"""Who may do what: one table, asked by services, so that pages and command line obey the same rule."""
+"""Who may do what: one table that services ask, so that pages and command line follow the same rules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NEEDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody who acts, and in which role."""
+    """An account in its role."""
 
     id: str
     name: str
@@ -50,12 +50,11 @@ class Actor:
 
     @property
     def person(self) -> Person:
-        """The same as the author of a commit."""
         return Person(self.name, self.email)
 
 
 def allowed(actor: Actor, action: str) -> bool:
-    """Whether the actor's role reaches as far as the action needs.
+    """Whether the actor's role is high enough for the action.
 
     >>> ann = Actor("ann", "Ann", "ann@example.org", "author")
     >>> allowed(ann, "search"), allowed(ann, "rebuild the index")
@@ -67,7 +66,7 @@ def allowed(actor: Actor, action: str) -> bool:
 
 
 def require(actor: Actor, action: str) -> None:
-    """Refuse with the rule's own sentence.
+    """Raise Refused with the rule, unless it is allowed.
 
     >>> require(Actor("ann", "Ann", "ann@example.org", "reader"), "rebuild the index")
     Traceback (most recent call last):

@@ -17,126 +17,18 @@ from core.types import LexicalOptions
 STEMMERS = ("porter", "english", "none")
 STOPWORDS = {
     "none": frozenset[str](),
-    "english": frozenset(
-        [
-            "a",
-            "about",
-            "above",
-            "after",
-            "again",
-            "all",
-            "also",
-            "am",
-            "an",
-            "and",
-            "any",
-            "are",
-            "as",
-            "at",
-            "be",
-            "because",
-            "been",
-            "before",
-            "being",
-            "below",
-            "between",
-            "both",
-            "but",
-            "by",
-            "can",
-            "could",
-            "did",
-            "do",
-            "does",
-            "doing",
-            "down",
-            "during",
-            "each",
-            "few",
-            "for",
-            "from",
-            "further",
-            "had",
-            "has",
-            "have",
-            "having",
-            "he",
-            "her",
-            "here",
-            "hers",
-            "him",
-            "his",
-            "how",
-            "i",
-            "if",
-            "in",
-            "into",
-            "is",
-            "it",
-            "its",
-            "itself",
-            "just",
-            "me",
-            "more",
-            "most",
-            "my",
-            "no",
-            "nor",
-            "not",
-            "of",
-            "off",
-            "on",
-            "once",
-            "only",
-            "or",
-            "other",
-            "our",
-            "out",
-            "over",
-            "own",
-            "same",
-            "she",
-            "should",
-            "so",
-            "some",
-            "such",
-            "than",
-            "that",
-            "the",
-            "their",
-            "them",
-            "then",
-            "there",
-            "these",
-            "they",
-            "this",
-            "those",
-            "through",
-            "to",
-            "too",
-            "under",
-            "until",
-            "up",
-            "very",
-            "was",
-            "we",
-            "were",
-            "what",
-            "when",
-            "where",
-            "which",
-            "while",
-            "who",
-            "whom",
-            "why",
-            "will",
-            "with",
-            "would",
-            "you",
-            "your",
-        ]
-    ),
-}
+    "english": frozenset([
+        "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at",
+        "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could",
+        "did", "do", "does", "doing", "down", "during", "each", "few", "for", "from", "further", "had", "has",
+        "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it",
+        "its", "itself", "just", "me", "more", "most", "my", "no", "nor", "not", "of", "off", "on", "once",
+        "only", "or", "other", "our", "out", "over", "own", "same", "she", "should", "so", "some", "such",
+        "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through",
+        "to", "too", "under", "until", "up", "very", "was", "we", "were", "what", "when", "where", "which",
+        "while", "who", "whom", "why", "will", "with", "would", "you", "your",
+    ]),
+}  # fmt: skip
 
 _SURFACE = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|[^\W_]+(?:(?:['’]|[-–_./*&@:+#§]+|\()[^\W_]+\)?)*[+#%]*")
 _DECOMPOSED = re.compile(_SURFACE.pattern.replace(r"[^\W_]", r"(?:[^\W_][\u0300-\u036f]*)"))
@@ -146,7 +38,7 @@ _SILENT = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])|(?<=\d),(?=\d{3})")
 
 
 def analyser(options: LexicalOptions) -> Analyser:
-    """The function from a text to its terms, in order, for one set of options.
+    """The function from text to terms for these options.
 
     >>> analyser(LexicalOptions())("Filing CTRs under 31 CFR 1020.320(d)")
     ['file', 'ctr', '31', 'cfr', '1020.320(d)', '1020', '320', 'd']
@@ -161,18 +53,17 @@ def analyser(options: LexicalOptions) -> Analyser:
 
 
 class Analyser:
-    """Texts to terms; each surface form is worked out once and remembered."""
+    """Text to terms, with a cache of surface forms."""
 
     def __init__(self, stemmer: str, stopwords: str) -> None:
         stem, stops = _stem(stemmer), STOPWORDS[stopwords]
         self._terms = lru_cache(maxsize=500_000)(lambda surface: tuple(_terms(surface, stem, stops)))
 
     def __call__(self, text: str) -> list[str]:
-        """The terms of a text, in order."""
         return [term for surface in _surfaces(text).findall(text) for term in self._terms(surface)]
 
     def words(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Where each word of a text stands, and its terms."""
+        """The span and terms of each word."""
         return ((*match.span(), self._terms(match.group())) for match in _surfaces(text).finditer(text))
 
 
@@ -182,7 +73,7 @@ def _analyser(stemmer: str, stopwords: str) -> Analyser:
 
 
 def _surfaces(text: str) -> re.Pattern[str]:
-    """What finds the words of a text: accents that are signs of their own belong to the letter before them."""
+    """The word pattern; combining accents belong to the letter before them."""
     composed = text.isascii() or unicodedata.is_normalized("NFC", text)
     return _SURFACE if composed else _DECOMPOSED
 
@@ -197,7 +88,7 @@ def _stem(name: str) -> Callable[[str], str]:
 
 
 def _terms(surface: str, stem: Callable[[str], str], stops: frozenset[str]) -> Iterator[str]:
-    """The terms of one surface form: one stemmed word, or an identifier followed by its parts."""
+    """The terms of one surface form: a stemmed word, or an identifier followed by its parts."""
     word = fold(_SILENT.sub("", _POSSESSIVE.sub("", surface)))
     parts = _PARTS.findall(word)
     if parts == [word]:
@@ -230,14 +121,3 @@ def fold(text: str) -> str:
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c))
-
-
-def highlight(text: str, query: str, options: LexicalOptions) -> list[tuple[int, int]]:
-    """Where the words of the query stand in a text, whatever their ending, case or accent.
-
-    >>> highlight("Filed the report.", "file reports", LexicalOptions())
-    [(0, 5), (10, 16)]
-    """
-    analyse = analyser(options)
-    wanted = set(analyse(query))
-    return [(start, end) for start, end, terms in analyse.words(text) if not wanted.isdisjoint(terms)]

@@ -9,12 +9,12 @@ from typing import Any
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
-from core.adapters.conversion.converter import Conversion
+from core.adapters.conversion.converter import ConverterProcess
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
-from core.adapters.models.alphas import AlphaShelf
-from core.adapters.models.registry import ModelShelf
+from core.adapters.models.alphas import AlphaModelFiles
+from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
 from core.adapters.state.database import Database
 from core.adapters.system.clock import SystemClock
@@ -155,7 +155,7 @@ class Tuning:
 
     sweeps: Sweeps
     training: AlphaTraining
-    alphas: AlphaShelf
+    alphas: AlphaModelFiles
     production: ProductionSettings
 
 
@@ -222,7 +222,7 @@ def build(
     jobs = Jobs(database.jobs, processes or Processes(settings.home), clock, accounts)
     changes = Changes(store, database, accounts, audit, clock)
 
-    alphas = AlphaShelf(settings.home / "models" / "alpha")
+    alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
     page = SearchPage(searcher, team_settings, clock)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
@@ -258,7 +258,7 @@ def build(
             Gaps(database.gaps, clock),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
-        upload=Upload(Uploads(documents, duplicates, Conversion(), clock, changes)),
+        upload=Upload(Uploads(documents, duplicates, ConverterProcess(), clock, changes)),
         index=IndexRoom(
             generations,
             builder,
@@ -296,7 +296,7 @@ def build(
 
 def _models(settings: Settings, ledger: Ledger) -> Models:
     """Models on this machine and behind configured endpoints; what is paid for goes through the ledger."""
-    shelf = ModelShelf(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
+    shelf = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
     return MeteredModels(shelf, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 

@@ -1,22 +1,22 @@
-"""The exception tree. Every message is written for the person who will read it: what, where, what next."""
+"""The exception tree. Each message tells its reader what, where, and what next."""
 
 from __future__ import annotations
 
 
 class ConcordError(Exception):
-    """Anything Concord says no to. Doors show its text as it is; everything else is a bug."""
+    """Anything Concord refuses. Entry points show its text; any other exception is a bug."""
 
 
 class BadInput(ConcordError):
-    """The input cannot be used; the sentence says which part and how to mend it."""
+    """The input cannot be used; the message says which part and how to fix it."""
 
 
 class NotFound(ConcordError):
-    """There is no such thing; the sentence names what there is."""
+    """There is no such thing; the message names what there is."""
 
 
 class Refused(ConcordError):
-    """The rules do not allow it; the sentence is the rule."""
+    """The rules do not allow it; the message is the rule."""
 
 
 class Conflict(ConcordError):
@@ -28,24 +28,24 @@ class Conflict(ConcordError):
 
 
 class Unavailable(ConcordError):
-    """A part that is needed is not there now (a model, an index, a package); the sentence carries the cure."""
+    """A model, an index or a package is missing; the message says how to get it."""
 
 
 class TimedOut(Unavailable):
-    """A model gave no answer in time. It may have been at work, and paid for, all the same."""
+    """A model did not answer in time. The call may still have been paid for."""
 
 
 class Throttled(Unavailable):
-    """A model's endpoint wants fewer calls, and went on saying so."""
+    """An endpoint kept asking for fewer calls."""
 
 
 class OverBudget(Unavailable):
-    """A paid call would go beyond the month's budget; it was not made."""
+    """A paid call would exceed the month's budget; it was not made."""
 
 
 class Corrupt(ConcordError):
-    """Stored data does not agree with itself; the sentence says which and how to rebuild it."""
+    """Stored data is inconsistent; the message says which and how to rebuild it."""
 
 
 class Cancelled(ConcordError):
-    """Somebody asked for the work to stop. What was finished stays."""
+    """The work was cancelled. What was finished stays."""

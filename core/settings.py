@@ -1,4 +1,4 @@
-"""The environment becomes one frozen Settings, read once at the edge."""
+"""The environment as one frozen Settings, read once at the edge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where things lie and how much of the machine may be used.
+    """Where things are and how much of the machine may be used.
 
     Each field is also an environment variable: `home` is `CONCORD_HOME`, `keep_generations` is
     `CONCORD_KEEP_GENERATIONS`, and so on.
@@ -42,17 +42,17 @@ class Settings:
 
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
-    """Defaults, then `CONCORD_*`, then what the caller says.
+    """Defaults, overridden by `CONCORD_*`, overridden by arguments.
 
     >>> load({"CONCORD_THREADS": "2"}).threads
     2
     """
     environment = os.environ if environment is None else environment
     values: dict[str, object] = {}
-    for one in fields(Settings):
-        variable = f"CONCORD_{one.name.upper()}"
+    for option in fields(Settings):
+        variable = f"CONCORD_{option.name.upper()}"
         if environment.get(variable):
-            values[one.name] = _read(variable, environment[variable], getattr(Settings(), one.name))
+            values[option.name] = _read(variable, environment[variable], getattr(Settings(), option.name))
     values |= {name: value for name, value in overrides.items() if value is not None}
     settings = Settings(**values)  # type: ignore[arg-type]
     if settings.sign_in not in SIGN_IN:
@@ -61,7 +61,7 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
 
 
 def _read(variable: str, raw: str, default: object) -> object:
-    """The text of a variable as the type of its default."""
+    """A variable converted to the type of its default."""
     if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE", "CONCORD_PRICES"):
         return Path(raw).expanduser().resolve()
     if isinstance(default, bool):

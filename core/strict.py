@@ -1,4 +1,4 @@
-"""Choices as data: mappings become frozen dataclasses, unknown keys are refused, digests name them."""
+"""Mappings to frozen dataclasses, with unknown keys refused, and digests that name them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _mapping(args: tuple[Any, ...], value: Any, where: str) -> Frozen:
 
 
 def plain(value: Any) -> Any:
-    """The same value made of dicts, lists, strings and numbers, ready for JSON or YAML."""
+    """The value as dicts, lists, strings and numbers, ready for JSON or YAML."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -104,7 +104,7 @@ def canonical(value: Any) -> str:
 
 
 def digest(value: Any, length: int = 12) -> str:
-    """A short name that two values share only when they are equal.
+    """A short hash; equal values have equal ones.
 
     >>> digest({"a": 1}) == digest({"a": 1}), digest({"a": 1}) == digest({"a": 2})
     (True, False)

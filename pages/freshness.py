@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import streamlit as st
 
 from core.access import Actor, allowed
+from core.curation.names import top_folder
 from core.services.knowledge.home import Overview
 from core.types import Document
 from pages.ui import actions, flash, identity, keys, style
@@ -32,7 +33,7 @@ def row(document: Document, kind: str, when: str) -> dict[str, object]:
         "about": f"{document.meta.owner or 'no owner'} · {document.path}",
         "kind": kind,
         "owner": document.meta.owner or "no owner",
-        "folder": document.path.rpartition("/")[0].split("/")[0] or "top level",
+        "folder": top_folder(document.path) or "top level",
         "badge": {"text": KINDS[kind], "tone": TONES[kind]},
         "when": " · ".join(part for part in (style.day(due) if due else "", when) if part),
         "dated": kind != "no owner",

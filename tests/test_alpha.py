@@ -316,7 +316,7 @@ def test_a_model_that_was_replaced_serves_at_once(found: App) -> None:
     note = next(one.note for one in found.search.searcher.search("form", config=LEARNED).stages if one.name == "fuse")
     assert note == "alpha 1.00 from flat"
     assert found.tuning.alphas.names() == ("flat",)
-    found.tuning.alphas.remove("flat")
+    found.tuning.alphas._path("flat").unlink()
     with pytest.raises(NotFound):
         found.tuning.alphas.model("flat")
 

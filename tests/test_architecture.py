@@ -24,6 +24,7 @@ LAYERS = {
     "core.types": 1,
     "core.settings": 1,
     "core.parameter": 1,
+    "core.spreadsheet": 1,
     "core.ports": 2,
     "core.access": 2,
     "core.curation": 3,

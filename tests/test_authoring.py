@@ -12,7 +12,7 @@ from core.curation.frontmatter import read_document, split
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.blame import approval, blame
-from core.services.reviews.authoring import Target, free_path, moved, restored, save, touching, with_status
+from core.services.reviews.authoring import Target, check_new_path, moved, restored, save, touching, with_status
 from core.types import Chunk
 from tests.conftest import put
 
@@ -90,7 +90,7 @@ def test_an_author_moves_retires_and_restores(app: App) -> None:
         ("a.txt", "must end"),
     ):
         with pytest.raises(BadInput, match=sentence):
-            free_path(documents, path)
+            check_new_path(documents, path)
     with pytest.raises(BadInput, match="already is at this path"):
         moved(documents, "a.md", "a.md")
     with pytest.raises(BadInput, match="same as what is approved"):

@@ -1,4 +1,4 @@
-"""The journey of a change in a real browser: brought in, mended, discussed, approved, merged, found."""
+"""The journey of a change in a real browser: brought in, fixed, discussed, approved, merged, found."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         box.fill(BOAT)
         box.press("Control+Enter")
         expect(page.get_by_text("2 documents go on")).to_be_visible()
-        screen.settle().shot("journey-2-mended")
+        screen.settle().shot("journey-2-fixed")
         page.get_by_label("Title of the change").fill("Booking the survey boat")
         page.get_by_label("Title of the change").press("Tab")
         page.get_by_role("button", name="Submit 2 documents as a change").click()

@@ -1,4 +1,4 @@
-"""The Upload page in a real browser: bad, alike and hostile files, mended and chosen, in light and dark."""
+"""The Upload page in a real browser: bad, alike and hostile files, fixed and chosen, in light and dark."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def side(screen: browser.Screen, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_files_are_read_checked_compared_and_mended(chromium: Any, url: str) -> None:
+def test_files_are_read_checked_compared_and_fixed(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 
     with browser.screen(chromium, url, height=1000) as screen:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.curation import checks
 from core.curation.archives import MAX_RATIO
 from core.curation.checks import RULES, check
-from core.curation.duplicates import Shelfmarks, body, pairs, shingles
+from core.curation.duplicates import ShingleIndex, body, pairs, shingles
 from core.curation.findings import SEVERITIES, CheckContext
 from core.curation.frontmatter import decode, read_document
 from core.curation.names import MAX_PATH_BYTES, safe_path
@@ -33,7 +33,7 @@ def kb() -> list[Document]:
     return [read_document(str(path.relative_to(ROOT / "kb")), decode(path.read_bytes())) for path in paths]
 
 
-def test_a_complete_document_has_nothing_to_mend() -> None:
+def test_a_complete_document_has_nothing_to_fix() -> None:
     assert check("it/a.md", (WHOLE + "# T\n\nText.\n").encode()) == ()
 
 
@@ -194,7 +194,7 @@ def test_a_path_that_is_let_in_stays_inside_and_is_short(name: str) -> None:
 
 def test_only_the_two_dock_documents_share_their_wording() -> None:
     documents = kb()
-    marks = Shelfmarks(documents)
+    marks = ShingleIndex(documents)
     found = {(d.path, other.path) for d in documents for other, _ in marks.near(body(d), frozenset({d.path}))}
     one, two = "supply-chain/safety/dock-safety-cmh2.md", "supply-chain/safety/dock-safety-rno1.md"
     assert found == {(one, two), (two, one)}

@@ -128,7 +128,7 @@ def test_a_query_of_half_characters_is_searched_and_a_stopped_command_says_so(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("core.services.search.searcher.Searching.search", stop)
+    monkeypatch.setattr("core.services.search.searcher.Searcher.search", stop)
     code, out, err = run("search", "cash", as_json=False)
     assert (code, out) == (130, "")
     assert "Stopped." in err
@@ -340,6 +340,18 @@ def test_the_graph_is_shown_around_documents_queries_entities_and_as_a_whole(run
     assert [one["score"] for one in found] == sorted((one["score"] for one in found), reverse=True)
     assert "entity  SAR" in run("graph", "query", "SAR deadline", as_json=False)[1].replace("    ", "  ")
     assert "Did you mean" in run("graph", "entity", "fincem", as_json=False)[2]
+
+
+def test_a_path_between_two_entities_names_its_steps_and_witnesses(run: Any) -> None:
+    code, value, _ = run("graph", "path", "SAR", "ofac")
+    assert code == 0
+    assert set(value) == {"source", "target", "paths", "note", "shared"}
+    step = value["paths"][0]["steps"][0]
+    assert set(step) == {"relation", "strength", "passages", "witnesses"}
+    assert set(step["witnesses"][0]) == {"doc", "title", "path", "heading", "start", "end", "version", "quote"}
+    assert run("graph", "path", "SAR", "OFAC", as_json=False)[1].startswith("SAR -> MECU -> OFAC\n")
+    assert "There is no path" in run("graph", "path", "Oxidizer", "OFAC")[1]["note"]
+    assert "are the same entity" in run("graph", "path", "SAR", "SARs", as_json=False)[2]
 
 
 def test_mistyped_dates_and_states_are_named(run: Any, tmp_path: Path) -> None:

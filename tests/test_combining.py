@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core import profiles
 from core.adapters.models import weights
-from core.adapters.models.registry import ModelShelf
+from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
 from core.evaluation.querysets import Judgment, QuerySet, Question
@@ -76,7 +76,7 @@ def test_the_dot_product_is_the_mean_of_the_cosines(a: list[float], b: list[floa
 def test_bundled_models_side_by_side_are_one_unit_vector() -> None:
     if not weights.present(Settings().models, weights.bundled("potion-base-8m")):
         pytest.skip("potion-base-8m is not here. Fetch it with: python -m core models fetch potion-base-8m")
-    generations = ModelShelf(Settings().models, 1, True)
+    generations = ModelRegistry(Settings().models, 1, True)
     both = generations.of(Profile("both", embedder="bge-small-en-v1.5-int8", embedders=("potion-base-8m",)))
     assert (both.name, both.dimension) == ("bge-small-en-v1.5-int8+potion-base-8m", 384 + 256)
     rows = both.documents(["SAR records are retained for five years.", "Soup on Mondays."])

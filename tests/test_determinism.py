@@ -28,7 +28,7 @@ queries, configs = json.loads(sys.argv[2])
 found = []
 for config in configs:
     for query in queries:
-        result = app.searching.search(query, config=parse(config))
+        result = app.search.searcher.search(query, config=parse(config))
         found.append([config, query, [[hit.chunk, repr(hit.score)] for hit in result.hits], list(result.warnings)])
 print(json.dumps(found))
 """

@@ -45,7 +45,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Open:
 
     small = SmallModels()
     for name in ("embedder", "reranker", "llm"):
-        monkeypatch.setattr(registry.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
+        monkeypatch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
     monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
     monkeypatch.setattr(Processes, "alive", lambda self, job: True)
 

@@ -145,7 +145,7 @@ def bombard(app: App, count: int, seed: int) -> dict[str, int]:
         for path, raw in app.upload.uploads.files(batch).items():
             assert safe_path(path) == path
             render(read_document(path, decode(raw or b"")))
-        if batch.going:
+        if batch.included:
             app.upload.uploads.submit(demo("author"), batch, "Fuzz")
     assert state_of(app.settings.home) == before
     assert app.knowledge.store.check() == ()

@@ -127,7 +127,7 @@ def test_paths_that_cannot_stand_are_refused_and_the_branch_stays(store: GitStor
 
 def test_merging_takes_both_sides_and_keeps_two_parents(store: GitStore) -> None:
     base = store.commit("main", {"a.md": b"1\n", "b.md": b"1\n"}, ANN, "base")
-    store.branch("change/one", base)
+    store.create_branch("change/one", base)
     head = store.commit("change/one", {"a.md": b"2\n"}, ANN, "edit a")
     onto = store.commit("main", {"b.md": b"2\n"}, BOB, "edit b")
     merged = store.merge(head, BOB, "Merge change one\n\nChange: one")
@@ -140,7 +140,7 @@ def test_merging_takes_both_sides_and_keeps_two_parents(store: GitStore) -> None
 
 def test_a_conflict_is_reported_with_its_paths_and_changes_nothing(store: GitStore) -> None:
     base = store.commit("main", {"a.md": b"1\n", "b.md": b"1\n"}, ANN, "base")
-    store.branch("change/one", base)
+    store.create_branch("change/one", base)
     head = store.commit("change/one", {"a.md": b"mine\n", "b.md": b"mine\n"}, ANN, "mine")
     main = store.commit("main", {"a.md": b"theirs\n"}, BOB, "theirs")
     with pytest.raises(Conflict) as caught:
@@ -151,14 +151,14 @@ def test_a_conflict_is_reported_with_its_paths_and_changes_nothing(store: GitSto
 
 def test_a_merge_that_brings_two_spellings_of_a_path_together_is_refused(store: GitStore) -> None:
     base = store.commit("main", {"a.md": b"1\n"}, ANN, "base")
-    store.branch("change/one", base)
+    store.create_branch("change/one", base)
     head = store.commit("change/one", {"guides/policy.md": b"mine\n"}, ANN, "mine")
     main = store.commit("main", {"guides/Policy.md": b"theirs\n"}, BOB, "theirs")
-    assert store.clashes(head) == (("guides/Policy.md", "guides/policy.md"),)
+    assert store.name_collisions(head) == (("guides/Policy.md", "guides/policy.md"),)
     with pytest.raises(BadInput, match="'guides/Policy.md' and 'guides/policy.md' differ only in case"):
         store.merge(head, ANN, "merge")
     with pytest.raises(BadInput, match="differ only in case"):
-        store.weave("change/one", main, {}, ANN, "weave", expected=head)
+        store.update_branch("change/one", main, {}, ANN, "update", expected=head)
     assert (store.head(), store.head("change/one")) == (main, head)
 
 
@@ -174,28 +174,28 @@ def with_a_pair(store: GitStore) -> str:
     return commit
 
 
-def test_a_pair_that_is_there_already_stops_only_what_makes_it_worse(store: GitStore) -> None:
+def test_a_pair_that_is_there_already_stops_only_what_makes_it_new_collisions(store: GitStore) -> None:
     base = with_a_pair(store)
-    store.branch("change/one", base)
+    store.create_branch("change/one", base)
     head = store.commit("change/one", {"a.md": b"2\n"}, ANN, "elsewhere")
     store.commit("main", {"x.md": b"3\n"}, ANN, "one of the pair")
-    assert store.clashes(head) == ()
+    assert store.name_collisions(head) == ()
     store.merge(head, ANN, "merge")
     with pytest.raises(BadInput, match="differ only in case"):
         store.commit("main", {"A.md": b"2\n"}, ANN, "another pair")
-    store.commit("main", {"X.md": None}, ANN, "mend it")
+    store.commit("main", {"X.md": None}, ANN, "fix it")
     with pytest.raises(BadInput, match="differ only in case"):
         store.commit("main", {"X.md": b"2\n"}, ANN, "the pair again")
 
 
-def test_branches_are_made_listed_and_dropped(store: GitStore) -> None:
+def test_a_branch_is_created_once_and_deleted(store: GitStore) -> None:
     base = store.commit("main", {"a.md": b"1\n"}, ANN, "base")
-    store.branch("change/one", base)
-    store.branch("change/two", base)
+    store.create_branch("change/one", base)
+    store.create_branch("change/two", base)
     with pytest.raises(Conflict):
-        store.branch("change/one", base)
-    store.drop("change/one")
-    assert store.branches("change/") == ("change/two",)
+        store.create_branch("change/one", base)
+    store.delete_branch("change/one")
+    assert (store.head("change/one"), store.head("change/two")) == ("", base)
 
 
 def test_what_is_not_there_is_named(store: GitStore) -> None:

@@ -51,7 +51,9 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
         monkeypatch.setenv("CONCORD_HOME", str(where))
         for name in ("embedder", "reranker", "llm") if small else ():
             models = SmallModels()
-            monkeypatch.setattr(registry.ModelShelf, name, lambda self, *a, of=models, name=name: getattr(of, name)(*a))
+            monkeypatch.setattr(
+                registry.ModelRegistry, name, lambda self, *a, of=models, name=name: getattr(of, name)(*a)
+            )
         app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=60)
         app.session_state["persona"] = persona
         for name, value in query.items():

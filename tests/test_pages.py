@@ -166,12 +166,12 @@ def test_words_that_nobody_uses_lead_to_words_that_look_like_them(visit: Open) -
 
 
 def test_a_failed_leg_is_named(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.adapters.models.registry import ModelShelf
+    from core.adapters.models.registry import ModelRegistry
 
     def broken(self: object, name: str) -> None:
         raise Unavailable("The model is not on this machine.")
 
-    monkeypatch.setattr(ModelShelf, "embedder", broken)
+    monkeypatch.setattr(ModelRegistry, "embedder", broken)
     data = drawn(visit("search", q="vendor bank change"), "search")["found"]
     assert data["warnings"] == ["The dense leg failed: The model is not on this machine."]
     assert data["groups"], "the other leg still answers"

@@ -50,7 +50,9 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
         monkeypatch.setenv("CONCORD_HOME", str(where))
         small = SmallModels()
         for name in ("embedder", "reranker", "llm"):
-            monkeypatch.setattr(registry.ModelShelf, name, lambda self, *given, name=name: getattr(small, name)(*given))
+            monkeypatch.setattr(
+                registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given)
+            )
         if setup:
             query["link"] = build(kb_settings(where)).playground.notebook.keep(demo("admin"), setup)
         app = AppTest.from_file(str(ROOT / "pages" / "playground.py"), default_timeout=60)
@@ -97,8 +99,8 @@ def test_running_a_query_fills_the_columns_and_keeps_a_link_and_a_history(visit:
     assert data["columns"][0]["hits"][0]["doc"] == "IT-1"
     (link,) = [app.query_params["link"]] if isinstance(app.query_params["link"], str) else app.query_params["link"]
     other = build(kb_settings(home))
-    assert other.notebook.opened(demo("admin"), link).query == "error 809"
-    assert "error 809" in [asked.query for asked in other.notebook.history(demo("admin"))]
+    assert other.playground.notebook.opened(demo("admin"), link).query == "error 809"
+    assert "error 809" in [asked.query for asked in other.playground.notebook.history(demo("admin"))]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +277,7 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
         opened.append(at)
         app.run()
         assert not app.exception, app.exception
-        assert next(one.value for one in app.number_input if one.label == "alpha") == alpha
+        assert next(one.value for one in app.number_input if one.label == "Alpha") == alpha
         assert next(one.value for one in app.text_input if one.label == "Name") == name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -98,6 +99,18 @@ def test_any_words_survive_jsonl(
     writing.write(QuerySet("x", questions, judgments), path, "jsonl")
     found, problems = reading.read(path)
     assert (found.questions, found.judgments, problems) == (questions, judgments, ())
+
+
+@given(st.lists(st.sampled_from(["=1+1", "'=1", "-5 %", "@all", "'tis", "+", "why"]) | texts, min_size=1, max_size=5))
+def test_any_question_survives_csv_and_none_is_a_formula(
+    tmp_path_factory: pytest.TempPathFactory, asked: list[str]
+) -> None:
+    questions = tuple(Question(f"q{n}", " ".join(text.split())) for n, text in enumerate(asked))
+    path = tmp_path_factory.mktemp("x") / "x.csv"
+    writing.write(QuerySet("x", questions, ()), path, "csv")
+    cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
+    assert reading.read(path)[0].questions == questions
 
 
 @pytest.mark.parametrize("form", ["beir", "trec"])

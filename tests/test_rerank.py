@@ -75,7 +75,7 @@ def test_numbers_in_range_keep_their_order_and_the_missing_follow_as_given(named
         ("[3, 1, 2", (0, 1, 2), "no array of numbers"),
     ],
 )
-def test_answers_are_mended_only_where_that_is_unambiguous(text: str, order: tuple[int, ...], note: str) -> None:
+def test_answers_are_fixed_only_where_that_is_unambiguous(text: str, order: tuple[int, ...], note: str) -> None:
     read = permutation(text, 3)
     assert (read.order, read.note) == (order, note)
 
@@ -148,8 +148,8 @@ def test_without_an_order_from_the_model_the_given_one_stands_and_a_warning_says
     assert "kept" in trace.warnings[0]
 
 
-def test_mended_answers_are_counted_in_the_note() -> None:
-    assert "answers mended: 1" in run(["[3, 9]"], ["a", "b", "c"])[1].stages[0].note
+def test_fixed_answers_are_counted_in_the_note() -> None:
+    assert "answers fixed: 1" in run(["[3, 9]"], ["a", "b", "c"])[1].stages[0].note
 
 
 def test_a_long_passage_is_cut_and_the_note_says_so() -> None:

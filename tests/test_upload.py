@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.access import Actor
-from core.adapters.conversion.converter import Conversion
+from core.adapters.conversion.converter import ConverterProcess
 from core.bootstrap import App
 from core.curation import archives
 from core.curation.uploads import Batch, UploadItem
@@ -41,8 +41,8 @@ class ProposedChanges:
 
 
 @pytest.fixture(scope="module")
-def conversion() -> Iterator[Conversion]:
-    made = Conversion()
+def conversion() -> Iterator[ConverterProcess]:
+    made = ConverterProcess()
     yield made
     made.close()
 
@@ -54,7 +54,7 @@ def one(batch: Batch) -> UploadItem:
 
 def refusal(item: UploadItem) -> str:
     assert item.state == "refused"
-    assert not item.goes_on
+    assert not item.included
     return item.findings[0].message
 
 
@@ -67,12 +67,12 @@ def test_a_good_file_is_ready_and_keeps_its_bytes(app: App) -> None:
     assert app.upload.uploads.files(batch) == {"it/access/vpn.md": GOOD.format("IT-1").encode()}
 
 
-def test_a_bad_file_becomes_ready_when_its_text_is_mended(app: App) -> None:
+def test_a_bad_file_becomes_ready_when_its_text_is_fixed(app: App) -> None:
     batch = app.upload.uploads.read([("a.md", b"---\nstatus: wip\n---\n# A\n\nText.\n")])
     assert one(batch).findings[0].line == 2
     assert refusal(one(batch)).startswith("status is 'wip'")
-    mended = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("wip", "approved"))
-    assert one(mended).goes_on
+    fixed = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("wip", "approved"))
+    assert one(fixed).included
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_text_in_an_older_encoding_can_be_taken_as_shown(app: App) -> None:
     batch = app.upload.uploads.read([("cafe.txt", "# Café\n\nTwo crèmes.\n".encode("cp1252"))])
     assert "not valid UTF-8" in refusal(one(batch))
     taken = app.upload.uploads.edit(batch, 0, text=one(batch).text)
-    assert one(taken).goes_on
+    assert one(taken).included
     assert app.upload.uploads.files(taken) == {"cafe.md": "# Café\n\nTwo crèmes.\n".encode()}
 
 
@@ -122,7 +122,7 @@ def test_marks_and_line_ends_are_made_harmless_and_said(app: App) -> None:
 
 def test_nested_quotes_and_scripts_do_not_stop_a_document(app: App) -> None:
     raw = b"# A\n\n" + b">" * 10_000 + b" x\n\n<script>alert(1)</script> [x](javascript:alert(1))\n"
-    assert one(app.upload.uploads.read([("a.md", raw)])).goes_on
+    assert one(app.upload.uploads.read([("a.md", raw)])).included
 
 
 # ---------------------------------------------------------------- many
@@ -150,7 +150,7 @@ def test_names_that_differ_only_in_case_or_form_are_refused(app: App) -> None:
     )
     assert "it/Vpn.md already" in refusal(batch.items[0])
     assert all("differs only in case" in refusal(item) for item in batch.items[1:])
-    assert app.upload.uploads.remove(batch, 1).items[1].goes_on
+    assert app.upload.uploads.remove(batch, 1).items[1].included
 
 
 def test_links_between_documents_of_one_upload_are_not_broken(app: App) -> None:
@@ -184,7 +184,7 @@ def test_bad_entries_of_a_zip_are_refused_alone(app: App) -> None:
     files = {"ok.md": "# Ok\n\nText.\n", "../up.md": "# U\n\nText.\n", "/abs.md": "# A\n\nText.\n", "..\\win.md": "# W\n\nText.\n",
              "in.zip": uploads.zipped({"x.md": "x"}), "prog.exe": b"MZ"}  # fmt: skip
     batch = app.upload.uploads.read([("kb.zip", uploads.zipped(files))])
-    assert [item.path for item in batch.going] == ["ok.md"]
+    assert [item.path for item in batch.included] == ["ok.md"]
     assert len(batch.items) == 6
 
 
@@ -192,7 +192,7 @@ def test_links_in_a_zip_are_not_followed(app: App) -> None:
     link, good = app.upload.uploads.read([("kb.zip", uploads.link_zip())]).items
     assert "links are not followed" in refusal(link)
     assert "root:" not in link.text
-    assert good.goes_on
+    assert good.included
 
 
 def test_a_locked_zip_says_so(app: App) -> None:
@@ -203,7 +203,7 @@ def test_bombs_are_refused_by_ratio_number_total_and_list(app: App, monkeypatch:
     ratio = uploads.zipped({"big.md": b"a" * 5_000_000, "ok.md": "# Ok\n\nText.\n"})
     bomb, good = app.upload.uploads.read([("kb.zip", ratio)]).items
     assert "zip bomb" in refusal(bomb)
-    assert good.goes_on
+    assert good.included
     many = uploads.zipped({f"{n}.md": "x" for n in range(501)})
     assert "501 files" in refusal(one(app.upload.uploads.read([("kb.zip", many)])))
     assert "far more than 500" in refusal(one(app.upload.uploads.read([("kb.zip", uploads.crowded_zip(2**31))])))
@@ -237,11 +237,11 @@ def test_reading_a_zip_stops_at_the_limit_whatever_its_header_says() -> None:
     ],
 )
 def test_other_formats_become_markdown_with_their_tables(
-    app: App, conversion: Conversion, name: str, raw: bytes, expected: list[str]
+    app: App, conversion: ConverterProcess, name: str, raw: bytes, expected: list[str]
 ) -> None:
     app.upload.uploads.converter = conversion
     item = one(app.upload.uploads.read([(name, raw)]))
-    assert item.goes_on, item.findings
+    assert item.included, item.findings
     assert item.converted
     for text in expected:
         assert text in item.text
@@ -262,16 +262,16 @@ def test_other_formats_become_markdown_with_their_tables(
     ],
 )
 def test_damaged_files_are_refused_and_the_next_one_is_converted(
-    app: App, conversion: Conversion, name: str, raw: bytes
+    app: App, conversion: ConverterProcess, name: str, raw: bytes
 ) -> None:
     app.upload.uploads.converter = conversion
     bad, good = app.upload.uploads.read([(name, raw), ("ok.html", uploads.HTML)]).items
     assert refusal(bad).endswith(".")
-    assert good.goes_on
+    assert good.included
 
 
 def test_a_conversion_that_takes_too_long_is_given_up_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Conversion()
+    made = ConverterProcess()
     assert "2 hours" in made.convert(".html", uploads.HTML)
     made.limit = 0.2
     deep = b"<html><body>" + b"<table><tr><td>" * 3000 + b"x"
@@ -285,7 +285,7 @@ def test_a_conversion_that_takes_too_long_is_given_up_and_the_next_one_works(mon
     made.close()
 
 
-def test_a_worker_that_dies_costs_one_file(conversion: Conversion) -> None:
+def test_a_worker_that_dies_costs_one_file(conversion: ConverterProcess) -> None:
     conversion.convert(".html", uploads.HTML)
     conversion._worker.kill()
     conversion._worker.wait()
@@ -298,7 +298,7 @@ def test_a_worker_that_dies_costs_one_file(conversion: Conversion) -> None:
 def test_the_same_text_at_the_same_place_is_dropped_by_itself(app: App) -> None:
     put(app, {"it/a.md": "# A\n\nText.\n"})
     item = one(app.upload.uploads.read([("a.md", b"# A\r\n\r\nText.\r\n")], "it"))
-    assert (item.duplicates[0].kind, item.choice, item.goes_on) == ("same content", "drop", False)
+    assert (item.duplicates[0].kind, item.choice, item.included) == ("same content", "drop", False)
 
 
 def test_a_new_version_waits_for_a_choice_and_each_choice_does_what_it_says(app: App) -> None:
@@ -329,7 +329,7 @@ def test_two_copies_in_one_upload_are_told(app: App) -> None:
     assert all(item.duplicates[0].batch for item in batch.items)
     with pytest.raises(BadInput, match="Only a document of the knowledge base"):
         app.upload.uploads.choose(batch, 0, "replace")
-    assert len(app.upload.uploads.choose(app.upload.uploads.choose(batch, 0, "keep"), 1, "drop").going) == 1
+    assert len(app.upload.uploads.choose(app.upload.uploads.choose(batch, 0, "keep"), 1, "drop").included) == 1
 
 
 def test_near_copies_are_found_with_the_passages_that_match(kb_app: App) -> None:
@@ -360,7 +360,7 @@ def test_what_is_not_there_has_no_duplicates(kb_app: App) -> None:
 
 def test_a_path_that_was_taken_meanwhile_waits_for_a_choice(app: App) -> None:
     batch = app.upload.uploads.read([("a.md", b"# A\n\nText.\n")], "it")
-    assert one(batch).goes_on
+    assert one(batch).included
     put(app, {"it/a.md": "# Other\n\nOther.\n"})
     app.upload.uploads.changes = changes = ProposedChanges()
     with pytest.raises(BadInput, match="No document is ready"):

@@ -1,4 +1,4 @@
-"""The Upload page: bring in, see what is wrong, mend it, choose, submit; refused for readers."""
+"""The Upload page: bring in, see what is wrong, fix it, choose, submit; refused for readers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(app.file_uploader) == 0
 
 
-def test_one_good_and_one_bad_file_then_the_bad_one_is_mended_and_both_are_submitted(
+def test_one_good_and_one_bad_file_then_the_bad_one_is_fixed_and_both_are_submitted(
     visit: Open,  # noqa: F811
     home: Path,
     changes: ProposedChanges,

@@ -1,4 +1,4 @@
-"""`agentic`: a language model finds where the subject changes, and writes where each chunk stands in its document.
+"""`agentic`: a language model chooses where the topic changes and writes a context for each chunk.
 
 Source: the thesis, section 3.1.4 (both approaches) and 4.2 (temperature 0.2, 1,000 tokens, 3 tries, a second
 model). A model only chooses places and adds context: the text of a chunk stays a span of its document.
@@ -41,21 +41,21 @@ _ARRAY = re.compile(r"\[[\d\s,]*\]")
 def agentic(document: Document, tools: Tools, *, max_tokens: int = 2000, min_tokens: int = 48) -> list[Piece]:
     """Segments between breakpoints that a model chose; without usable ones, the pieces of `markdown`."""
     ruler = Ruler(document.text, tools.tokens)
-    found = units(document.text, blocks(document), ruler, max_tokens)
+    sentence_spans = units(document.text, blocks(document), ruler, max_tokens)
     least, most = bounds(len(document.text[document.body :].split()))
     try:
-        if len(found) <= least:
+        if len(sentence_spans) <= least:
             raise BadInput("the document is too short to be segmented.")
-        cuts = _breakpoints(document, found, least, min(most, len(found) - 1), tools, max_tokens)
+        cuts = _breakpoints(document, sentence_spans, least, min(most, len(sentence_spans) - 1), tools, max_tokens)
     except (BadInput, Unavailable) as error:
         tools.report(document.path, f"cut by headings instead of by a language model: {error}")
         return markdown(document, tools, max_tokens=max_tokens, min_tokens=min(min_tokens, max_tokens))
-    groups = [found[a:b] for a, b in itertools.pairwise((0, *cuts, len(found)))]
+    groups = [sentence_spans[a:b] for a, b in itertools.pairwise((0, *cuts, len(sentence_spans)))]
     return [piece for group in groups for piece in pack((Piece(*span) for span in group), ruler, max_tokens)]
 
 
 def bounds(words: int) -> tuple[int, int]:
-    """How many breakpoints a text of so many words may have: about one per thousand.
+    """The fewest and most breakpoints for so many words: about one per thousand.
 
     >>> bounds(200), bounds(8400)
     ((2, 3), (5, 11))
@@ -65,18 +65,20 @@ def bounds(words: int) -> tuple[int, int]:
 
 
 def _breakpoints(
-    document: Document, found: Sequence[Span], least: int, most: int, tools: Tools, max_tokens: int
+    document: Document, sentence_spans: Sequence[Span], least: int, most: int, tools: Tools, max_tokens: int
 ) -> list[int]:
-    numbered = "\n".join(f"{n}: {' '.join(document.text[a:b].split())}" for n, (a, b) in enumerate(found))
+    numbered = "\n".join(f"{n}: {' '.join(document.text[a:b].split())}" for n, (a, b) in enumerate(sentence_spans))
     if len(numbered) > 4 * ROOM:
         raise BadInput(f"the document has {len(numbered):,} characters; a model is shown at most {4 * ROOM:,}.")
     prompt = (
-        f"{quoted('document', numbered)}\n\nThe document above has {len(found)} numbered sentences. "
+        f"{quoted('document', numbered)}\n\nThe document above has {len(sentence_spans)} numbered sentences. "
         f"Choose between {least} and {most} of them where a new segment should start because the topic, the section or "
         "the line of thought changes. Answer only with a JSON array of their numbers in ascending order."
     )
     key = _key(document, f"segments-{max_tokens}")
-    text, _ = tools.ask(WritingTask(key, "segment", prompt, lambda answer: _checked(answer, len(found), least, most)))
+    text, _ = tools.ask(
+        WritingTask(key, "segment", prompt, lambda answer: _checked(answer, len(sentence_spans), least, most))
+    )
     return [int(number) for number in json.loads(text)]
 
 
@@ -102,13 +104,15 @@ def _checked(answer: str, n: int, least: int, most: int) -> str:
 
 
 def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[Chunk, ...]:
-    """The chunks with sentences that say where each stands; where no model writes any, what the document says itself."""
+    """The chunks with a context written by a model, or taken from the document where no model answers."""
     with ThreadPoolExecutor(tools.writer.threads if tools.writer else 1) as pool:
-        made = list(pool.map(lambda chunk: _situated(document, chunk, tools), chunks))
-    failed = [why for _, why in made if why]
+        situated = list(pool.map(lambda chunk: _situated(document, chunk, tools), chunks))
+    failed = [why for _, why in situated if why]
     if failed:
-        tools.report(document.path, f"{len(failed)} of {len(made)} chunks have structural context only: {failed[-1]}")
-    return tuple(chunk for chunk, _ in made)
+        tools.report(
+            document.path, f"{len(failed)} of {len(situated)} chunks have structural context only: {failed[-1]}"
+        )
+    return tuple(chunk for chunk, _ in situated)
 
 
 def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, str]:
@@ -126,7 +130,7 @@ def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, st
 
 
 def introduction(document: Document) -> str:
-    """What a document says of itself without a model: its type and the first sentence of its first paragraph.
+    """A context without a model: the document's type and the first sentence of its first paragraph.
 
     >>> from core.types import Meta
     >>> text = "# Cash\\n\\nCount it twice. Then close.\\n"
@@ -135,8 +139,8 @@ def introduction(document: Document) -> str:
     """
     first = next((block for block in blocks(document) if block.kind == "paragraph"), None)
     text = " ".join(document.text[first.start : first.end].split())[:LONGEST] if first else ""
-    said = text[slice(*sentences(text)[0])] if text else ""
-    return ": ".join(part for part in (document.meta.doc_type, said) if part)
+    opening = text[slice(*sentences(text)[0])] if text else ""
+    return ": ".join(part for part in (document.meta.doc_type, opening) if part)
 
 
 def context_text(answer: str) -> str:
@@ -146,14 +150,14 @@ def context_text(answer: str) -> str:
     'It is about cash. Two. Three. Four.'
     """
     text = " ".join(answer.encode("utf-8", "replace").decode().split())[:LONGEST]
-    kept = sentences(text)[:SENTENCES]
-    if not kept:
+    first = sentences(text)[:SENTENCES]
+    if not first:
         raise BadInput("the answer is empty.")
-    return text[: kept[-1][1]]
+    return text[: first[-1][1]]
 
 
 def _around(text: str, start: int, end: int, room: int = ROOM) -> str:
-    """The document, or as much of it around a chunk as there is room for.
+    """As much of the document around a chunk as fits.
 
     >>> _around("0123456789", 4, 6, room=4)
     '3456'

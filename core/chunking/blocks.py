@@ -1,4 +1,4 @@
-"""Markdown as a row of blocks with their places in the text: headings, paragraphs, lists, tables, code."""
+"""Markdown as top-level blocks with their offsets: headings, paragraphs, lists, tables, code."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def blocks(document: Document) -> tuple[Block, ...]:
 @lru_cache(maxsize=4)
 def _blocks(text: str, body: int) -> tuple[Block, ...]:
     lines = _line_starts(text, body)
-    found: list[Block] = []
+    row: list[Block] = []
     at = body
     for block in _top_level(_parser().parse(text[body:]), lines, text):
-        found += _loose(text, at, block.start)
-        found.append(block)
+        row += _loose(text, at, block.start)
+        row.append(block)
         at = block.end
-    return (*found, *_loose(text, at, len(text)))
+    return (*row, *_loose(text, at, len(text)))
 
 
 def _line_starts(text: str, body: int) -> list[int]:
@@ -112,7 +112,7 @@ def _items(tokens: Sequence[Token], n: int, lines: list[int], text: str) -> tupl
 
 
 def _loose(text: str, start: int, end: int) -> list[Block]:
-    """Text that belongs to no block, such as link definitions."""
+    """Text outside any block, such as link definitions."""
     start, end = trim(text, start, end)
     return [Block("other", start, end)] if start < end else []
 
@@ -132,17 +132,17 @@ def _covering(block: Block, cuts: list[int]) -> list[Span]:
 
 
 def table_header(text: str, block: Block) -> str:
-    """The first two lines of a table: the names of its columns and the rule below them."""
+    """The header row and the rule below it."""
     return "\n".join(text[block.start : block.end].split("\n")[:2])
 
 
 class Outline:
-    """Which heading path holds at a place of a document."""
+    """The heading path at any place of a document."""
 
-    def __init__(self, document: Document, found: Sequence[Block]) -> None:
+    def __init__(self, document: Document, document_blocks: Sequence[Block]) -> None:
         self.starts: list[int] = []
         self.paths: list[tuple[str, ...]] = []
-        self.headings = tuple(block for block in found if block.kind == "heading")
+        self.headings = tuple(block for block in document_blocks if block.kind == "heading")
         path: list[tuple[int, str]] = []
         for block in self.headings:
             path = [step for step in path if step[0] < block.level]

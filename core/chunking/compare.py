@@ -1,4 +1,4 @@
-"""Which chunks an edit makes appear, vanish or change."""
+"""Which chunks an edit adds, removes or changes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _pairs(old: Sequence[Chunk], new: Sequence[Chunk]) -> Iterator[ChunkPair]:
 
 
 def _between(old: list[Chunk], new: list[Chunk]) -> Iterator[ChunkPair]:
-    """Chunks of a stretch that differs: alike ones are one chunk that changed."""
+    """Chunks between two equal runs; similar ones count as changed."""
     while old and new:
         if _alike(old[0], new[0]):
             yield ChunkPair("changed", old.pop(0), new.pop(0))
@@ -52,5 +52,5 @@ def _between(old: list[Chunk], new: list[Chunk]) -> Iterator[ChunkPair]:
     yield from (ChunkPair("added", after=chunk) for chunk in new)
 
 
-def _alike(one: Chunk, other: Chunk) -> bool:
-    return difflib.SequenceMatcher(None, one.text.split(), other.text.split(), autojunk=False).ratio() >= _ALIKE
+def _alike(chunk: Chunk, other: Chunk) -> bool:
+    return difflib.SequenceMatcher(None, chunk.text.split(), other.text.split(), autojunk=False).ratio() >= _ALIKE

@@ -1,4 +1,4 @@
-"""`hierarchical`: small children to find, large parents to read. A child lies inside exactly one parent."""
+"""`hierarchical`: small chunks to search, large parents to read. A child lies inside exactly one parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`markdown`, the default chunker: follows the headings and keeps tables, lists and code whole where they fit."""
+"""`markdown`, the default chunker: follows headings and keeps tables, lists and code whole where they fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.types import Document
 
 
 def markdown(document: Document, tools: Tools, *, max_tokens: int = 400, min_tokens: int = 48) -> list[Piece]:
-    """One piece per section; large sections are cut between blocks, crumbs join their neighbours."""
+    """One piece per section; large sections are cut between blocks, small pieces join their neighbours."""
     ruler = Ruler(document.text, tools.tokens)
     pieces = [
         piece for section in sections(blocks(document)) for piece in _section(document.text, section, ruler, max_tokens)
@@ -21,10 +21,9 @@ def markdown(document: Document, tools: Tools, *, max_tokens: int = 400, min_tok
     return join_crumbs(pieces, ruler, max_tokens, min_tokens)
 
 
-def sections(found: Sequence[Block]) -> Iterator[list[Block]]:
-    """A heading with what follows it, up to the next heading."""
+def sections(document_blocks: Sequence[Block]) -> Iterator[list[Block]]:
     section: list[Block] = []
-    for block in found:
+    for block in document_blocks:
         if block.kind == "heading" and section:
             yield section
             section = []
@@ -44,7 +43,7 @@ def _section(text: str, section: list[Block], ruler: Ruler, limit: int) -> Itera
 
 
 def _even(total: int, limit: int) -> int:
-    """A size that spreads `total` over as few pieces as the limit needs, so that no crumb is left over.
+    """A size that spreads `total` evenly over as few pieces as the limit allows.
 
     >>> _even(410, 400), _even(1000, 400)
     (226, 367)

@@ -1,4 +1,4 @@
-"""The shared moves of chunkers: cut what is too large, join what is too small. Pieces are spans that know their size."""
+"""What chunkers share: cut what is too large, join what is too small."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.chunking.sentences import sentences, trim
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A span that will be a chunk. `level` is that of the heading it starts with, 0 if it starts with none."""
+    """A span that will be a chunk. `level` is that of the heading it starts with, else 0."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class Piece:
 
 
 def shatter(text: str, block: Block, ruler: Ruler, limit: int) -> Iterator[Piece]:
-    """Cut a block into pieces of at most `limit` tokens, at its own seams where it has any.
+    """Cut a block into pieces of at most `limit` tokens, between its items, rows or sentences if possible.
 
     A table that is cut repeats its header, as context: the text of a chunk stays a span of the document.
     """
@@ -33,7 +33,7 @@ def shatter(text: str, block: Block, ruler: Ruler, limit: int) -> Iterator[Piece
 
 
 def _fitting(text: str, block: Block, ruler: Ruler, limit: int) -> Iterator[Span]:
-    """Items or rows; what is still too large by sentences; what is still too large by words."""
+    """Items or rows; if still too large, sentences; if still too large, words."""
     for start, end in parts(text, block):
         if ruler.count(start, end) <= limit:
             yield start, end
@@ -55,22 +55,22 @@ def windows(ruler: Ruler, start: int, end: int, limit: int, overlap: int = 0) ->
 
 
 def pack(pieces: Iterable[Piece], ruler: Ruler, limit: int) -> Iterator[Piece]:
-    """Join neighbours greedily while the whole stays within `limit` tokens."""
-    held: Piece | None = None
+    """Join neighbours greedily up to `limit` tokens."""
+    joined: Piece | None = None
     for piece in pieces:
-        if held is None:
-            held = piece
-        elif ruler.count(held.start, piece.end) <= limit:
-            held = replace(held, end=piece.end)
+        if joined is None:
+            joined = piece
+        elif ruler.count(joined.start, piece.end) <= limit:
+            joined = replace(joined, end=piece.end)
         else:
-            yield held
-            held = piece
-    if held is not None:
-        yield held
+            yield joined
+            joined = piece
+    if joined is not None:
+        yield joined
 
 
 def join_crumbs(pieces: Iterable[Piece], ruler: Ruler, limit: int, least: int) -> list[Piece]:
-    """Join a piece of under `least` tokens to its neighbour, inside the same part of the outline."""
+    """Join pieces of under `least` tokens to a neighbour in the same part of the outline."""
     joined: list[Piece] = []
     for piece in pieces:
         if joined and _is_crumb(joined[-1], piece, ruler, limit, least):
@@ -87,7 +87,7 @@ def _is_crumb(last: Piece, piece: Piece, ruler: Ruler, limit: int, least: int) -
 
 
 def trimmed(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Pieces without white space at their ends; empty ones vanish."""
+    """Pieces without white space at their ends; empty ones are dropped."""
     for piece in pieces:
         start, end = trim(text, piece.start, piece.end)
         if start < end:

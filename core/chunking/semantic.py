@@ -1,4 +1,4 @@
-"""`semantic`: sections first, then cuts where neighbouring sentences differ most in meaning."""
+"""`semantic`: sections first, then cuts where the meaning of neighbouring sentences differs most."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.types import Document
 def semantic(
     document: Document, tools: Tools, *, percentile: int = 80, buffer: int = 1, max_tokens: int = 800
 ) -> list[Piece]:
-    """Cut at the largest drops of similarity between sentences, seen with `buffer` neighbours on each side.
+    """Cut at the largest drops of similarity between sentences, each seen with `buffer` neighbours.
 
     A drop counts when its distance is at or above the document's `percentile` (thesis, equation 2).
     What is still over `max_tokens` is cut again at its own largest drop.
@@ -42,7 +42,7 @@ def units(text: str, section: Sequence[Block], ruler: Ruler, limit: int) -> list
 
 
 def _drops(text: str, runs: Sequence[Sequence[Span]], tools: Tools, buffer: int) -> list[list[float]]:
-    """For each pair of neighbours, one minus the cosine of the two sides."""
+    """One minus the cosine for each pair of neighbours."""
     seen = [
         text[run[max(0, n - buffer)][0] : run[min(len(run) - 1, n + buffer)][1]]
         for run in runs
@@ -72,7 +72,7 @@ def _percentile(values: Sequence[float], percent: int) -> float:
 def _groups(
     run: Sequence[Span], drops: Sequence[float], threshold: float, ruler: Ruler, limit: int
 ) -> Iterator[tuple[int, int]]:
-    """First and last sentence of each group: cut at every large drop, then wherever a group is still too large."""
+    """First and last sentence of each group: cut at every large drop, and again where a group is too large."""
     first = 0
     for n in range(len(run)):
         if n == len(run) - 1 or drops[n] >= threshold:

@@ -1,4 +1,4 @@
-"""Where sentences end, by rules that know abbreviations, decimals and section numbers."""
+"""Sentence boundaries by rules that know abbreviations, decimals and section numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ABBREVIATION = re.compile(
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """The spans of the sentences of a text, without the white space around them.
+    """The spans of the sentences, without the white space around them.
 
     >>> text = "See 31 CFR 1020.320(d). Keep it, e.g. five years. Done?"
     >>> [text[a:b] for a, b in sentences(text)]

@@ -1,4 +1,4 @@
-"""Zips of a folder tree, taken apart without trusting a word of what they say about themselves."""
+"""Zip files, unpacked without trusting anything they claim about themselves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a zip: its bytes, or the sentence why it is refused."""
+    """One file of a zip: its bytes, or why it is refused."""
 
     name: str
     raw: bytes = b""
@@ -35,7 +35,7 @@ def unpack(raw: bytes) -> tuple[Member, ...]:
     """The files of a zip in its own order. A bomb is refused whole, a bad entry alone.
 
     >>> box = io.BytesIO()
-    >>> with zipfile.ZipFile(box, "w") as made: made.writestr("it/vpn.md", "# VPN")
+    >>> with zipfile.ZipFile(box, "w") as archive: archive.writestr("it/vpn.md", "# VPN")
     >>> unpack(box.getvalue())
     (Member(name='it/vpn.md', raw=b'# VPN', refused=''),)
     """
@@ -51,7 +51,7 @@ def unpack(raw: bytes) -> tuple[Member, ...]:
 
 
 def _check_directory(raw: bytes) -> None:
-    """Refuse a list of names that would fill the memory before anybody could count it."""
+    """Refuse a directory so long that listing it would fill the memory."""
     at = raw.rfind(b"PK\x05\x06", max(0, len(raw) - 66_000))
     if at < 0 or len(raw) < at + 22:
         raise BadInput("The zip is damaged and cannot be opened. Make it again.")
@@ -88,7 +88,7 @@ def _refusal(info: zipfile.ZipInfo) -> str:
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes | None:
-    """At most one byte more than may be; whatever the header promised."""
+    """At most one byte over the limit, whatever size the header claims."""
     try:
         with archive.open(info) as stream:
             return stream.read(left + 1)
@@ -97,7 +97,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> bytes |
 
 
 def _clutter(name: str) -> bool:
-    """What operating systems leave behind.
+    """Files that operating systems add.
 
     >>> _clutter("__MACOSX/it/._vpn.md"), _clutter("it/.DS_Store"), _clutter("it/vpn.md"), _clutter("../x.md")
     (True, True, False, False)
@@ -108,7 +108,7 @@ def _clutter(name: str) -> bool:
 
 
 def check_office(raw: bytes, suffix: str) -> None:
-    """Office files are zips too: refuse one that is none, or that would unpack to something huge."""
+    """Office files are zips: refuse one that is damaged or would unpack to something huge."""
     what = f"The {suffix} file"
     try:
         _check_directory(raw)

@@ -1,4 +1,4 @@
-"""Every check of a file before it may become a document: one function per rule, one dict that names them."""
+"""The checks a file passes before it may become a document: one function per rule, registered in `RULES`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _LINE = re.compile(r"Line (\d+)(: )?")
 _ALMOST = re.compile(r"---[ \t]*\n[A-Za-z_]+[ \t]*:")
 
 
-def check(path: str, raw: bytes, around: CheckContext = CheckContext()) -> tuple[Finding, ...]:
-    """Everything that can be said about a file, worst first, then by line.
+def check(path: str, raw: bytes, context: CheckContext = CheckContext()) -> tuple[Finding, ...]:
+    """All findings about a file, worst first, then by line.
 
-    >>> [(one.line, one.severity, one.rule) for one in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n") if one.severity != "note"]
+    >>> [(finding.line, finding.severity, finding.rule) for finding in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n") if finding.severity != "note"]
     [(3, 'warning', 'headings')]
     >>> check("a.md", b"---\\nstatus: wip\\n---\\n# A\\n")[0].message
     "status is 'wip'; it must be one of draft, approved, superseded, retired."
@@ -52,49 +52,48 @@ def check(path: str, raw: bytes, around: CheckContext = CheckContext()) -> tuple
         document = read_document(path, text)
     except BadInput as error:
         return (refusal(path, "frontmatter", str(error)),)
-    return ordered([*_unclosed(path, text), *run(File(document, raw), around)])
+    return ordered([*_unclosed(path, text), *run(File(document, raw), context)])
 
 
-def run(file: File, around: CheckContext) -> Iterable[Finding]:
-    """All rules on one readable file."""
+def run(file: File, context: CheckContext) -> Iterable[Finding]:
     for name, rule in RULES.items():
-        for count, remark in enumerate(rule(file, around), 1):
+        for count, remark in enumerate(rule(file, context), 1):
             if count > MOST:
-                more = "There are more of these; mend the first ones and check again."
+                more = "There are more of these; fix the first ones and check again."
                 yield Finding(file.path, remark.line, "note", name, more)
                 break
             yield Finding(file.path, remark.line, remark.severity, name, remark.message)
 
 
 def worst(findings: Iterable[Finding]) -> str:
-    """The gravest severity; "" when there is nothing to say.
+    """The worst severity; "" without findings.
 
     >>> worst([Finding("a.md", 1, "note", "title", ""), Finding("a.md", 2, "error", "secrets", "")])
     'error'
     """
-    return min((one.severity for one in findings), key=SEVERITIES.index, default="")
+    return min((finding.severity for finding in findings), key=SEVERITIES.index, default="")
 
 
 def anchors(documents: Iterable[Document]) -> dict[str, frozenset[str]]:
-    """Path to the anchors of its headings, for checking links."""
+    """Path to its heading anchors, for link checks."""
     return {document.path: frozenset(structure.slugs(File(document))) for document in documents}
 
 
-def harmless(path: str, raw: bytes) -> tuple[Finding, ...]:
-    """What reading a file took out of it without loss.
+def decoding_notes(path: str, raw: bytes) -> tuple[Finding, ...]:
+    """What decoding changed without loss.
 
-    >>> [one.message for one in harmless("a.md", b"# A\\r\\n")]
+    >>> [note.message for note in decoding_notes("a.md", b"# A\\r\\n")]
     ['Line endings were changed to plain newlines.']
     """
     remarks = structure.encoding(File(Document("", path, "", ""), raw), CheckContext())
-    return tuple(Finding(path, one.line, one.severity, "encoding", one.message) for one in remarks)
+    return tuple(Finding(path, remark.line, remark.severity, "encoding", remark.message) for remark in remarks)
 
 
 def refusal(path: str, rule: str, sentence: str) -> Finding:
-    """A sentence that names its line, as a finding on that line."""
-    found = _LINE.match(sentence)
-    line = int(found[1]) if found else 1
-    return Finding(path, line, "error", rule, sentence[found.end() :] if found and found[2] else sentence)
+    """An error message as a finding, on the line that it names."""
+    match = _LINE.match(sentence)
+    line = int(match[1]) if match else 1
+    return Finding(path, line, "error", rule, sentence[match.end() :] if match and match[2] else sentence)
 
 
 def _unclosed(path: str, text: str) -> Iterable[Finding]:
@@ -104,5 +103,4 @@ def _unclosed(path: str, text: str) -> Iterable[Finding]:
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Worst first, then by line."""
-    return tuple(sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.line, one.rule)))
+    return tuple(sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.line, finding.rule)))

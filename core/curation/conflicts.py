@@ -1,4 +1,4 @@
-"""Three-way comparison of one document: where both sides changed the same lines, hunk by hunk."""
+"""Three-way merge of one document, hunk by hunk."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-CHOICES = ("mine", "theirs")
-
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A stretch of lines. Without conflict, `mine` is what both sides together make of it."""
+    """A run of lines. Without conflict, `mine` is the merged text."""
 
     conflict: bool
     mine: tuple[str, ...]
@@ -20,7 +18,7 @@ class Hunk:
 
 
 def hunks(base: str, mine: str, theirs: str) -> tuple[Hunk, ...]:
-    """The document in stretches: agreed ones, and those that somebody must decide.
+    """The document as merged hunks and conflicts.
 
     >>> [(h.conflict, h.mine, h.theirs) for h in hunks("a\\nb\\nc", "a\\nB\\nc", "a\\nX\\nc")]
     [(False, ('a',), ()), (True, ('B',), ('X',)), (False, ('c',), ())]
@@ -28,29 +26,29 @@ def hunks(base: str, mine: str, theirs: str) -> tuple[Hunk, ...]:
     'A\\nb\\nC'
     """
     o, a, b = (text.split("\n") for text in (base, mine, theirs))
-    found: list[Hunk] = []
+    parts: list[Hunk] = []
     at_o = at_a = at_b = 0
     for start, end, in_a, in_b in _anchors(o, a, b):
         if (at_o, at_a, at_b) != (start, in_a, in_b):
-            found.append(_between(o[at_o:start], a[at_a:in_a], b[at_b:in_b]))
+            parts.append(_between(o[at_o:start], a[at_a:in_a], b[at_b:in_b]))
         if end > start:
-            found.append(Hunk(False, tuple(o[start:end])))
+            parts.append(Hunk(False, tuple(o[start:end])))
         at_o, at_a, at_b = end, in_a + end - start, in_b + end - start
-    return tuple(found)
+    return tuple(parts)
 
 
 def _anchors(o: Sequence[str], a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """Stretches of the base that both sides kept: (start, end, place in a, place in b); one empty one at the end."""
+    """Runs of the base that both sides kept, as (start, end, start in a, start in b), closed by an empty one."""
     in_a, in_b = _kept(o, a), _kept(o, b)
-    found: list[tuple[int, int, int, int]] = []
+    anchors: list[tuple[int, int, int, int]] = []
     for n in range(len(o)):
         if n not in in_a or n not in in_b:
             continue
-        if found and found[-1][1] == n and _follows(found[-1], n, in_a[n], in_b[n]):
-            found[-1] = (found[-1][0], n + 1, found[-1][2], found[-1][3])
+        if anchors and anchors[-1][1] == n and _follows(anchors[-1], n, in_a[n], in_b[n]):
+            anchors[-1] = (anchors[-1][0], n + 1, anchors[-1][2], anchors[-1][3])
         else:
-            found.append((n, n + 1, in_a[n], in_b[n]))
-    return [*found, (len(o), len(o), len(a), len(b))]
+            anchors.append((n, n + 1, in_a[n], in_b[n]))
+    return [*anchors, (len(o), len(o), len(a), len(b))]
 
 
 def _follows(anchor: tuple[int, int, int, int], n: int, a: int, b: int) -> bool:
@@ -70,7 +68,7 @@ def _between(o: Sequence[str], a: Sequence[str], b: Sequence[str]) -> Hunk:
 
 
 def solve(parts: Sequence[Hunk], choices: Sequence[str]) -> str:
-    """The whole text, with one choice per conflict: "mine", "theirs", or "=" followed by text of one's own.
+    """The merged text, with one choice per conflict: "mine", "theirs", or "=" followed by other text.
 
     >>> solve(hunks("b", "B", "X"), ("=both",))
     'both'

@@ -1,4 +1,4 @@
-"""Which uploads become Markdown, and how a converter's output is tidied before a person repairs the rest."""
+"""Which uploads are converted to Markdown, and how a converter's output is tidied."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADING = re.compile(r"^(#{1,5})(?= )", re.MULTILINE)
 
 
 def tidy(markdown: str, suffix: str, title: str) -> str:
-    """A converter's output as a document: no embedded pictures, one main heading, no needless white space.
+    """Converter output as a document: no embedded images, one main heading, no excess white space.
 
     >>> tidy("<!-- Slide number: 1 -->\\n# Dock\\n\\n\\n\\nWear a vest.  \\n![](data:image/png;base64,AAAA)", ".pptx", "Safety")
     '# Safety\\n\\n## Dock\\n\\nWear a vest.\\n'
@@ -40,7 +40,7 @@ def tidy(markdown: str, suffix: str, title: str) -> str:
 
 
 def slug(name: str) -> str:
-    """A file name that everybody can type.
+    """A file name that is easy to type.
 
     >>> slug("Vendor Onboarding (v2) – final"), slug("§§")
     ('vendor-onboarding-v2-final', 'document')
@@ -49,7 +49,7 @@ def slug(name: str) -> str:
 
 
 def suffix_of(name: str) -> str:
-    """How a name ends, in lower case; "" when it ends in nothing known.
+    """The known suffix of a file name in lower case, else "".
 
     >>> suffix_of("A.DOCX"), suffix_of("archive.tar.gz"), suffix_of("README")
     ('.docx', '', '')

@@ -30,7 +30,7 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Rows in order, and how many lines came and went."""
+    """The rows, and how many lines were added and removed."""
 
     rows: tuple[DiffRow, ...]
     added: int
@@ -47,17 +47,17 @@ class FieldChange:
 
 
 def lines(text: str) -> list[str]:
-    """The lines of a text as git, checks and comments number them: a line feed ends one, and nothing else does.
+    """Lines as git, checks and comments count them: only a line feed ends one.
 
     >>> lines("a\\x0cb\\u2028c\\nd\\n"), lines("")
     (['a\\x0cb\\u2028c', 'd'], [])
     """
-    found = text.split("\n")
-    return found if found[-1] else found[:-1]
+    rows = text.split("\n")
+    return rows if rows[-1] else rows[:-1]
 
 
 def diff(old: str, new: str, context: int = 3) -> Diff:
-    """Two texts line by line; `context` unchanged lines stay around each change (-1: all of them).
+    """A line diff with `context` unchanged lines around each change (-1: all).
 
     >>> [row.kind for row in diff("a\\nb\\nc", "a\\nB\\nc").rows]
     ['equal', 'changed', 'equal']
@@ -100,7 +100,7 @@ def _changed(old: Sequence[str], new: Sequence[str], a1: int, b1: int) -> Iterat
 
 
 def words(old: str, new: str) -> tuple[Marks, Marks]:
-    """The two versions of a line, with the words that differ marked.
+    """A line before and after, with the differing words marked.
 
     >>> words("keep 5 years", "keep 7 years")
     (((False, 'keep '), (True, '5'), (False, ' years')), ((False, 'keep '), (True, '7'), (False, ' years')))
@@ -121,21 +121,21 @@ def words(old: str, new: str) -> tuple[Marks, Marks]:
 
 
 def field_changes(old: Meta, new: Meta) -> tuple[FieldChange, ...]:
-    """Frontmatter fields that differ, in the order in which people write them.
+    """Frontmatter fields that differ, in their usual order.
 
     >>> field_changes(Meta(owner="Ann"), Meta(owner="Bob", tags=("x",)))
     (FieldChange(name='owner', before='Ann', after='Bob'), FieldChange(name='tags', before='', after='x'))
     """
-    found = []
+    changes = []
     for field in fields(Meta):
         before, after = (show_field(getattr(meta, field.name)) for meta in (old, new))
         if before != after:
-            found.append(FieldChange(field.name, before, after))
-    return tuple(found)
+            changes.append(FieldChange(field.name, before, after))
+    return tuple(changes)
 
 
 def show_field(value: object) -> str:
-    """A frontmatter value as a person reads it."""
+    """A frontmatter value for display."""
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
@@ -144,13 +144,13 @@ def show_field(value: object) -> str:
 
 
 def body_diff(old: Document, new: Document, context: int = 3) -> Diff:
-    """The bodies alone, with line numbers of the whole files."""
-    made = diff(old.text[old.body :], new.text[new.body :], context)
+    """The diff of the bodies, with line numbers of the whole files."""
+    bodies = diff(old.text[old.body :], new.text[new.body :], context)
     left, right = (document.text.count("\n", 0, document.body) for document in (old, new))
     moved = tuple(
         DiffRow(
             row.kind, row.left and row.left + left, row.right and row.right + right, row.before, row.after, row.count
         )
-        for row in made.rows
+        for row in bodies.rows
     )
-    return Diff(moved, made.added, made.removed)
+    return Diff(moved, bodies.added, bodies.removed)

@@ -22,7 +22,7 @@ _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 
 @dataclass(frozen=True, slots=True)
 class PassagePair:
-    """Two passages that say the same, with the lines on which they start."""
+    """Two similar passages and the lines on which they start."""
 
     mine: str
     theirs: str
@@ -33,7 +33,7 @@ class PassagePair:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Something that is there already. `score` is the share of the text that both have, 0 to 1."""
+    """A document that is there already. `score` is the share of the text they have in common, 0 to 1."""
 
     kind: str
     path: str
@@ -45,7 +45,7 @@ class Duplicate:
 
 
 def shingles(text: str) -> frozenset[int]:
-    """The hashes of every five words in a row.
+    """Hashes of every five words in a row.
 
     >>> len(shingles("one two three four five six")), len(shingles("too short"))
     (2, 0)
@@ -55,7 +55,7 @@ def shingles(text: str) -> frozenset[int]:
 
 
 def containment(a: frozenset[int], b: frozenset[int]) -> float:
-    """How much of the smaller set is in the other.
+    """The share of the smaller set that is in the other.
 
     >>> containment(frozenset({1, 2}), frozenset({2, 3, 4}))
     0.5
@@ -64,8 +64,8 @@ def containment(a: frozenset[int], b: frozenset[int]) -> float:
     return len(a & b) / smaller if smaller else 0.0
 
 
-class Shelfmarks:
-    """An inverted index from sampled shingles to documents; only documents that share some are compared in full."""
+class ShingleIndex:
+    """Sampled shingles to documents; only documents that share some are compared in full."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.documents = tuple(documents)
@@ -75,19 +75,19 @@ class Shelfmarks:
                 self.holders.setdefault(mark, []).append(n)
 
     def near(self, text: str, without: frozenset[str] = frozenset()) -> tuple[tuple[Document, float], ...]:
-        """Documents that share much of their wording with a text, most alike first."""
+        """Documents that share much of their wording with a text, most similar first."""
         mine = shingles(text)
         if len(mine) < FEWEST:
             return ()
         shared = Counter(n for mark in sampled(mine) for n in self.holders.get(mark, ()))
-        found = []
+        near = []
         for n, _ in shared.most_common(8):
             document = self.documents[n]
             theirs = shingles(body(document))
             score = containment(mine, theirs) if len(theirs) >= FEWEST else 0.0
             if score >= ALIKE and document.path not in without:
-                found.append((document, round(score, 3)))
-        return tuple(sorted(found, key=lambda one: (-one[1], one[0].path)))
+                near.append((document, round(score, 3)))
+        return tuple(sorted(near, key=lambda match: (-match[1], match[0].path)))
 
 
 def sampled(marks: frozenset[int]) -> Iterator[int]:
@@ -96,16 +96,15 @@ def sampled(marks: frozenset[int]) -> Iterator[int]:
 
 
 def body(document: Document) -> str:
-    """The text below the frontmatter."""
     return document.text[document.body :]
 
 
 def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[PassagePair, ...]:
-    """The passages of two documents that are most alike, in the order of the first one.
+    """The most similar passages of two documents, in the order of the first.
 
     >>> a = Document("a", "a.md", "A", "# A\\n\\nWear a vest in the yard at all times.\\n")
     >>> b = Document("b", "b.md", "B", "# B\\n\\nNew.\\n\\nWear a vest in the yard at all hours.\\n")
-    >>> [(one.my_line, one.their_line, one.score) for one in pairs(a, b)]
+    >>> [(pair.my_line, pair.their_line, pair.score) for pair in pairs(a, b)]
     [(3, 5, 0.8)]
     """
     left, right = _paragraphs(mine), _paragraphs(theirs)
@@ -113,16 +112,16 @@ def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[PassagePair,
     for n, (_, _, marks) in enumerate(right):
         for mark in marks:
             holders.setdefault(mark, []).append(n)
-    found = [pair for one in left if (pair := _best(one, right, holders))]
-    longest = sorted(found, key=lambda pair: (-pair.score * min(len(pair.mine), len(pair.theirs)), pair.my_line))
+    matches = [pair for paragraph in left if (pair := _best(paragraph, right, holders))]
+    longest = sorted(matches, key=lambda pair: (-pair.score * min(len(pair.mine), len(pair.theirs)), pair.my_line))
     return tuple(sorted(longest[:most], key=lambda pair: pair.my_line))
 
 
 _Paragraph = tuple[int, str, frozenset[int]]
 
 
-def _best(one: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[int, list[int]]) -> PassagePair | None:
-    line, text, marks = one
+def _best(paragraph: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[int, list[int]]) -> PassagePair | None:
+    line, text, marks = paragraph
     shared = Counter(n for mark in marks for n in holders.get(mark, ()))
     if not shared:
         return None
@@ -132,8 +131,8 @@ def _best(one: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[int, li
 
 
 def _paragraphs(document: Document) -> list[_Paragraph]:
-    made = []
+    paragraphs = []
     for match in _PARAGRAPH.finditer(document.text, document.body):
         if marks := shingles(match[0]):
-            made.append((document.text.count("\n", 0, match.start()) + 1, match[0], marks))
-    return made
+            paragraphs.append((document.text.count("\n", 0, match.start()) + 1, match[0], marks))
+    return paragraphs

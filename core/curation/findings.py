@@ -1,4 +1,4 @@
-"""What a check can say, and what it may look at."""
+"""What checks report and what they may read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.types import Document
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-SEVERITIES = ("error", "warning", "note")  # an error is refused; a warning should be mended; a note is good to know
+SEVERITIES = ("error", "warning", "note")  # an error is refused; a warning should be fixed; a note is good to know
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a check has to say about one line of one file."""
+    """One remark of a rule about one line of one file."""
 
     path: str
     line: int
@@ -30,7 +30,7 @@ class Finding:
 
 
 class Remark(NamedTuple):
-    """A finding before its file and its rule are known."""
+    """A finding before its file and rule are known."""
 
     line: int
     severity: str
@@ -39,7 +39,7 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What a file will stand beside: headings by path, paths by id, and the day."""
+    """What the knowledge base holds besides the file: headings by path, paths by id, and today's date."""
 
     anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class CheckContext:
 
 
 class Heading(NamedTuple):
-    """A heading with its line and where its section's own text would start and end, in lines of the whole file."""
+    """A heading, its line in the whole file, and whether its section has content."""
 
     line: int
     level: int
@@ -57,39 +57,35 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True)
 class File:
-    """A file that could be read as a document, parsed once for all checks."""
+    """A readable file, parsed once for all checks."""
 
     document: Document
     raw: bytes = b""
 
     @property
     def path(self) -> str:
-        """Where it will stand."""
         return self.document.path
 
     @cached_property
     def first(self) -> int:
-        """The number of the body's first line."""
+        """The line number of the body's first line."""
         return self.document.text.count("\n", 0, self.document.body) + 1
 
     @cached_property
     def lines(self) -> list[str]:
-        """The whole text by lines; line n is `lines[n - 1]`."""
+        """The lines of the whole text; line n is `lines[n - 1]`."""
         return self.document.text.split("\n")
 
     @cached_property
     def fields(self) -> Fields:
-        """The frontmatter as written."""
         return read_fields(split(self.document.text)[0])
 
     @cached_property
     def tokens(self) -> list[Token]:
-        """The body's blocks."""
         return parser().parse(self.document.text[self.document.body :])
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
-        """Every heading, and whether anything stands below it."""
         return tuple(_headings(self.tokens, self.first))
 
 

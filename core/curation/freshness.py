@@ -1,4 +1,4 @@
-"""How current a document is, by its own dates."""
+"""How current a document is, from its dates."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def freshness(effective: date | None, review_due: date | None, today: date) -> F
 
 
 def parse_date(text: str) -> date | None:
-    """A date from ISO text; "" is none."""
+    """ISO text to a date; "" to None."""
     return date.fromisoformat(text) if text else None

@@ -1,4 +1,4 @@
-"""Bytes to Document: decoding, frontmatter, title. Hostile input ends in a sentence, never in a traceback."""
+"""Bytes to Document: decoding, frontmatter, title. Hostile input raises BadInput, never anything else."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The frontmatter as written: values as text, and the line on which each key stands."""
+    """The frontmatter as written: values as text, and the line of each key."""
 
     values: Mapping[str, Any]
     lines: Mapping[str, int]
 
 
 def decode(raw: bytes) -> str:
-    """The text of a file: UTF-8, no byte-order mark, lines ending in a newline character alone.
+    """The text of a file: UTF-8 without byte-order mark, line feeds only.
 
     >>> decode(b"\\xef\\xbb\\xbfone\\r\\ntwo")
     'one\\ntwo'
@@ -58,7 +58,7 @@ def decode(raw: bytes) -> str:
 
 
 def split(text: str) -> tuple[str, int]:
-    """The frontmatter's YAML and the offset at which the body starts.
+    """The frontmatter's YAML and the offset of the body.
 
     >>> split("---\\ntitle: A\\n---\\n# A\\n")
     ('title: A\\n', 17)
@@ -77,7 +77,7 @@ def split(text: str) -> tuple[str, int]:
 
 
 def read_fields(raw: str) -> Fields:
-    """YAML to plain values: text, lists and mappings. Anchors, aliases, tags and repeated keys are refused."""
+    """YAML to text, lists and mappings. Anchors, aliases, tags and repeated keys are refused."""
     try:
         events = yaml.parse(raw, Loader=_LOADER)
         lines: dict[str, int] = {}
@@ -107,7 +107,7 @@ def _document(events: Iterator[Any], lines: dict[str, int]) -> dict[str, Any]:
 
 
 def _node(event: Any, events: Iterator[Any], depth: int, lines: dict[str, int] | None = None) -> Any:
-    """One value, read from the event stream: nothing is built that the limits do not allow."""
+    """One value from the event stream, so that nothing beyond the limits is ever built."""
     where = f"Line {event.start_mark.line + 2}"
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
         raise BadInput(
@@ -153,11 +153,11 @@ def _yaml_sentence(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or "it is not valid YAML"
     where = f"Line {mark.line + 2}: " if mark else ""
-    return f"{where}the frontmatter cannot be read: {problem}. Quote the value or mend the indentation."
+    return f"{where}the frontmatter cannot be read: {problem}. Quote the value or fix the indentation."
 
 
 def read_meta(fields: Fields) -> Meta:
-    """Checked metadata; the sentence of a refusal names the line."""
+    """Validated metadata; errors name the line."""
     values = dict(fields.values)
 
     def where(key: str) -> str:
@@ -190,7 +190,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    """A list of texts; one text with commas counts as a list of tags."""
+    """A list of texts; for tags and supersedes, a text with commas is a list too."""
     if isinstance(value, str):
         value = value.split(",") if "tags" in where or "supersedes" in where else [value]
     if not isinstance(value, (list, tuple)):
@@ -207,7 +207,7 @@ def _date(value: Any, where: str) -> date | None:
 
 
 def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> Document:
-    """A decoded file as a Document. Without frontmatter the title comes from the first heading or the file name.
+    """A decoded file as a Document. Without a title in the frontmatter: the first heading, else the file name.
 
     >>> read_document("it/vpn.md", "---\\nid: IT-1\\n---\\n# Using the VPN\\n").title
     'Using the VPN'
@@ -239,27 +239,3 @@ def _first_heading(body: str) -> str:
 def _from_name(path: str) -> str:
     stem = path.removesuffix(".md").split("/")[-1]
     return re.sub(r"[-_]+", " ", stem).strip().capitalize() or stem
-
-
-def with_field(text: str, key: str, value: str) -> str:
-    """The same file with one line of frontmatter set; everything else stays as it was written.
-
-    >>> with_field("---\\ntitle: A\\nreview_due: 2025-01-01\\n---\\n# A\\n", "review_due", "2027-01-01")
-    '---\\ntitle: A\\nreview_due: 2027-01-01\\n---\\n# A\\n'
-    >>> with_field("# A\\n", "owner", "Ann")
-    '---\\nowner: Ann\\n---\\n# A\\n'
-    """
-    raw, body = split(text)
-    line = f"{key}: {value}"
-    if not raw.strip():
-        return f"---\n{line}\n---\n{text[body:]}"
-    lines = raw.rstrip("\n").split("\n")
-    at = read_fields(raw).lines.get(key)
-    if at is None:
-        lines.append(line)
-    else:
-        end = at - 1
-        while end < len(lines) and lines[end][:1] in (" ", "\t", "-"):
-            end += 1
-        lines[at - 2 : end] = [line]
-    return "---\n" + "\n".join(lines) + f"\n---\n{text[body:]}"

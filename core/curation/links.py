@@ -1,4 +1,4 @@
-"""Links between documents: which there are, where they lead, and who links here."""
+"""Links between documents: outgoing, incoming, and rewritten after a move."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link of a document. `path` is set when it leads to a place in the knowledge base."""
+    """One link of a document. `path` is set when the target is in the knowledge base."""
 
     text: str
     target: str
@@ -34,7 +34,7 @@ def links(document: Document) -> tuple[Link, ...]:
     >>> [link.path for link in links(Document("d", "a/b.md", "B", "See [C](../c.md#top).\\n"))]
     ['c.md']
     """
-    found: list[Link] = []
+    body_links: list[Link] = []
     first = document.text.count("\n", 0, document.body) + 1
     for token in parser().parse(document.text[document.body :]):
         line = first + (token.map[0] if token.map else 0)
@@ -42,8 +42,8 @@ def links(document: Document) -> tuple[Link, ...]:
         for n, child in enumerate(inside):
             if child.type == "link_open":
                 text = "".join(part.content for part in inside[n + 1 : _close(inside, n)])
-                found.append(_link(text, str(child.attrGet("href") or ""), line, document.path))
-    return tuple(found)
+                body_links.append(_link(text, str(child.attrGet("href") or ""), line, document.path))
+    return tuple(body_links)
 
 
 def _close(tokens: list, n: int) -> int:  # type: ignore[type-arg]
@@ -58,7 +58,7 @@ def _link(text: str, target: str, line: int, path: str) -> Link:
 
 
 def _split(target: str) -> tuple[str, str, str] | None:
-    """Scheme or host, path and anchor; None when it is no link at all."""
+    """Scheme or host, path and anchor; None for what is not a URL."""
     try:
         parts = urlsplit(target)
     except ValueError:
@@ -67,7 +67,7 @@ def _split(target: str) -> tuple[str, str, str] | None:
 
 
 def resolve(path: str, target: str) -> str:
-    """The path that a relative link leads to; "" when it leaves the knowledge base.
+    """The path a relative link points to; "" when it leaves the knowledge base.
 
     >>> resolve("it/access/vpn.md", "../policies/use.md"), resolve("a.md", "../../etc/passwd")
     ('it/policies/use.md', '')
@@ -84,7 +84,7 @@ def resolve(path: str, target: str) -> str:
 
 
 def is_external(target: str) -> bool:
-    """Whether a link may lead out: only web and mail addresses.
+    """Web and mail addresses; no other scheme may leave the knowledge base.
 
     >>> is_external("https://example.org"), is_external("javascript:alert(1)")
     (True, False)
@@ -94,41 +94,43 @@ def is_external(target: str) -> bool:
 
 
 def backlinks(documents: Iterable[Document]) -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Path to the (path, link text) of documents that link to it."""
-    found: dict[str, dict[str, str]] = {}
+    """Path to the (path, link text) of the documents that link to it."""
+    sources_of: dict[str, dict[str, str]] = {}
     for document in documents:
         for link in links(document):
             if link.path and link.path != document.path:
-                found.setdefault(link.path, {}).setdefault(document.path, link.text)
-    return {path: tuple(sorted(sources.items())) for path, sources in found.items()}
+                sources_of.setdefault(link.path, {}).setdefault(document.path, link.text)
+    return {path: tuple(sorted(sources.items())) for path, sources in sources_of.items()}
 
 
-def mended(document: Document, moves: Mapping[str, str]) -> str:
-    """The text of a document after some documents moved (old path to new path), itself perhaps among them.
+def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
+    """A document's text after documents moved (old path to new), possibly itself among them.
 
-    >>> mended(Document("d", "it/vpn.md", "", "See [it](../a.md#top).\\n"), {"a.md": "old/b c.md"})
+    >>> rewrite_links(Document("d", "it/vpn.md", "", "See [it](../a.md#top).\\n"), {"a.md": "old/b c.md"})
     'See [it](../old/b%20c.md#top).\\n'
     """
     first, here = document.text.count("\n", 0, document.body), moves.get(document.path, document.path)
     lines = document.text.split("\n")
-    found = {n: _mended_line(lines[n], document.path, here, moves) for n in range(first, len(lines)) if "]" in lines[n]}
-    if changed := {n for n, line in found.items() if line != lines[n]}:
+    rewritten = {
+        n: _rewrite_line(lines[n], document.path, here, moves) for n in range(first, len(lines)) if "]" in lines[n]
+    }
+    if changed := {n for n, line in rewritten.items() if line != lines[n]}:
         for n in changed.difference(_code_lines(document, first)):
-            lines[n] = found[n]
+            lines[n] = rewritten[n]
     return "\n".join(lines)
 
 
-def _mended_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
-    code = [found.span() for found in _CODE.finditer(line)]
-    found = [one for one in (*_INLINE.finditer(line), *_DEFINED.finditer(line)) if one[1]]
-    for one in sorted(found, key=lambda one: one.start(1), reverse=True):
-        if not any(start <= one.start() < end for start, end in code):
-            line = line[: one.start(1)] + _moved_target(one[1], path, here, moves) + line[one.end(1) :]
+def _rewrite_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
+    code = [match.span() for match in _CODE.finditer(line)]
+    targets = [match for match in (*_INLINE.finditer(line), *_DEFINED.finditer(line)) if match[1]]
+    for target in sorted(targets, key=lambda target: target.start(1), reverse=True):
+        if not any(start <= target.start() < end for start, end in code):
+            line = line[: target.start(1)] + _moved_target(target[1], path, here, moves) + line[target.end(1) :]
     return line
 
 
 def _moved_target(written: str, path: str, here: str, moves: Mapping[str, str]) -> str:
-    """A link target as it must be written from `here`, so that it leads to where it led, or to where that moved."""
+    """The target as written from `here`, pointing to the same document after the moves."""
     bare = written[1:-1] if written.startswith("<") else written
     link = _link("", bare, 0, path)
     if not link.path or bare.startswith("#") or not (link.path in moves or (here != path and bare[:1] != "/")):
@@ -142,7 +144,7 @@ def _moved_target(written: str, path: str, here: str, moves: Mapping[str, str]) 
 
 
 def _code_lines(document: Document, first: int) -> Iterator[int]:
-    """Lines that are code: what looks like a link there is none."""
+    """Lines of code, where nothing is a link."""
     for token in parser().parse(document.text[document.body :]):
         if token.type in ("fence", "code_block", "html_block") and token.map:
             yield from range(first + token.map[0], first + token.map[1])

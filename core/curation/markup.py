@@ -1,9 +1,10 @@
-"""Markdown markup: the one parser for inline text, plain headings and their anchors."""
+"""Markdown markup: the inline parser, plain headings and their anchors."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -15,7 +16,7 @@ MOST = {"[": 10_000, "*": 50_000, "_": 50_000, "~": 50_000, "]": 100_000, "\\": 
 
 
 def check_marks(text: str) -> None:
-    """Refuse a text whose marks alone would keep every reader waiting.
+    """Refuse a text with so many marks that parsing it would take minutes.
 
     >>> check_marks("[" * 20_000)
     Traceback (most recent call last):
@@ -23,20 +24,20 @@ def check_marks(text: str) -> None:
     core.errors.BadInput: The text has 20,000 times the mark [; a document has at most 10,000. Split it, or ...
     """
     for mark, most in MOST.items():
-        if (found := text.count(mark)) > most:
+        if (count := text.count(mark)) > most:
             raise BadInput(
-                f"The text has {found:,} times the mark {mark}; a document has at most {most:,}. Split it, or take them out."
+                f"The text has {count:,} times the mark {mark}; a document has at most {most:,}. Split it, or take them out."
             )
 
 
 @cache
 def parser() -> MarkdownIt:
-    """Markdown as people write it; raw HTML is text, never markup."""
+    """CommonMark with tables; raw HTML stays text."""
     return MarkdownIt("commonmark", {"html": False, "maxNesting": 60}).enable(["table", "strikethrough"])
 
 
 def plain_heading(raw: str) -> str:
-    """A heading without its markup.
+    """A heading without markup.
 
     >>> plain_heading("**Steps** for [CTR](ctr.md) `v2` {#steps}")
     'Steps for CTR v2'
@@ -48,10 +49,22 @@ def plain_heading(raw: str) -> str:
 
 
 def slugify(title: str) -> str:
-    """The anchor of a heading, as most Markdown tools make it.
+    """The anchor of a heading, as most Markdown tools build it.
 
     >>> slugify("Step 1: Refer on form BSA-5")
     'step-1-refer-on-form-bsa-5'
     """
     text = unicodedata.normalize("NFC", title).lower()
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", text)).strip("-") or "section"
+
+
+def unique_slug(title: str, seen: Counter[str]) -> str:
+    """The anchor of a heading after the ones already `seen`; a repeated one gets a number.
+
+    >>> seen: Counter[str] = Counter()
+    >>> [unique_slug(title, seen) for title in ("Steps", "Roles", "Steps")]
+    ['steps', 'roles', 'steps-1']
+    """
+    slug = slugify(title)
+    seen[slug] += 1
+    return slug if seen[slug] == 1 else f"{slug}-{seen[slug] - 1}"

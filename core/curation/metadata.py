@@ -1,4 +1,4 @@
-"""Checks of the frontmatter, beyond whether it can be read."""
+"""Checks of the frontmatter beyond syntax."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ _WANTED = {
 }
 
 
-def wanted(file: File, around: CheckContext) -> Iterator[Remark]:
-    """What a document can do without, but should not."""
+def wanted(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Optional fields that a good document has."""
     for key, sentence in _WANTED.items():
         if not getattr(file.document.meta, key):
             yield Remark(_line(file, key), "note", sentence)
 
 
-def doc_type(file: File, around: CheckContext) -> Iterator[Remark]:
+def doc_type(file: File, context: CheckContext) -> Iterator[Remark]:
     """The type is one that filters know."""
-    found = file.document.meta.doc_type
-    if not found:
+    kind = file.document.meta.doc_type
+    if not kind:
         slip = " The key `type:` is not read." if "type" in file.document.meta.extra else ""
         yield Remark(
             _line(file, "doc_type"), "note", f"There is no `doc_type:`.{slip} Choose one of {', '.join(TYPES)}."
         )
-    elif found not in TYPES:
-        near = difflib.get_close_matches(found, TYPES, 1)
+    elif kind not in TYPES:
+        near = difflib.get_close_matches(kind, TYPES, 1)
         hint = f"Did you mean {near[0]}?" if near else f"Known types: {', '.join(TYPES)}."
-        yield Remark(_line(file, "doc_type"), "warning", f"The type {found[:60]!r} is not known. {hint}")
+        yield Remark(_line(file, "doc_type"), "warning", f"The type {kind[:60]!r} is not known. {hint}")
 
 
-def keys(file: File, around: CheckContext) -> Iterator[Remark]:
-    """A key that is almost a known one is probably a slip."""
+def keys(file: File, context: CheckContext) -> Iterator[Remark]:
+    """An unknown key that resembles a known one is probably a typo."""
     for key in file.document.meta.extra:
         near = difflib.get_close_matches(key.lower().replace("-", "_")[:40], KNOWN, 1, 0.75)
         if near and near[0] not in file.fields.values:
             yield Remark(_line(file, key), "warning", f"The key {key[:60]!r} is not known. Did you mean {near[0]}?")
 
 
-def dates(file: File, around: CheckContext) -> Iterator[Remark]:
-    """Dates that contradict each other or are over already."""
+def dates(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Dates that contradict each other or have passed."""
     meta = file.document.meta
     if meta.review_due and meta.effective_date and meta.review_due < meta.effective_date:
         yield Remark(_line(file, "review_due"), "warning", "The review is due before the document takes effect.")
-    elif meta.review_due and around.today and meta.review_due < around.today:
+    elif meta.review_due and context.today and meta.review_due < context.today:
         yield Remark(_line(file, "review_due"), "warning", f"The review was due on {meta.review_due}. Set a new date.")
 
 
-def identity(file: File, around: CheckContext) -> Iterator[Remark]:
-    """No two documents have the same id."""
-    owner = around.ids.get(file.document.meta.id, file.path)
+def identity(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Ids are unique."""
+    owner = context.ids.get(file.document.meta.id, file.path)
     if file.document.meta.id and owner != file.path:
         yield Remark(
             _line(file, "id"),
@@ -67,10 +67,10 @@ def identity(file: File, around: CheckContext) -> Iterator[Remark]:
         )
 
 
-def supersedes(file: File, around: CheckContext) -> Iterator[Remark]:
-    """What is superseded exists."""
+def supersedes(file: File, context: CheckContext) -> Iterator[Remark]:
+    """What it supersedes exists."""
     for name in file.document.meta.supersedes:
-        if name not in around.ids and name not in around.anchors:
+        if name not in context.ids and name not in context.anchors:
             yield Remark(_line(file, "supersedes"), "warning", f"It supersedes {name[:80]!r}, which is not known here.")
 
 

@@ -1,4 +1,4 @@
-"""Allowlists: which ids, paths and revisions may reach git, a database or a file system."""
+"""Allowlists for ids, paths and revisions before they reach git, a database or the file system."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROFILE = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 def safe_path(path: str, suffixes: tuple[str, ...] = (".md",)) -> str:
-    """The path in its one spelling, or a sentence about what is wrong with it.
+    """The path in its one spelling, or BadInput that says what is wrong with it.
 
     >>> safe_path("finance/close/month-end.md")
     'finance/close/month-end.md'
@@ -61,7 +61,7 @@ def _is_letter(char: str) -> bool:
 
 
 def collision_key(path: str) -> str:
-    """Two paths with the same key cannot live side by side on every computer.
+    """Paths with equal keys cannot both exist on every file system.
 
     >>> collision_key("A/Über.md") == collision_key("a/über.md")
     True
@@ -69,10 +69,10 @@ def collision_key(path: str) -> str:
     return unicodedata.normalize("NFKC", path).casefold()
 
 
-def clashes(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of paths that cannot live side by side on every computer.
+def name_collisions(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of paths that cannot coexist on every file system.
 
-    >>> clashes(["a.md", "it/vpn.md", "it/VPN.md"])
+    >>> name_collisions(["a.md", "it/vpn.md", "it/VPN.md"])
     (('it/VPN.md', 'it/vpn.md'),)
     """
     groups: dict[str, list[str]] = {}
@@ -82,7 +82,7 @@ def clashes(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def safe_folder(folder: str) -> str:
-    """A folder in its one spelling; "" is the top.
+    """A folder in its one spelling; "" is the root.
 
     >>> safe_folder("/finance/close/ "), safe_folder("")
     ('finance/close', '')
@@ -92,30 +92,37 @@ def safe_folder(folder: str) -> str:
 
 
 def free_path(path: str, taken: Collection[str]) -> str:
-    """The path, or the next numbered one that nobody has.
+    """The path, or the first numbered one that is free.
 
     >>> free_path("it/vpn.md", {"it/VPN.md", "it/vpn-2.md"})
     'it/vpn-3.md'
     """
     keys = {collision_key(other) for other in taken}
-    stem, number, found = path.removesuffix(".md"), 2, path
-    while collision_key(found) in keys:
-        found, number = f"{stem}-{number}.md", number + 1
-    return found
+    numbered = (f"{path.removesuffix('.md')}-{n}.md" for n in itertools.count(2))
+    return next(free for free in itertools.chain([path], numbered) if collision_key(free) not in keys)
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name, or the next numbered one that nobody has.
+    """The name, or the first numbered one that is free.
 
     >>> free_name("b", {"a"}), free_name("b", {"b", "b-2"})
     ('b', 'b-3')
     """
     numbered = (f"{name}-{n}" for n in itertools.count(2))
-    return next(one for one in itertools.chain([name], numbered) if one not in taken)
+    return next(free for free in itertools.chain([name], numbered) if free not in taken)
+
+
+def top_folder(path: str) -> str:
+    """The first folder of a path; "" at the top.
+
+    >>> top_folder("finance/close/month-end.md"), top_folder("README.md")
+    ('finance', '')
+    """
+    return path.split("/")[0] if "/" in path else ""
 
 
 def visible(name: str) -> str:
-    """A name that can be shown: what nobody could see stands as �, so a bad name never turns into a good one.
+    """A printable name; invisible characters become �, so that a bad name never looks like a good one.
 
     >>> visible("a\\x00b\\u202e.md")
     'a�b�.md'
@@ -152,6 +159,6 @@ def safe_profile(value: str) -> str:
 
 
 def _show(value: str) -> str:
-    """The value quoted, with control and direction characters spelled out, and not too long."""
+    """The value quoted and shortened, with control and direction characters escaped."""
     text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in value)
     return f"'{text if len(text) <= 120 else text[:117] + '...'}'"

@@ -1,4 +1,4 @@
-"""Quoted words in a text, wherever they stand by now."""
+"""Find a quoted passage in a text that may have changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def places(text: str, quote: str, first: int = 0) -> list[tuple[int, int]]:
-    """Every place of a quote from a character on, whatever the white space between its words.
+    """Every occurrence of a quote from an offset on, whatever the white space between its words.
 
     >>> places("Keep it\\n  five years.", "it five")
     [(5, 14)]
@@ -18,10 +18,10 @@ def places(text: str, quote: str, first: int = 0) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(text, first)]
 
 
-def nearest(found: list[tuple[int, int]], near: int) -> tuple[int, int] | None:
-    """The place that lies closest to where the words once stood.
+def nearest(places: list[tuple[int, int]], near: int) -> tuple[int, int] | None:
+    """The span closest to where the quote used to be.
 
     >>> nearest([(2, 5), (40, 43)], 30), nearest([], 30)
     ((40, 43), None)
     """
-    return min(found, key=lambda span: (abs(span[0] - near), span), default=None)
+    return min(places, key=lambda span: (abs(span[0] - near), span), default=None)

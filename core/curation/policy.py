@@ -1,4 +1,4 @@
-"""The review rules of a knowledge base: a file in it, `review-rules.yaml`, that is itself changed by review."""
+"""The review rules: `review-rules.yaml` in the knowledge base, itself changed by review."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What changes to some paths need. `match` is a folder (`finance/`) or a pattern (`*/policies/*.md`)."""
+    """What changes to some paths require. `match` is a folder (`finance/`) or a pattern (`*/policies/*.md`)."""
 
     match: str = "*"
     approvals: int = 1
@@ -57,16 +57,16 @@ def _rule(raw: object, number: int) -> Rule:
     return rule
 
 
-def covers(rule: Rule, path: str) -> bool:
+def applies_to(rule: Rule, path: str) -> bool:
     """Whether a rule speaks about a path.
 
-    >>> covers(Rule("finance/"), "finance/aml/sar.md"), covers(Rule("it/*.md"), "hr/leave.md")
+    >>> applies_to(Rule("finance/"), "finance/aml/sar.md"), applies_to(Rule("it/*.md"), "hr/leave.md")
     (True, False)
     """
     return path.startswith(rule.match) if rule.match.endswith("/") else fnmatch.fnmatchcase(path, rule.match)
 
 
-def asking(rules: Sequence[Rule], paths: Iterable[str]) -> tuple[Rule, ...]:
-    """The rules that speak about any of the paths; all of them must be met."""
+def applicable(rules: Sequence[Rule], paths: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules for any of the paths; all of them must be met."""
     touched = tuple(paths)
-    return tuple(rule for rule in rules if any(covers(rule, path) for path in touched))
+    return tuple(rule for rule in rules if any(applies_to(rule, path) for path in touched))

@@ -1,4 +1,4 @@
-"""What may go into a change: its files, its title and its words."""
+"""What may go into a change: files, title, texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
 
 
 def check_file(path: str, raw: bytes) -> bytes:
-    """The bytes as they will be stored, if they are a document or the review rules."""
+    """The bytes to store, if they are a valid document or valid review rules."""
     if path == policy.FILE:
         policy.read(raw)
         return raw
@@ -26,16 +26,16 @@ def check_file(path: str, raw: bytes) -> bytes:
 
 
 def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-    """Files that may go into a change; what is wrong with one is said with its path. Frontmatter may wait."""
+    """Files that may go into a change; errors name the path. Frontmatter is checked later, before review."""
     if not files:
         raise BadInput("There is nothing to save. Name at least one document.")
     if len(files) > MAX_FILES:
         raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
-    made: dict[str, bytes | None] = {}
+    checked: dict[str, bytes | None] = {}
     for path, raw in files.items():
         name = path if path == policy.FILE else safe_path(path)
-        made[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
-    return made
+        checked[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
+    return checked
 
 
 def _draft(path: str, raw: bytes) -> bytes:
@@ -60,7 +60,6 @@ def check_title(title: str) -> str:
 
 
 def check_text(text: str) -> str:
-    """A text of several lines."""
     if len(text) > MAX_TEXT:
         raise BadInput(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()

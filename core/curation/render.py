@@ -1,4 +1,4 @@
-"""Markdown to a tree of harmless nodes, and to plain text. Nothing here is HTML: whoever draws it makes elements.
+"""Markdown to a tree of safe nodes, and to plain text. Nothing here is HTML; the frontend creates the elements.
 
 A node is a text, or a list `[tag, attributes, children]` with a tag from `TAGS`. Links keep their target only if
 it is a web or mail address or another document; images are never loaded; raw HTML stays text.
@@ -15,7 +15,7 @@ from typing import Any
 from markdown_it.token import Token
 
 from core.curation.links import is_external, resolve
-from core.curation.markup import parser, plain_heading, slugify
+from core.curation.markup import parser, plain_heading, unique_slug
 from core.types import Document
 
 Node = Any  # str | [tag, {attribute: value}, [Node, ...]]
@@ -29,7 +29,7 @@ MAX_BLOCKS = 1500  # top-level blocks drawn at once
 
 @dataclass(frozen=True, slots=True)
 class RenderedHeading:
-    """A line of the outline."""
+    """A heading of the outline."""
 
     level: int
     title: str
@@ -38,7 +38,7 @@ class RenderedHeading:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A document ready to draw: nodes with their places in the text, the outline, and how many blocks were left out."""
+    """Nodes with their offsets in the text, the outline, and how many blocks were left out."""
 
     nodes: tuple[Node, ...]
     outline: tuple[RenderedHeading, ...]
@@ -47,21 +47,21 @@ class Rendered:
 
 
 def render(document: Document, first: int = 0, around: int | str = "") -> Rendered:
-    """The body as nodes from one block on, or the part around a place in the text or the slug of a heading.
+    """The body as nodes from one block on, or from the part around an offset or a heading's slug.
 
     Blocks know where they stand in the text, so that a passage can be marked.
     """
     body = document.text[document.body :]
     tokens = parser().parse(body)
     places = _Places(body, document.body)
-    slugs: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     blocks: list[Node] = []
     outline: list[RenderedHeading] = []
     for group in _top_level(tokens):
         node = _Builder(document.path, places).build(group)
         if group[0].type == "heading_open":
             title = plain_heading(group[1].content)
-            slug = _unique(slugify(title), slugs)
+            slug = unique_slug(title, seen)
             node[0][1]["id"] = slug
             outline.append(RenderedHeading(int(group[0].tag[1]), title, slug))
             if not outline[1:] and not blocks and title.casefold() == document.title.casefold():
@@ -75,7 +75,7 @@ def render(document: Document, first: int = 0, around: int | str = "") -> Render
 
 
 def _holding(blocks: Sequence[Node], around: int | str) -> int:
-    """The block that a place in the text or a slug belongs to, 0 when there is none."""
+    """The block at an offset or with a slug; 0 when there is none."""
     known = ((n, block[1]) for n, block in enumerate(blocks) if not isinstance(block, str))
     if isinstance(around, str):
         return next((n for n, at in known if at.get("id") == around), 0)
@@ -83,7 +83,7 @@ def _holding(blocks: Sequence[Node], around: int | str) -> int:
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Runs of tokens that make one block each."""
+    """Groups of tokens, one per top-level block."""
     group: list[Token] = []
     for token in tokens:
         group.append(token)
@@ -93,7 +93,7 @@ def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 class _Places:
-    """From line numbers of the body to offsets of the whole text."""
+    """Line numbers of the body to offsets of the whole text."""
 
     def __init__(self, body: str, start: int) -> None:
         self.lines = [start]
@@ -169,13 +169,8 @@ class _Builder:
         return [token.content] if token.content else []
 
 
-def _unique(slug: str, seen: Counter[str]) -> str:
-    seen[slug] += 1
-    return slug if seen[slug] == 1 else f"{slug}-{seen[slug] - 1}"
-
-
 def plain(markdown: str) -> str:
-    """The words of a passage without its markup; headings are left out, since the breadcrumb shows them.
+    """A passage as plain text, without headings: the breadcrumb shows them.
 
     >>> plain("## Records\\n\\nKept for **5 years** ([schedule](x.md)).\\n\\n- one\\n- two\\n\\n|a|b|\\n|-|-|\\n|1|2|\\n")
     'Kept for 5 years (schedule).\\none\\ntwo\\na · b\\n1 · 2'

@@ -1,4 +1,4 @@
-"""What changed between two versions, as a reader sees it: rendered blocks that came, went or stayed."""
+"""The diff of two versions as a reader sees it, in rendered blocks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class RenderedBlock:
 
 
 def rendered_diff(old: Document, new: Document) -> tuple[RenderedBlock, ...]:
-    """Both versions as one list of blocks; a changed block appears twice, first as it was.
+    """Both versions as one list of blocks; a changed block appears twice, old one first.
 
-    >>> one, two = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
-    >>> [block.kind for block in rendered_diff(one, two)]
+    >>> old, new = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
+    >>> [block.kind for block in rendered_diff(old, new)]
     ['equal', 'removed', 'added']
     """
     return tuple(_blocks([_bare(node) for node in render(old).nodes], [_bare(node) for node in render(new).nodes]))
@@ -40,9 +40,9 @@ def _blocks(a: list[Node], b: list[Node]) -> Iterator[RenderedBlock]:
 
 
 def _bare(node: Node) -> Node:
-    """A node without its place in the text, which moves with every edit above it."""
+    """A node without offsets, which every edit above it moves."""
     if isinstance(node, str):
         return node
     tag, attributes, children = node
-    kept = {name: value for name, value in attributes.items() if name not in ("start", "end")}
-    return [tag, kept, [_bare(child) for child in children]]
+    bare = {name: value for name, value in attributes.items() if name not in ("start", "end")}
+    return [tag, bare, [_bare(child) for child in children]]

@@ -1,4 +1,4 @@
-"""The rules of review: which move a change allows in which state, and what is still missing before it can be merged.
+"""Review rules: which move is allowed in which state, and what is missing before a merge.
 
 A verdict belongs to the exact commit it was given for, so an edit voids it by construction.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.access import Actor, allowed
-from core.curation.policy import FILE, Rule, asking
+from core.curation.policy import FILE, Rule, applicable
 
 OPEN = ("draft", "in review", "changes requested", "approved")
 STATES = (*OPEN, "merged", "closed")
@@ -35,7 +35,7 @@ MOVES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a reviewer said about one exact commit. `verdict`: approved or changes requested."""
+    """A reviewer's verdict on one commit: approved or changes requested."""
 
     who: str
     name: str
@@ -47,7 +47,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the rules look at: the change as it is now."""
+    """The change as it is now, as far as the rules care."""
 
     stage: str  # draft, in review, merged or closed: what people decided
     head: str
@@ -59,16 +59,16 @@ class Facts:
     broken: tuple[str, ...]  # sentences about documents that cannot be read
     conflicts: tuple[str, ...]  # paths that both sides changed
     rules: tuple[Rule, ...]
-    clashes: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
+    name_collisions: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
     barred: tuple[str, ...] = ()  # accounts that may not judge it now, whatever they said before
 
 
-def standing(facts: Facts) -> dict[str, Verdict]:
-    """The last verdict on the present text of each who may review now; the author and the last editor have none.
+def current_verdicts(facts: Facts) -> dict[str, Verdict]:
+    """Each eligible reviewer's last verdict on the current commit; authors and last editors are not eligible.
 
-    >>> one, two = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
-    >>> list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one,), 0, (), (), ()))), \\
-    ... list(standing(Facts("in review", "c2", "ann", ("ann",), (), (one, two), 0, (), (), ())))
+    >>> old, new = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
+    >>> list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old,), 0, (), (), ()))), \\
+    ... list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old, new), 0, (), (), ())))
     ([], ['bob'])
     """
     silent = (facts.author, *facts.last_editors, *facts.barred)
@@ -76,15 +76,13 @@ def standing(facts: Facts) -> dict[str, Verdict]:
 
 
 def approvals(facts: Facts) -> tuple[Verdict, ...]:
-    """Who approves the present text."""
-    return tuple(v for v in standing(facts).values() if v.verdict == "approved")
+    return tuple(v for v in current_verdicts(facts).values() if v.verdict == "approved")
 
 
 def state(facts: Facts) -> str:
-    """Where a change stands."""
     if facts.stage != "in review":
         return facts.stage
-    if any(v.verdict == "changes requested" for v in standing(facts).values()):
+    if any(v.verdict == "changes requested" for v in current_verdicts(facts).values()):
         return "changes requested"
     return "in review" if missing_approvals(facts) else "approved"
 
@@ -126,61 +124,62 @@ def own_work(facts: Facts, who: str, name: str) -> str:
 
 
 def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
-    """Whether a role reaches as far as judging a change of these paths: the review rules are for admins."""
+    """Whether this role may review these paths: changes of the review rules are for admins."""
     return allowed(actor, "review a change") and (FILE not in paths or actor.role == "admin")
 
 
 def missing_approvals(facts: Facts) -> tuple[str, ...]:
-    """Which approvals the rules still want, as sentences."""
-    given = {verdict.who for verdict in approvals(facts)}
-    applied = asking(facts.rules, facts.paths)
-    lack = max((rule.approvals for rule in applied), default=1) - len(given)
-    found = []
+    approvers = {verdict.who for verdict in approvals(facts)}
+    applied = applicable(facts.rules, facts.paths)
+    lack = max((rule.approvals for rule in applied), default=1) - len(approvers)
+    missing = []
     if lack > 0:
         noun = "approval" if lack == 1 else "approvals"
-        found.append(
+        missing.append(
             f"It needs {lack} more {noun} from somebody who is neither its author nor its last editor{_lost(facts)}."
         )
     for rule in applied:
-        if rule.owners and not given & set(rule.owners):
-            found.append(f"It needs an approval by an owner of {rule.match}: {', '.join(rule.owners)}.")
-    return tuple(found)
+        if rule.owners and not approvers & set(rule.owners):
+            missing.append(f"It needs an approval by an owner of {rule.match}: {', '.join(rule.owners)}.")
+    return tuple(missing)
 
 
 def _lost(facts: Facts) -> str:
-    """Whose approval counted once: their role was taken away, or their account switched off."""
+    """Names whose approval no longer counts: role revoked or account switched off."""
     last = {v.who: v for v in facts.verdicts if v.head == facts.head and v.who in facts.barred}
     lost = [v.name for v in last.values() if v.verdict == "approved"]
     return f"; the approval by {names(lost)} does not count, since only those count who may review now" if lost else ""
 
 
 def requirements(facts: Facts) -> tuple[str, ...]:
-    """Everything that stands between a change and the knowledge base; nothing when it can be merged."""
+    """Everything that still blocks a merge."""
     return (*obstacles(facts), *judgments(facts))
 
 
 def obstacles(facts: Facts) -> tuple[str, ...]:
-    """What nobody can bypass: broken documents, conflicts, and names that cannot stand side by side."""
-    found = list(facts.broken)
+    """What nobody can bypass: broken documents, conflicts and name collisions."""
+    sentences = list(facts.broken)
     if not facts.paths:
-        found.append("It changes nothing: its documents are the same as in the knowledge base.")
+        sentences.append("It changes nothing: its documents are the same as in the knowledge base.")
     if facts.conflicts:
-        found.append(f"It conflicts with what was merged meanwhile in {', '.join(facts.conflicts)}. Solve that first.")
-    for group in facts.clashes:
-        found.append(f"{names(group)} differ only in case or Unicode form. Rename the document in this change.")
-    return tuple(found)
+        sentences.append(
+            f"It conflicts with what was merged meanwhile in {', '.join(facts.conflicts)}. Solve that first."
+        )
+    for group in facts.name_collisions:
+        sentences.append(f"{names(group)} differ only in case or Unicode form. Rename the document in this change.")
+    return tuple(sentences)
 
 
 def judgments(facts: Facts) -> tuple[str, ...]:
-    """What people still have to say; an admin may bypass it with a reason."""
-    against = [v.name for v in standing(facts).values() if v.verdict == "changes requested"]
-    found = [f"{name} requested changes." for name in against] + list(missing_approvals(facts))
-    strict = [rule for rule in asking(facts.rules, facts.paths) if rule.conversations == "block"]
+    """What reviewers still have to do; an admin may bypass it with a reason."""
+    against = [v.name for v in current_verdicts(facts).values() if v.verdict == "changes requested"]
+    sentences = [f"{name} requested changes." for name in against] + list(missing_approvals(facts))
+    strict = [rule for rule in applicable(facts.rules, facts.paths) if rule.conversations == "block"]
     if strict and facts.open_conversations:
         count = facts.open_conversations
         noun = "conversation is" if count == 1 else "conversations are"
-        found.append(f"{count} {noun} still open, and the rules of {strict[0].match} want them resolved.")
-    return tuple(found)
+        sentences.append(f"{count} {noun} still open, and the rules of {strict[0].match} want them resolved.")
+    return tuple(sentences)
 
 
 def names(people: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Keys and passwords that must not become knowledge. Few patterns, each hard to meet by accident."""
+"""Keys and passwords that must not be published. Few patterns, each unlikely to match by accident."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _ENOUGH = 3.6  # bits per character: English words stay below, random keys of 20
 _EXAMPLE = re.compile(r"(?i)example|placeholder|changeme|your[_-]|xxxx|\*\*\*\*|\.\.\.\.")
 
 
-def secrets(file: File, around: CheckContext) -> Iterator[Remark]:
-    """Lines that seem to hold a key. The key itself is never repeated."""
+def secrets(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Lines that seem to hold a key. The key itself is never repeated in a message."""
     for number, line in enumerate(file.lines, 1):
         if len(line) >= 16:
             yield from _line(number, line[:20_000])
@@ -38,8 +38,8 @@ def secrets(file: File, around: CheckContext) -> Iterator[Remark]:
 
 def _line(number: int, line: str) -> Iterator[Remark]:
     for name, pattern in KEYS.items():
-        found = pattern.search(line)
-        if found and not _EXAMPLE.search(found[0]):
+        match = pattern.search(line)
+        if match and not _EXAMPLE.search(match[0]):
             yield Remark(
                 number, "error", f"This looks like {name}. Take it out, and have it replaced where it is used."
             )
@@ -51,7 +51,7 @@ def _line(number: int, line: str) -> Iterator[Remark]:
 
 
 def looks_random(value: str) -> bool:
-    """Whether a value has letters and digits mixed as no word has them.
+    """Whether letters and digits mix as in no word.
 
     >>> looks_random("q7Zx9KpL2mVt4Rw8"), looks_random("month-end-close-checklist"), looks_random("YOUR_API_KEY_1234567")
     (True, False, False)
@@ -61,7 +61,7 @@ def looks_random(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Shannon's bits per character.
+    """Shannon entropy in bits per character.
 
     >>> entropy("aaaa"), entropy("abcd")
     (0.0, 2.0)

@@ -1,13 +1,14 @@
-"""Checks of the text itself: title, headings, sections, links, characters, size."""
+"""Checks of the text: title, headings, sections, links, characters, size."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from core.curation.findings import CheckContext, File, Remark
 from core.curation.links import is_external, links
-from core.curation.markup import slugify
+from core.curation.markup import unique_slug
 
 LONG = 200_000  # characters; a document longer than this is rarely one document
 DEEP = 20  # quotes inside quotes that a person could still mean
@@ -18,8 +19,8 @@ _PROGRAM = re.compile(r"(?i)\]\(\s*<?(javascript|vbscript|data|file):")
 _QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{DEEP + 1},}}")
 
 
-def title(file: File, around: CheckContext) -> Iterator[Remark]:
-    """A document says what it is about, in its frontmatter or in its first heading."""
+def title(file: File, context: CheckContext) -> Iterator[Remark]:
+    """A document has a title, in the frontmatter or as its first heading."""
     if not file.document.meta.title and not any(heading.level == 1 for heading in file.headings):
         yield Remark(1, "warning", f"There is no title; it will be called {file.document.title!r} after its file name.")
     extra = [heading for heading in file.headings if heading.level == 1][1:]
@@ -27,8 +28,8 @@ def title(file: File, around: CheckContext) -> Iterator[Remark]:
         yield Remark(heading.line, "note", f"{heading.title!r} is a second main heading. Sections start with ##.")
 
 
-def levels(file: File, around: CheckContext) -> Iterator[Remark]:
-    """Headings go down one level at a time, so that a passage knows where it stands."""
+def levels(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Headings go down one level at a time."""
     before = 1
     for heading in file.headings:
         if heading.level > before + 1:
@@ -41,7 +42,7 @@ def levels(file: File, around: CheckContext) -> Iterator[Remark]:
         before = heading.level
 
 
-def empty_sections(file: File, around: CheckContext) -> Iterator[Remark]:
+def empty_sections(file: File, context: CheckContext) -> Iterator[Remark]:
     """A heading with nothing below promises an answer that is not there."""
     if not any(line.strip() for line in file.lines[file.first - 1 :]):
         yield Remark(file.first, "error", "The document has no text. Write something below the frontmatter.")
@@ -51,20 +52,20 @@ def empty_sections(file: File, around: CheckContext) -> Iterator[Remark]:
             yield Remark(heading.line, "warning", f"The section {name!r} is empty. Fill it or take the heading out.")
 
 
-def broken_links(file: File, around: CheckContext) -> Iterator[Remark]:
-    """Links to other documents lead somewhere; nothing but web and mail addresses leads out."""
+def broken_links(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Internal links resolve; only web and mail addresses lead out."""
     own = frozenset(slugs(file))
     for link in links(file.document):
         if link.path:
-            yield from _internal(link.path, link.anchor, link.line, link.target, around, file.path, own)
+            yield from _internal(link.path, link.anchor, link.line, link.target, context, file.path, own)
         elif not is_external(link.target):
             yield Remark(link.line, "warning", f"The link {_short(link.target)} leads nowhere and is shown as text.")
 
 
 def _internal(
-    path: str, anchor: str, line: int, target: str, around: CheckContext, here: str, own: frozenset[str]
+    path: str, anchor: str, line: int, target: str, context: CheckContext, here: str, own: frozenset[str]
 ) -> Iterator[Remark]:
-    known = own if path == here else around.anchors.get(path)
+    known = own if path == here else context.anchors.get(path)
     if known is None:
         yield Remark(line, "warning", f"The link {_short(target)} leads to {path}, and there is no such document.")
     elif anchor and anchor.lower() not in known:
@@ -72,36 +73,32 @@ def _internal(
 
 
 def slugs(file: File) -> Iterator[str]:
-    """The anchors of a document's headings; a repeated one has a number, as in most Markdown tools."""
-    seen: dict[str, int] = {}
-    for heading in file.headings:
-        slug = slugify(heading.title)
-        seen[slug] = seen.get(slug, -1) + 1
-        yield f"{slug}-{seen[slug]}" if seen[slug] else slug
+    seen: Counter[str] = Counter()
+    return (unique_slug(heading.title, seen) for heading in file.headings)
 
 
-def characters(file: File, around: CheckContext) -> Iterator[Remark]:
-    """Characters that nobody sees can make a text read differently from what it says."""
+def characters(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Invisible characters can make a text read differently from what it says."""
     for number, line in enumerate(file.lines, 1):
-        if found := _CONTROL.search(line):
-            yield Remark(number, "error", f"There is a control character (U+{ord(found[0]):04X}). Delete it.")
+        if match := _CONTROL.search(line):
+            yield Remark(number, "error", f"There is a control character (U+{ord(match[0]):04X}). Delete it.")
             return
     for number, line in enumerate(file.lines, 1):
-        if found := _HIDDEN.search(line):
-            yield Remark(number, "warning", f"There is an invisible character (U+{ord(found[0]):04X}). Delete it.")
+        if match := _HIDDEN.search(line):
+            yield Remark(number, "warning", f"There is an invisible character (U+{ord(match[0]):04X}). Delete it.")
             return
 
 
-def markup(file: File, around: CheckContext) -> Iterator[Remark]:
-    """HTML and links to programs are shown as text and never run; quotes inside quotes are cut."""
+def markup(file: File, context: CheckContext) -> Iterator[Remark]:
+    """HTML and script links are shown as text and never run; deeply nested quotes are cut."""
     for number, line in enumerate(file.lines, 1):
-        if number >= file.first and (found := _HTML.search(line)):
-            yield Remark(number, "note", f"HTML such as <{found[1].lower()}> is shown as text; it never runs.")
+        if number >= file.first and (match := _HTML.search(line)):
+            yield Remark(number, "note", f"HTML such as <{match[1].lower()}> is shown as text; it never runs.")
             break
     for number, line in enumerate(file.lines, 1):
-        if found := _PROGRAM.search(line):
+        if match := _PROGRAM.search(line):
             yield Remark(
-                number, "note", f"A link that starts with {found[1].lower()}: is shown as text; it leads nowhere."
+                number, "note", f"A link that starts with {match[1].lower()}: is shown as text; it leads nowhere."
             )
             break
     for number, line in enumerate(file.lines, 1):
@@ -110,15 +107,15 @@ def markup(file: File, around: CheckContext) -> Iterator[Remark]:
             break
 
 
-def size(file: File, around: CheckContext) -> Iterator[Remark]:
-    """A very long document is found badly and reviewed worse."""
+def size(file: File, context: CheckContext) -> Iterator[Remark]:
+    """Very long documents are hard to find and harder to review."""
     length = len(file.document.text)
     if length > LONG:
         yield Remark(1, "warning", f"The document has {length:,} characters. Several shorter ones are found better.")
 
 
-def encoding(file: File, around: CheckContext) -> Iterator[Remark]:
-    """What was made harmless while reading."""
+def encoding(file: File, context: CheckContext) -> Iterator[Remark]:
+    """What decoding changed."""
     if file.raw.startswith(b"\xef\xbb\xbf"):
         yield Remark(1, "note", "The byte-order mark at the start was removed.")
     if b"\r" in file.raw:

@@ -1,4 +1,4 @@
-"""Templates: what a good document of each type answers, so that nobody starts from an empty page."""
+"""Templates: what a good document of each type answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REVIEW = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A type of document, what it is for, and its body with hints to write over."""
+    """A document type, its purpose, and a body with hints to overwrite."""
 
     doc_type: str
     name: str
@@ -21,7 +21,7 @@ class Template:
 
 
 def fill(template: Template, title: str, owner: str, today: date) -> str:
-    """A template as a document: its frontmatter filled in, its sections ready.
+    """A template as a document, with frontmatter and empty sections.
 
     >>> fill(TEMPLATES["sop"], 'Count "A" bins', "Stock control", date(2026, 11, 15)).splitlines()[1:5]
     ['title: "Count \\\\"A\\\\" bins"', 'doc_type: sop', 'status: approved', 'owner: "Stock control"']
@@ -33,7 +33,7 @@ def fill(template: Template, title: str, owner: str, today: date) -> str:
 
 
 def begin(template: Template, owner: str, today: date) -> str:
-    """A template that waits for its title, as the editor starts with it.
+    """A template without title, as the editor opens it.
 
     >>> begin(TEMPLATES["faq"], "Ann", date(2026, 11, 15)).splitlines()[:3]
     ['---', 'doc_type: faq', 'status: approved']

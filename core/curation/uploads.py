@@ -1,4 +1,4 @@
-"""Uploads on their way to being documents: items and batches, and where each would stand."""
+"""Uploads before they are documents: items, batches, and the path of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATES = ("ready", "needs attention", "refused")
 
 @dataclass(frozen=True, slots=True)
 class UploadItem:
-    """One upload. `choice` is what to do about its duplicate at `target`; `notes` say what reading it changed."""
+    """One upload. `choice` is what to do about its duplicate at `target`; `notes` say what decoding changed."""
 
     name: str
     path: str
@@ -39,7 +39,6 @@ class UploadItem:
 
     @property
     def state(self) -> str:
-        """Ready, needs attention, or refused."""
         worst = checks.worst(self.findings)
         if worst == "error":
             return "refused"
@@ -47,64 +46,61 @@ class UploadItem:
 
     @property
     def undecided(self) -> bool:
-        """Whether somebody must say what to do about a duplicate."""
+        """Whether a duplicate still needs a decision."""
         return bool(self.duplicates) and not self.choice
 
     @property
-    def goes_on(self) -> bool:
+    def included(self) -> bool:
         """Whether it becomes part of the change."""
         return self.state != "refused" and not self.undecided and self.choice != "drop"
 
     @property
     def place(self) -> str:
-        """The path at which it will be written."""
+        """The path it will be written to."""
         return self.target if self.choice == "replace" and self.target else self.path
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Everything a person brought in, in order."""
+    """The items of one upload, in order."""
 
     items: tuple[UploadItem, ...] = ()
 
     @property
-    def going(self) -> tuple[UploadItem, ...]:
-        """The items that become part of the change."""
-        return tuple(item for item in self.items if item.goes_on)
+    def included(self) -> tuple[UploadItem, ...]:
+        return tuple(item for item in self.items if item.included)
 
     def at(self, n: int) -> UploadItem:
-        """One item by its number, from 0."""
         if not 0 <= n < len(self.items):
             raise NotFound(f"There is no document {n + 1} in this upload; it has {len(self.items)}.")
         return self.items[n]
 
-    def having(self, n: int, item: UploadItem) -> Batch:
-        """The batch with one item exchanged."""
+    def with_item(self, n: int, item: UploadItem) -> Batch:
         return replace(self, items=(*self.items[:n], item, *self.items[n + 1 :]))
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """One file as it came, or the sentence why it does not go on."""
+    """One file as uploaded, or why it is refused."""
 
     name: str
     raw: bytes = b""
     refused: str = ""
 
 
-def flat(files: Iterable[tuple[str, bytes]]) -> Iterator[Raw]:
-    """Uploads one by one, with zips taken apart.
+def unzipped(files: Iterable[tuple[str, bytes]]) -> Iterator[Raw]:
+    """Uploads one by one, with zips unpacked.
 
-    >>> list(flat([("a\\x00.md", b"# A"), ("b.zip", b"nonsense")]))
+    >>> list(unzipped([("a\\x00.md", b"# A"), ("b.zip", b"nonsense")]))
     [Raw(name='a�.md', raw=b'# A', refused=''), Raw(name='b.zip', raw=b'', refused='The zip is damaged and cannot be opened. Make it again.')]
     """
-    for count, one in enumerate((one for name, raw in files for one in _opened(visible(name), raw)), 1):
+    for count, file in enumerate((file for name, raw in files for file in _opened(visible(name), raw)), 1):
         if count > MAX_ITEMS:
             yield Raw(
-                one.name, refused=f"More than {MAX_ITEMS} documents at once cannot be reviewed. Bring the rest later."
+                file.name, refused=f"More than {MAX_ITEMS} documents at once cannot be reviewed. Bring the rest later."
             )
             return
-        yield one
+        yield file
 
 
 def _opened(name: str, raw: bytes) -> Iterator[Raw]:
@@ -126,10 +122,10 @@ def _opened(name: str, raw: bytes) -> Iterator[Raw]:
         yield Raw(visible(member.name), b"" if why else member.raw, why)
 
 
-def proposed(name: str, folder: str) -> str:
-    """Where an upload would stand. Markdown keeps its name, since links use it; others get one that is easy to type.
+def proposed_path(name: str, folder: str) -> str:
+    """The path for an upload. Markdown keeps its name, since links use it; others get one that is easy to type.
 
-    >>> proposed("close/Month End.md", "finance"), proposed("Travel Policy (2026).docx", "")
+    >>> proposed_path("close/Month End.md", "finance"), proposed_path("Travel Policy (2026).docx", "")
     ('finance/close/Month End.md', 'travel-policy-2026.md')
     """
     suffix = conversions.suffix_of(name)
@@ -140,7 +136,7 @@ def proposed(name: str, folder: str) -> str:
 
 
 def title_of(name: str) -> str:
-    """A heading from a file name.
+    """A title from a file name.
 
     >>> title_of("hr/Travel_Policy [final].docx")
     'Travel Policy final'
@@ -152,10 +148,10 @@ def title_of(name: str) -> str:
     )
 
 
-def salvaged(raw: bytes, name: str) -> str:
-    """What a person can start from when a text is not UTF-8: the same bytes as Windows wrote them for years.
+def best_effort_text(raw: bytes, name: str) -> str:
+    """A first draft when a text is not UTF-8: decoded as UTF-16 or Windows-1252.
 
-    >>> salvaged("crème".encode("utf-16"), "a.txt"), salvaged("crème".encode("cp1252"), "a.txt")
+    >>> best_effort_text("crème".encode("utf-16"), "a.txt"), best_effort_text("crème".encode("cp1252"), "a.txt")
     ('crème', 'crème')
     """
     wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
@@ -165,13 +161,13 @@ def salvaged(raw: bytes, name: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """A text that can be stored: plain newlines, no half characters."""
+    """Storable text: line feeds only, no lone surrogates."""
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return whole.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def document_of(item: UploadItem) -> Document | None:
-    """The item as a document, if it can be read as one."""
+    """The item as a document, if it is readable."""
     try:
         check_marks(item.text)
         return read_document(item.place, item.text) if item.readable and item.text.strip() else None
@@ -180,12 +176,12 @@ def document_of(item: UploadItem) -> Document | None:
 
 
 def places(items: Iterable[UploadItem]) -> Counter[str]:
-    """How many items want each place, whatever the case."""
+    """How many items want each path, ignoring case."""
     return Counter(collision_key(item.place) for item in items if item.readable and item.choice != "drop")
 
 
 def path_findings(item: UploadItem, wanted: Counter[str], there: Mapping[str, str]) -> Iterator[Finding]:
-    """What is wrong with an item's path, by itself and beside all others."""
+    """Problems with an item's path, alone or beside others."""
     try:
         safe_path(item.path)
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""Writing frontmatter: several fields at once, and everything that was not touched stays as somebody wrote it."""
+"""Set frontmatter fields and leave everything else as written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCKS = ("answers",)  # lists whose items are sentences: one line each
 
 
 def with_fields(text: str, values: Mapping[str, Value]) -> str:
-    """The same file with some frontmatter set. An empty value removes its line; equal ones are left as written.
+    """The file with these fields set. An empty value removes the line; an equal one leaves it as written.
 
     >>> with_fields("---\\ntitle: A  # mine\\nowner: Ann\\n---\\nx\\n", {"title": "A", "owner": "", "tags": ("b", "c d")})
     '---\\ntitle: A  # mine\\ntags: [b, c d]\\n---\\nx\\n'
@@ -69,7 +69,7 @@ def _lines(key: str, value: Value) -> list[str]:
 
 
 def scalar(text: str) -> str:
-    """A text in one line of YAML, quoted only where it must be.
+    """A text as one line of YAML, quoted only where necessary.
 
     >>> scalar("Month-end close"), scalar('Who signs "A": Ann?')
     ('Month-end close', '"Who signs \\\\"A\\\\": Ann?"')
@@ -79,7 +79,7 @@ def scalar(text: str) -> str:
 
 
 def _check(before: Meta, raw: str, values: Mapping[str, Value]) -> None:
-    """What was written is what will be read, and nothing else moved; an unusual frontmatter is left to a person."""
+    """Read back what was written; refuse if any other field changed."""
     try:
         after = _meta(raw)
     except BadInput as error:

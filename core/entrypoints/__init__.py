@@ -1,1 +1,1 @@
-"""Doors: parse, call the App, reply."""
+"""Entry points: parse, call the App, reply."""

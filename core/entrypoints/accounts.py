@@ -15,7 +15,6 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     accounts = add.group_of("accounts", "who may do what")
     accounts("list", accounts_list, "everybody")
     new = accounts("add", accounts_add, "let somebody new in")
@@ -36,20 +35,20 @@ def register(add: Any) -> None:
 
 
 def accounts_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Everybody."""
     app = open_app(settings)
     require(acting(app, options), "manage accounts")
-    found = app.people.accounts.all()
-    rows = [(one.id, one.role, one.name, one.email, "" if one.active else "off") for one in found]
-    terminal.show([strict.plain(one) for one in found], table(rows, ("id", "role", "name", "email", "")))
+    accounts = app.people.accounts.all()
+    rows = [
+        (account.id, account.role, account.name, account.email, "" if account.active else "off") for account in accounts
+    ]
+    terminal.show([strict.plain(account) for account in accounts], table(rows, ("id", "role", "name", "email", "")))
     return 0
 
 
 def accounts_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Let somebody new in."""
     app = open_app(settings)
     password = _password(options) if options.password else ""
-    made = app.people.accounts.add(
+    account = app.people.accounts.add(
         acting(app, options),
         options.account,
         options.name or options.account,
@@ -57,25 +56,23 @@ def accounts_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
         options.role,
         password,
     )
-    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {made.role}."])
+    terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
     return 0
 
 
 def _password(options: Namespace) -> str:
-    """From standard input, never from the command line, where others could see it."""
+    """Read from standard input: the command line is visible to others."""
     return getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
 def accounts_role(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Give somebody another role."""
     app = open_app(settings)
-    made = app.people.accounts.set_role(acting(app, options), options.account, options.role)
-    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {made.role}."])
+    account = app.people.accounts.set_role(acting(app, options), options.account, options.role)
+    terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
     return 0
 
 
 def accounts_password(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Set a password."""
     app = open_app(settings)
     app.people.accounts.set_password(acting(app, options), options.account, _password(options))
     terminal.show({"account": options.account}, ["The password is set."])
@@ -83,8 +80,7 @@ def accounts_password(settings: Settings, options: Namespace, terminal: Terminal
 
 
 def accounts_active(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Switch an account on or off."""
     app = open_app(settings)
-    made = app.people.accounts.set_active(acting(app, options), options.account, options.subcommand == "on")
-    terminal.show(strict.plain(made), [f"{made.name} ({made.id}) is {'on' if made.active else 'off'}."])
+    account = app.people.accounts.set_active(acting(app, options), options.account, options.subcommand == "on")
+    terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {'on' if account.active else 'off'}."])
     return 0

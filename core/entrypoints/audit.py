@@ -14,7 +14,6 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The commands of `audit`."""
     audit = add.group_of("audit", "who did what, when, and through which door")
     listing = audit("list", audit_list, "newest first")
     for name, about in (("who", "only this account"), ("action", "only this act"), ("since", "only since this time")):
@@ -25,9 +24,8 @@ def register(add: Any) -> None:
 
 
 def audit_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Who did what."""
     app = open_app(settings)
-    found = app.people.audit.entries(
+    entries = app.people.audit.entries(
         acting(app, options),
         who=options.who,
         action=options.action,
@@ -36,8 +34,8 @@ def audit_list(settings: Settings, options: Namespace, terminal: Terminal) -> in
         limit=options.limit,
     )
     if options.csv:
-        sys.stdout.write(as_csv(found))
+        sys.stdout.write(as_csv(entries))
         return 0
-    rows = [(one.at, one.name, one.door, one.action, one.what) for one in found]
-    terminal.show([strict.plain(one) for one in found], table(rows, ("when", "who", "door", "action", "what")))
+    rows = [(entry.at, entry.name, entry.door, entry.action, entry.what) for entry in entries]
+    terminal.show([strict.plain(entry) for entry in entries], table(rows, ("when", "who", "door", "action", "what")))
     return 0

@@ -96,7 +96,6 @@ def _unusable(error: OSError) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every command with its options."""
     top = argparse.ArgumentParser(
         prog="python -m core",
         description="Concord: what a team knows, and proof that it can be found.",
@@ -113,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentParser:
-    """Options that every command knows, before or after its name."""
+    """Options that work before and after a command's name."""
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--home", type=Path, default=home, help="the workspace folder (default: data, or CONCORD_HOME)")
     shared.add_argument("--json", action="store_true", default=json, help="print JSON for programs")
@@ -129,7 +128,7 @@ def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentPar
 
 
 class _Adder:
-    """Adds commands that all know the shared options."""
+    """Adds commands with the shared options."""
 
     def __init__(self, group: Any, shared: argparse.ArgumentParser) -> None:
         self.group, self.shared = group, shared
@@ -142,6 +141,6 @@ class _Adder:
         return command
 
     def group_of(self, name: str, about: str) -> _Adder:
-        """A command with commands of its own."""
+        """A command with subcommands."""
         command = self.group.add_parser(name, help=about, description=about, parents=[self.shared])
         return _Adder(command.add_subparsers(dest="subcommand", required=True, metavar="COMMAND"), self.shared)

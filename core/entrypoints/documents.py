@@ -18,7 +18,6 @@ from core.types import ChunkerSpec, Document
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     documents = add.group_of("documents", "look at the approved documents")
     listing = documents("list", documents_list, "every document")
     listing.add_argument("--folder", default="", help="only below this folder")
@@ -29,35 +28,33 @@ def register(add: Any) -> None:
         ("links", documents_links, "where a document leads, and what links to it"),
         ("chunks", documents_chunks, "the chunks a document becomes"),
     ):
-        one = documents(name, run, about)
-        one.add_argument("document", metavar="ID_OR_PATH")
+        command = documents(name, run, about)
+        command.add_argument("document", metavar="ID_OR_PATH")
         if name == "show":
-            one.add_argument("--at", default="main", help="a commit instead of the newest state")
+            command.add_argument("--at", default="main", help="a commit instead of the newest state")
         if name == "diff":
-            one.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
-            one.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
+            command.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
+            command.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
         if name == "chunks":
-            one.add_argument("--chunker", default="", help="another chunker than the one in production")
-            one.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
+            command.add_argument("--chunker", default="", help="another chunker than the one in production")
+            command.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
 
 
 def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Every document, by path."""
-    found = [
+    listed = [
         d
         for d in open_app(settings).knowledge.documents.all()
         if d.path.startswith(options.folder.strip("/") + "/" if options.folder else "")
     ]
     lines = table(
-        [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in found],
+        [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in listed],
         ("id", "title", "type", "status", "version", "path"),
     )
-    terminal.show([_document_json(d) for d in found], lines)
+    terminal.show([_document_json(d) for d in listed], lines)
     return 0
 
 
 def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """One document, whole."""
     document = open_app(settings).knowledge.documents.show(options.document, options.at)
     terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
     return 0
@@ -83,7 +80,6 @@ def _document_json(document: Document) -> dict[str, Any]:
 
 
 def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Versions, newest first."""
     versions = open_app(settings).knowledge.documents.history(options.document)
     value: list[dict[str, Any]] = [
         {
@@ -106,7 +102,6 @@ def documents_history(settings: Settings, options: Namespace, terminal: Terminal
 
 
 def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Two versions of a document, line by line."""
     app = open_app(settings)
     versions = {version.number: version.commit for version in app.knowledge.documents.history(options.document)}
     new = options.new or max(versions)
@@ -115,20 +110,19 @@ def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -
         if number not in versions:
             raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
     before, after = (app.knowledge.documents.at(versions[n].id, versions[n].path) for n in (old, new))
-    made, fields = body_diff(before, after), field_changes(before.meta, after.meta)
+    body, fields = body_diff(before, after), field_changes(before.meta, after.meta)
     lines = [f"{field.name}: {field.before or '-'} -> {field.after or '-'}" for field in fields]
-    for row in made.rows:
+    for row in body.rows:
         if row.kind in ("removed", "changed"):
             lines.append(f"- {row.left:>5}  {''.join(text for _, text in row.before)}")
         if row.kind in ("added", "changed"):
             lines.append(f"+ {row.right:>5}  {''.join(text for _, text in row.after)}")
-    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": made.added, "removed": made.removed}
-    terminal.show({**value, "rows": strict.plain(made.rows)}, lines or ["The two versions are the same."])
+    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": body.added, "removed": body.removed}
+    terminal.show({**value, "rows": strict.plain(body.rows)}, lines or ["The two versions are the same."])
     return 0
 
 
 def documents_links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Links in both directions."""
     app = open_app(settings)
     document = app.knowledge.documents.show(options.document)
     known = {other.path for other in app.knowledge.documents.all()}
@@ -136,22 +130,21 @@ def documents_links(settings: Settings, options: Namespace, terminal: Terminal) 
     into = [
         {"path": path, "text": text} for path, text in backlinks(app.knowledge.documents.all()).get(document.path, ())
     ]
-    rows = [("->", one["path"] or one["target"], one["text"]) for one in out] + [
-        ("<-", one["path"], one["text"]) for one in into
+    rows = [("->", link["path"] or link["target"], link["text"]) for link in out] + [
+        ("<-", link["path"], link["text"]) for link in into
     ]
     terminal.show({"links": out, "linked_from": into}, table(rows, ("", "document", "text")))
     return 0
 
 
 def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """The chunks a document becomes."""
     app = open_app(settings)
     profile = app.platform.settings.production().profile
     spec = ChunkerSpec(options.chunker, params_of(options.param)) if options.chunker else profile.chunker
     notes: list[str] = []
     tools = app.index.builder.tools(profile, lambda path, what: notes.append(f"{path}: {what}"))
-    made = chunker(spec, tools, profile.context)(app.knowledge.documents.show(options.document))
-    rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(made, 1)]
+    chunks = chunker(spec, tools, profile.context)(app.knowledge.documents.show(options.document))
+    rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(chunks, 1)]
     heads = ("n", "start", "end", "tokens", "heading")
-    terminal.show([strict.plain(chunk) for chunk in made], [*table(rows, heads), *notes])
+    terminal.show([strict.plain(chunk) for chunk in chunks], [*table(rows, heads), *notes])
     return 0

@@ -25,7 +25,6 @@ SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
 
 def register(add: Any) -> None:
-    """The commands of `eval`."""
     evaluate = add.group_of("eval", "measure how well a configuration finds what was judged relevant")
     querysets.register(evaluate)
     _runs(evaluate)
@@ -74,7 +73,7 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
         app.knowledge.documents.save(collection.files, [], collections.AUTHOR, f"Records of {collection.name}")
     built = app.index.builder.build(profile, progress=terminal.progress)
     config = configs.parse(options.config) if options.config else team_settings.production().config
-    made = collections.run(
+    run = collections.run(
         app.search.searcher, app.index.generations.open(profile), collection, config, terminal.progress
     )
     value = {
@@ -82,7 +81,7 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
         "split": options.split,
         "profile": profile.name,
         "config": configs.name(config),
-        **collections.report(collection, made),
+        **collections.report(collection, run),
         "documents": built.generation.documents,
         "chunks": built.generation.chunks,
         "index": builder.as_json(built) if built.fresh else None,
@@ -91,58 +90,57 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
         (key, value[key])
         for key in ("dataset", "profile", "config", "nDCG@10", "Recall@100", "MRR@10", "queries", "seconds")
     ]
-    stages = [(f"  {name}", f"{seconds:.3f}") for name, seconds in made.stages.items()]
+    stages = [(f"  {name}", f"{seconds:.3f}") for name, seconds in run.stages.items()]
     terminal.show(value, table([*shown, *stages], ("measure", "value")))
     return 0
 
 
 def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Configurations over a query set, ranked."""
     app = open_app(settings)
     pairs = [(profile, config) for profile in options.profile or [""] for config in options.config or [""]]
     if options.background:
         job = app.evaluation.runs.start(acting(app, options), options.queryset, pairs, options.unit)
         terminal.show({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
         return 0
-    made = app.evaluation.runs.measure(acting(app, options), options.queryset, pairs, options.unit, terminal.progress)
-    order = comparisons.leaderboard(made, options.measure)
+    runs = app.evaluation.runs.measure(acting(app, options), options.queryset, pairs, options.unit, terminal.progress)
+    order = comparisons.leaderboard(runs, options.measure)
     if not order:
-        raise BadInput(f"No run has the measure {options.measure!r}. They have: {', '.join(made[0].figures)}.")
+        raise BadInput(f"No run has the measure {options.measure!r}. They have: {', '.join(runs[0].figures)}.")
     value = {
         "queryset": options.queryset,
         "unit": options.unit,
         "measure": options.measure,
-        "runs": [_standing(one, options.by, options.measure) for one in order],
+        "runs": [_standing(row, options.by, options.measure) for row in order],
     }
-    paid = any(run.cost for run in made)
+    paid = any(run.cost for run in runs)
     rows = [
         (
-            one.run.id,
-            one.run.name,
-            *(f"{one.run.figures.get(name, 0.0):.4f}" for name in SHOWN),
-            f"{one.figure.low:.3f}..{one.figure.high:.3f}",
-            f"{one.run.times['total']['p50']:.2f}",
-            *([dollars_of(1000 * one.run.cost)] if paid else []),
+            row.run.id,
+            row.run.name,
+            *(f"{row.run.figures.get(name, 0.0):.4f}" for name in SHOWN),
+            f"{row.figure.low:.3f}..{row.figure.high:.3f}",
+            f"{row.run.times['total']['p50']:.2f}",
+            *([dollars_of(1000 * row.run.cost)] if paid else []),
         )
-        for one in order
+        for row in order
     ]
     lines = table(rows, ("run", "configuration", *SHOWN, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
-    lines += [f"{one.run.name}: {one.against_best.sentence}" for one in order if one.against_best]
-    lines += [f"! {line}" for run in made for line in run.warnings]
-    lost = made[0].unmapped
+    lines += [f"{row.run.name}: {row.against_best.sentence}" for row in order if row.against_best]
+    lines += [f"! {line}" for run in runs for line in run.warnings]
+    lost = runs[0].unmapped
     lines += [f"! {len(lost)} judgments were not mapped; see: python -m core eval querysets NAME"] if lost else []
     terminal.show(value, lines)
     return 0
 
 
-def _standing(one: comparisons.LeaderboardRow, by: str, measure: str) -> dict[str, Any]:
-    groups = comparisons.grouped(one.run, by, measure)
+def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[str, Any]:
+    groups = comparisons.grouped(row.run, by, measure)
     return {
-        **_run_json(one.run),
-        "mean": one.figure.mean,
-        "low": one.figure.low,
-        "high": one.figure.high,
-        "against_best": strict.plain(one.against_best),
+        **_run_json(row.run),
+        "mean": row.figure.mean,
+        "low": row.figure.low,
+        "high": row.figure.high,
+        "against_best": strict.plain(row.against_best),
         by: {name: {"mean": mean, "questions": count} for name, (mean, count) in groups.items()},
     }
 
@@ -154,77 +152,76 @@ def _run_json(run: Run) -> dict[str, Any]:
 
 
 def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Runs that were kept."""
-    found = open_app(settings).evaluation.runs.all(options.queryset)
+    runs = open_app(settings).evaluation.runs.all(options.queryset)
     rows = [
-        (one.id, one.queryset, one.name, f"{one.figures.get('nDCG@10', 0.0):.4f}", one.questions, one.commit[:12], one.created)
-        for one in found
+        (run.id, run.queryset, run.name, f"{run.figures.get('nDCG@10', 0.0):.4f}", run.questions, run.commit[:12], run.created)
+        for run in runs
     ]  # fmt: skip
     heads = ("run", "query set", "configuration", "nDCG@10", "questions", "commit", "created")
-    terminal.show([_run_json(one) for one in found], table(rows, heads))
+    terminal.show([_run_json(run) for run in runs], table(rows, heads))
     return 0
 
 
 def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Two runs, question by question."""
     app = open_app(settings)
-    found = comparisons.compare(
+    comparison = comparisons.compare(
         app.evaluation.runs.get(options.before), app.evaluation.runs.get(options.after), options.measure
     )
     value = {
-        "before": _run_json(found.before),
-        "after": _run_json(found.after),
-        "measure": found.measure,
-        **strict.plain(found.overall),
-        "categories": strict.plain(found.by_category),
-        "questions": [{**strict.plain(row), "difference": row.difference} for row in found.rows],
-        "note": found.note,
+        "before": _run_json(comparison.before),
+        "after": _run_json(comparison.after),
+        "measure": comparison.measure,
+        **strict.plain(comparison.overall),
+        "categories": strict.plain(comparison.by_category),
+        "questions": [{**strict.plain(row), "difference": row.difference} for row in comparison.rows],
+        "note": comparison.note,
     }
-    some = [row for row in found.rows if row.difference < 0][: options.worst]
-    some += [row for row in found.rows if row.difference > 0][::-1][: options.worst]
+    some = [row for row in comparison.rows if row.difference < 0][: options.worst]
+    some += [row for row in comparison.rows if row.difference > 0][::-1][: options.worst]
     rows = [(f"{row.difference:+.3f}", f"{row.before:.3f}", f"{row.after:.3f}", row.text[:80]) for row in some]
-    lines = [f"{found.after.name} against {found.before.name}, {found.measure}: {found.overall.sentence}"]
-    lines += [found.spent, *([f"! {found.note}"] if found.note else [])]
-    lines += [f"  {name}: {one.sentence}" for name, one in found.by_category.items()]
+    lines = [
+        f"{comparison.after.name} against {comparison.before.name}, {comparison.measure}: {comparison.overall.sentence}"
+    ]
+    lines += [comparison.spent, *([f"! {comparison.note}"] if comparison.note else [])]
+    lines += [f"  {name}: {difference.sentence}" for name, difference in comparison.by_category.items()]
     terminal.show(value, [*lines, *table(rows, ("difference", "before", "after", "question"))])
     return 0
 
 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """A built-in experiment and its report."""
     app = open_app(settings)
-    made = app.evaluation.experiments.run(
+    experiment = app.evaluation.experiments.run(
         acting(app, options), options.name, options.queryset, options.limit, options.out, terminal.progress
     )
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        options.markdown.write_text(report.markdown(made.report), encoding="utf-8")
-    texts = [part for part in made.report.parts if isinstance(part, report.Text)]
-    boards = [part for part in made.report.parts if isinstance(part, report.ReportTable)][:1]
-    lines = [made.report.title, *(line for text in texts for line in text.lines)]
+        options.markdown.write_text(report.markdown(experiment.report), encoding="utf-8")
+    texts = [part for part in experiment.report.parts if isinstance(part, report.Text)]
+    boards = [part for part in experiment.report.parts if isinstance(part, report.ReportTable)][:1]
+    lines = [experiment.report.title, *(line for text in texts for line in text.lines)]
     lines += [line for board in boards for line in table(board.rows, board.heads)]
-    terminal.show({"report": str(made.path), **made.report.values}, [*lines, f"Report: {made.path}"])
+    terminal.show({"report": str(experiment.path), **experiment.report.values}, [*lines, f"Report: {experiment.path}"])
     return 0
 
 
 def eval_drift(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 1 when production lost quality since it was last measured."""
     app = open_app(settings)
-    found = app.tuning.production.check(acting(app, options), options.measure, terminal.progress)
-    if not found:
+    drifts = app.tuning.production.check(acting(app, options), options.measure, terminal.progress)
+    if not drifts:
         raise Unavailable(
             "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"
         )
     value = [
         {
-            "queryset": one.queryset,
-            "run": one.now.id,
-            "before": one.before.id if one.before else None,
-            "lost": one.lost,
-            "comparison": strict.plain(one.compared.overall) if one.compared else None,
-            "sentence": one.sentence,
+            "queryset": drift.queryset,
+            "run": drift.now.id,
+            "before": drift.before.id if drift.before else None,
+            "lost": drift.lost,
+            "comparison": strict.plain(drift.compared.overall) if drift.compared else None,
+            "sentence": drift.sentence,
         }
-        for one in found
+        for drift in drifts
     ]
-    terminal.show(value, [one.sentence for one in found])
-    return 1 if any(one.lost for one in found) else 0
+    terminal.show(value, [drift.sentence for drift in drifts])
+    return 1 if any(drift.lost for drift in drifts) else 0

@@ -12,7 +12,6 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The commands of `gaps`."""
     gaps = add.group_of("gaps", "what people looked for and did not find")
     gaps("list", gaps_list, "questions without an answer")
     report = gaps("report", gaps_report, "keep a question for the owners")
@@ -23,15 +22,13 @@ def register(add: Any) -> None:
 
 
 def gaps_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Questions without an answer."""
-    found = open_app(settings).knowledge.gaps.open()
-    rows = [(gap.id, gap.query, gap.note, gap.who, gap.created) for gap in found]
-    terminal.show([strict.plain(gap) for gap in found], table(rows, ("n", "question", "note", "who", "when")))
+    gaps = open_app(settings).knowledge.gaps.open()
+    rows = [(gap.id, gap.query, gap.note, gap.who, gap.created) for gap in gaps]
+    terminal.show([strict.plain(gap) for gap in gaps], table(rows, ("n", "question", "note", "who", "when")))
     return 0
 
 
 def gaps_report(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Keep a question for the owners."""
     app = open_app(settings)
     gap = app.knowledge.gaps.report(acting(app, options), options.query, options.note)
     terminal.show(strict.plain(gap), [f"Kept as gap {gap.id}."])
@@ -39,7 +36,6 @@ def gaps_report(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def gaps_close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Mark a question as answered."""
     app = open_app(settings)
     app.knowledge.gaps.close(acting(app, options), options.gap)
     terminal.show({"closed": options.gap}, [f"Gap {options.gap} is closed."])

@@ -18,7 +18,6 @@ _PROFILE = "which index (default: the one in production)"
 
 
 def register(add: Any) -> None:
-    """Register `graph` with its commands."""
     graph = add.group_of("graph", "entities of the knowledge base and how they hang together")
     for name, run, metavar, hops, about in (
         ("document", document, "ID_OR_PATH", 1, "what a document names, links to and shares"),
@@ -45,19 +44,16 @@ def _shared(command: Any) -> None:
 
 
 def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What a document names, links to and shares."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_document(options.start, options.hops, options.limit, options.profile))
 
 
 def query(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Where relations lead from what a query names."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_query(options.start, options.hops, options.limit, options.profile))
 
 
 def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What an entity is related to."""
     graphs = open_app(settings).graph.explorer
     return _show(terminal, graphs.around_entity(options.start, options.hops, options.limit, options.profile))
 
@@ -85,7 +81,7 @@ def _path_lines(number: int, chain: EntityPath) -> list[str]:
 
 
 def communities(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Communities, or the best of them for a question."""
+    """All communities, or the best ones for a question."""
     app = open_app(settings)
     if not options.query:
         return _show(terminal, app.graph.explorer.communities(options.profile, options.limit))
@@ -96,7 +92,6 @@ def communities(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Links between documents."""
     return _show(terminal, open_app(settings).graph.explorer.links())
 
 

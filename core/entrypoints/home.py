@@ -12,12 +12,10 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The command `overview`."""
     add("overview", overview, "what the knowledge base holds, and what needs attention")
 
 
 def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What the Home page shows."""
     view = open_app(settings).knowledge.home.overview()
     value: dict[str, Any] = {
         "documents": view.documents,
@@ -30,9 +28,11 @@ def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         "index": strict.plain(view.index),
     }
     lines = [f"{view.documents} documents: " + ", ".join(f"{n} {name}" for name, n in view.types.items())]
-    lines += [f"overdue by {one['days']} days  {one['doc']}  {one['title']}" for one in value["overdue"]]
-    lines += [f"no owner  {one['doc']}  {one['title']}" for one in value["without_owner"]]
-    lines += [f"unreadable  {one['path']}: {one['why']}" for one in value["unreadable"]]
+    lines += [
+        f"overdue by {document['days']} days  {document['doc']}  {document['title']}" for document in value["overdue"]
+    ]
+    lines += [f"no owner  {document['doc']}  {document['title']}" for document in value["without_owner"]]
+    lines += [f"unreadable  {file['path']}: {file['why']}" for file in value["unreadable"]]
     lines.append(f"index: {view.index.behind} changes behind" if view.index.serving else "index: not built")
     terminal.show(value, lines)
     return 0

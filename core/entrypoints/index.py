@@ -19,7 +19,6 @@ from core.types import Generation
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     again = add("reindex", reindex, "make the newest commit searchable")
     again.add_argument("--profile", default="", help="which profile (default: the one in production)")
     again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
@@ -60,13 +59,13 @@ def _profiles(add: Any) -> None:
 def _generations(add: Any) -> None:
     listing = add("list", generations_list, "every generation")
     back = add("rollback", generations_rollback, "serve an older one")
-    for one in (listing, back):
-        one.add_argument("--profile", default="", help="which profile (default: the one in production)")
+    for command in (listing, back):
+        command.add_argument("--profile", default="", help="which profile (default: the one in production)")
     back.add_argument("number", type=int, metavar="N")
 
 
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Build in this process, with a bar."""
+    """Build in this process, with a progress bar."""
     app = open_app(settings)
     require(acting(app, options), "rebuild the index")
     built = app.index.builder.build(
@@ -81,7 +80,6 @@ def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Profiles, and which of them serve."""
     app = open_app(settings)
     production = app.platform.settings.production().profile
     value = []
@@ -112,7 +110,6 @@ def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) ->
 
 
 def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Keep a new profile."""
     raw: dict[str, Any] = {
         "name": options.name,
         "context": options.context,
@@ -139,28 +136,26 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 
 def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Search with another profile from now on."""
     app = open_app(settings)
-    made = app.index.admin.make_default(acting(app, options), options.name)
-    terminal.show(strict.plain(made), [f"The profile {made.profile.name} is in production now."])
+    production = app.index.admin.make_default(acting(app, options), options.name)
+    terminal.show(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
     return 0
 
 
 def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What building a profile would take."""
     app = open_app(settings)
-    made = app.index.admin.estimate(app.platform.settings.profile(options.name))
+    estimate = app.index.admin.estimate(app.platform.settings.profile(options.name))
     terminal.show(
-        strict.plain(made),
+        strict.plain(estimate),
         [
-            f"{made.documents} documents, about {made.chunks} chunks, {made.to_embed} to embed, about {made.seconds:.0f} s, ${made.dollars:.2f}."
+            f"{estimate.documents} documents, about {estimate.chunks} chunks, {estimate.to_embed} to embed, about {estimate.seconds:.0f} s, ${estimate.dollars:.2f}."
         ],
     )
     return 0
 
 
 def params_of(pairs: Sequence[str]) -> dict[str, int]:
-    """Parameters of a chunker from KEY=N pairs."""
+    """Chunker parameters from KEY=N pairs."""
     params = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
@@ -171,22 +166,21 @@ def params_of(pairs: Sequence[str]) -> dict[str, int]:
 
 
 def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Generations, newest first."""
     app = open_app(settings)
-    found = app.index.generations.all(app.platform.settings.profile(options.profile))
+    generations = app.index.generations.all(app.platform.settings.profile(options.profile))
     terminal.show(
-        [strict.plain(g) for g in found],
-        table([_row(g) for g in found], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),
+        [strict.plain(g) for g in generations],
+        table([_row(g) for g in generations], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),
     )
     return 0
 
 
 def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Serve an older generation until the next reindex."""
     app = open_app(settings)
-    made = app.index.admin.rollback(acting(app, options), options.number, options.profile)
+    generation = app.index.admin.rollback(acting(app, options), options.number, options.profile)
     terminal.show(
-        strict.plain(made), [f"Generation {made.number} ({made.commit[:12]}) serves now, until the next reindex."]
+        strict.plain(generation),
+        [f"Generation {generation.number} ({generation.commit[:12]}) serves now, until the next reindex."],
     )
     return 0
 

@@ -25,7 +25,6 @@ def register(add: Any) -> None:
 
 
 def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Jobs, newest first."""
     jobs = open_app(settings).platform.jobs.recent()
     rows = [
         (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.message or job.error, job.created) for job in jobs
@@ -37,7 +36,6 @@ def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int
 
 
 def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What a job printed."""
     jobs = open_app(settings).platform.jobs
     job = jobs.get(options.job)
     log = jobs.processes.log(job.id)
@@ -46,7 +44,6 @@ def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Ask a job to stop."""
     app = open_app(settings)
     job = app.index.admin.cancel(acting(app, options), options.job)
     terminal.show(
@@ -57,7 +54,6 @@ def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Be the worker of a job."""
     app = open_app(settings)
     job = app.platform.jobs.run(options.job, app.platform.workspace.works)
     if job.state == "done":

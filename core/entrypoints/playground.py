@@ -22,7 +22,6 @@ _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
 
 def register(add: Any) -> None:
-    """Register the commands."""
     both = add("compare", compare, "search with several configurations and compare what they find")
     both.add_argument("query", metavar="QUERY")
     both.add_argument(
@@ -58,9 +57,9 @@ def _filters_of(options: Namespace) -> Filters:
 def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Columns side by side; the first is the baseline."""
     app = open_app(settings)
-    made = app.playground.comparer.run(options.query, _columns(app, options), _filters_of(options))
-    lines = [line for lane in made.lanes for line in _lane_lines(lane)]
-    terminal.show(to_json(made), [*lines, *_pair_lines(made)])
+    comparison = app.playground.comparer.run(options.query, _columns(app, options), _filters_of(options))
+    lines = [line for lane in comparison.lanes for line in _lane_lines(lane)]
+    terminal.show(to_json(comparison), [*lines, *_pair_lines(comparison)])
     return 0
 
 
@@ -99,23 +98,22 @@ def _moved(move: Move) -> str:
     return f"{_SIGNS[move.kind]}{move.steps or ''}"
 
 
-def _pair_lines(made: Comparison) -> list[str]:
-    names = [lane.column.title for lane in made.lanes]
+def _pair_lines(comparison: Comparison) -> list[str]:
+    names = [lane.column.title for lane in comparison.lanes]
     rows = [
         (f"{names[a]} / {names[b]}", pair.overlap, f"{pair.jaccard:.2f}", f"{pair.rbo:.2f}", pair.swaps)
-        for (a, b), pair in made.pairs.items()
+        for (a, b), pair in comparison.pairs.items()
     ]
     return table(rows, ("columns", "shared", "jaccard", "rbo", "swaps")) if rows else []
 
 
 def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """A document's way through one search."""
     app = open_app(settings)
     production = app.platform.settings.production()
     config = configs.parse(options.config) if options.config else production.config
     column = Column(app.platform.settings.profile(options.profile).name, config)
-    found = app.playground.locator.where(options.query, options.document, column, _filters_of(options))
-    legs = list(found.ways[0].legs) if found.ways else []
+    place = app.playground.locator.where(options.query, options.document, column, _filters_of(options))
+    legs = list(place.ways[0].legs) if place.ways else []
     rows = [
         (
             " › ".join(way.heading) or "(beginning)",
@@ -123,30 +121,32 @@ def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
             way.fused or "-",
             way.final or "-",
         )
-        for way in found.ways
+        for way in place.ways
     ]
-    lines = [f"{found.title} ({found.path}): {found.sentence}", *(f"  {change.sentence}" for change in found.changes)]
-    terminal.show(found, [*lines, *(table(rows, ("passage", *legs, "fused", "final")) if rows else [])])
+    lines = [f"{place.title} ({place.path}): {place.sentence}", *(f"  {change.sentence}" for change in place.changes)]
+    terminal.show(place, [*lines, *(table(rows, ("passage", *legs, "fused", "final")) if rows else [])])
     return 0
 
 
 def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Keep one grade; without a passage, list what was said about the query."""
+    """Save a grade; without a passage, list the grades of the query."""
     app = open_app(settings)
     if not options.chunk:
-        said = app.playground.grades.of(options.query)
-        rows = [(one.grade, one.name, "blind" if one.blind else "", one.path, one.heading) for one in said]
-        terminal.show(list(said), table(rows, ("grade", "judge", "", "path", "heading")))
+        grades = app.playground.grades.of(options.query)
+        rows = [
+            (grade.grade, grade.name, "blind" if grade.blind else "", grade.path, grade.heading) for grade in grades
+        ]
+        terminal.show(list(grades), table(rows, ("grade", "judge", "", "path", "heading")))
         return 0
     if options.grade is None:
         raise BadInput("Give a grade from 0 to 3 after the passage.")
-    made = app.playground.grades.judge(acting(app, options), options.query, _hit(app, options), options.grade)
-    terminal.show(strict.plain(made), [f"{made.path}, {made.heading or 'beginning'}: {made.grade}."])
+    grade = app.playground.grades.judge(acting(app, options), options.query, _hit(app, options), options.grade)
+    terminal.show(strict.plain(grade), [f"{grade.path}, {grade.heading or 'beginning'}: {grade.grade}."])
     return 0
 
 
 def _hit(app: App, options: Namespace) -> Hit:
-    """The passage as a hit, wherever it would stand."""
+    """The passage as a hit."""
     index = app.search.searcher.index(options.profile)
     number = index.number(options.chunk)
     if number is None:

@@ -1,4 +1,4 @@
-"""Commands about query sets: make, import, export, judge."""
+"""Query sets on the command line: list, generate, import, export, judge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """Those of `eval` that are about query sets."""
     sets = add("querysets", eval_querysets, "query sets, or one of them with agreement and lost judgments")
     sets.add_argument("name", nargs="?", default="", metavar="NAME")
     generate = add("generate", eval_generate, "make a query set from the knowledge base")
@@ -44,69 +43,77 @@ def register(add: Any) -> None:
 
 
 def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Every query set, or one closer."""
     app = open_app(settings)
     if options.name:
         return _one_set(app, options.name, terminal)
-    found = app.evaluation.querysets.all()
-    rows = [(one.name, one.questions, one.judgments, one.judges, one.created, one.about) for one in found]
-    terminal.show(strict.plain(found), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
+    querysets = app.evaluation.querysets.all()
+    rows = [
+        (queryset.name, queryset.questions, queryset.judgments, queryset.judges, queryset.created, queryset.about)
+        for queryset in querysets
+    ]
+    terminal.show(
+        strict.plain(querysets), table(rows, ("name", "questions", "judgments", "judges", "created", "about"))
+    )
     return 0
 
 
 def _one_set(app: Any, name: str, terminal: Terminal) -> int:
-    found, agreed = app.evaluation.querysets.get(name), app.evaluation.querysets.agreement(name)
+    queryset, agreed = app.evaluation.querysets.get(name), app.evaluation.querysets.agreement(name)
     lost = app.evaluation.querysets.unmapped(name, app.search.searcher.index())
     value = {
-        "name": found.name,
-        "about": found.about,
-        "digest": found.digest,
-        "questions": len(found.questions),
-        "judgments": len(found.judgments),
+        "name": queryset.name,
+        "about": queryset.about,
+        "digest": queryset.digest,
+        "questions": len(queryset.questions),
+        "judgments": len(queryset.judgments),
         "agreement": strict.plain(agreed),
-        "unmapped": [{"question": one.judgment.question, "path": one.judgment.path, "why": one.why} for one in lost],
+        "unmapped": [
+            {"question": judgment.judgment.question, "path": judgment.judgment.path, "why": judgment.why}
+            for judgment in lost
+        ],
     }
-    lines = [f"{found.name}: {len(found.questions)} questions, {len(found.judgments)} judgments. {found.about}"]
-    lines += [
-        f"{' and '.join(one.judges)}: kappa {one.kappa:.2f} on {one.places} places"
-        for one in agreed
-        if one.kappa is not None
+    lines = [
+        f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments. {queryset.about}"
     ]
-    lines += [f"not mapped  {one['question']}: {one['why']}" for one in value["unmapped"]]
+    lines += [
+        f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f} on {pair.places} places"
+        for pair in agreed
+        if pair.kappa is not None
+    ]
+    lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
     terminal.show(value, lines)
     return 0
 
 
 def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Questions from the knowledge base."""
     app = open_app(settings)
     bench = app.evaluation.experiments.workbench
     refused: Mapping[str, int] = {}
     if options.kind == "known-items":
-        made = bench.generate(
+        queryset = bench.generate(
             acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
         )
     elif options.kind == "qa":
-        made, refused = bench.interview(
+        queryset, refused = bench.interview(
             acting(app, options), options.seed, options.per_category, options.name, terminal.progress
         )
     elif options.kind == "frontmatter":
-        made = app.evaluation.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
+        queryset = app.evaluation.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
     else:
         raise BadInput(f"There is no kind {options.kind!r}. Kinds: known-items, qa, frontmatter.")
     categories: dict[str, int] = {}
-    for question in made.questions:
+    for question in queryset.questions:
         categories[question.category] = categories.get(question.category, 0) + 1
     value = {
-        "queryset": made.name,
-        "questions": len(made.questions),
-        "judgments": len(made.judgments),
+        "queryset": queryset.name,
+        "questions": len(queryset.questions),
+        "judgments": len(queryset.judgments),
         "categories": categories,
-        "sources": sorted({one.source for one in made.judgments}),
+        "sources": sorted({judgment.source for judgment in queryset.judgments}),
         "refused": refused,
-        "digest": made.digest,
+        "digest": queryset.digest,
     }
-    lines = [f"{made.name}: {len(made.questions)} questions, {len(made.judgments)} judgments."]
+    lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments."]
     lines += [f"  {name or 'uncategorised':<20} {count}" for name, count in categories.items()]
     lines += [f"refused {count}: {why}" for why, count in refused.items()]
     terminal.show(value, lines)
@@ -114,23 +121,22 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
 
 
 def eval_import(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Bring a query set in; bad lines are named, the rest goes in."""
+    """Bad lines are named, the rest is imported."""
     app = open_app(settings)
-    made, problems = app.evaluation.querysets.read(
+    queryset, problems = app.evaluation.querysets.read(
         acting(app, options), options.path, options.format, options.name, options.split
     )
-    lines = [f"{made.name}: {len(made.questions)} questions, {len(made.judgments)} judgments."]
-    lines += [f"left out  {one.file}, line {one.line}: {one.why}" for one in problems]
-    value = {"queryset": made.name, "questions": len(made.questions), "judgments": len(made.judgments)}
+    lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments."]
+    lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in problems]
+    value = {"queryset": queryset.name, "questions": len(queryset.questions), "judgments": len(queryset.judgments)}
     terminal.show({**value, "problems": strict.plain(problems)}, lines)
     return 0
 
 
 def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Write a query set or a run."""
     app = open_app(settings)
     if options.format in ("trec-run", "json") or (
-        options.format == "csv" and options.name not in {one.name for one in app.evaluation.querysets.all()}
+        options.format == "csv" and options.name not in {queryset.name for queryset in app.evaluation.querysets.all()}
     ):
         run = app.evaluation.runs.get(options.name)
         options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +149,7 @@ def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """A language model as a judge, labelled as such, with its agreement with people."""
+    """Grades by a language model, labelled as such, and its agreement with people."""
     app = open_app(settings)
     llm = app.models.registry.llm()
     runs = [app.evaluation.runs.get(number) for number in options.runs]
@@ -153,6 +159,6 @@ def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> in
     )
     agreed = app.evaluation.querysets.agreement(options.queryset)
     lines = [f"{llm.name} judged {judged} passages; {failed} answers could not be used."]
-    lines += [f"{' and '.join(one.judges)}: kappa {one.kappa:.2f}" for one in agreed if one.kappa is not None]
+    lines += [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in agreed if pair.kappa is not None]
     terminal.show({"judged": judged, "failed": failed, "agreement": strict.plain(agreed)}, lines)
     return 0

@@ -1,4 +1,4 @@
-"""Commands about changes: propose, discuss, approve, merge."""
+"""Changes on the command line: propose, discuss, approve, merge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ _PAUSE = 0.1  # seconds between two looks at a job
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     change = add.group_of("change", "propose, discuss, approve and merge edits")
     _editing(change)
     _moving(change)
@@ -111,17 +110,20 @@ def _files(options: Namespace) -> dict[str, bytes | None]:
     """Documents named by --file and --path, in pairs, and those to delete."""
     if len(options.file) != len(options.path):
         raise BadInput("Give one --path for each --file: where the document belongs in the knowledge base.")
-    found: dict[str, bytes | None] = {}
+    files: dict[str, bytes | None] = {}
     for file, path in zip(options.file, options.path, strict=True):
         try:
-            found[path] = sys.stdin.buffer.read() if str(file) == "-" else Path(file).read_bytes()
+            files[path] = sys.stdin.buffer.read() if str(file) == "-" else Path(file).read_bytes()
         except OSError as error:
             raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
-    return found | dict.fromkeys(options.delete, None)
+    return files | dict.fromkeys(options.delete, None)
 
 
 def _json(app: App, change: Change) -> dict[str, Any]:
-    talk = [{**strict.plain(one), "suggestion": one.suggestion} for one in app.reviews.discussion.comments(change.id)]
+    talk = [
+        {**strict.plain(comment), "suggestion": comment.suggestion}
+        for comment in app.reviews.discussion.comments(change.id)
+    ]
     return {**strict.plain(change), "comments": talk}
 
 
@@ -130,22 +132,20 @@ def _show(app: App, change: Change, terminal: Terminal) -> int:
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
     lines += [f"  approved by {name}" for name in change.approvals]
     lines += [f"  - {sentence}" for sentence in change.requirements]
-    mend = [one for one in change.findings if one.severity == "warning"] if change.open else []
-    lines += [f"  mend {one.path}, line {one.line}: {one.message}" for one in mend]
+    fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
+    lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
     terminal.show(_json(app, change), lines)
     return 0
 
 
 def new(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Start a change."""
     app = open_app(settings)
     change = app.reviews.changes.propose(acting(app, options), options.title, _files(options), options.message)
     return _show(app, change, terminal)
 
 
 def edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """One more edit, or another title."""
     app = open_app(settings)
     actor, files = acting(app, options), _files(options)
     change = app.reviews.changes.get(options.change)
@@ -157,22 +157,19 @@ def edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def submit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Ask for review."""
     app = open_app(settings)
     return _show(app, app.reviews.changes.submit(acting(app, options), options.change), terminal)
 
 
 def withdraw(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Back to draft."""
     app = open_app(settings)
     return _show(app, app.reviews.changes.withdraw(acting(app, options), options.change), terminal)
 
 
 def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Say something about a change."""
     app = open_app(settings)
     path = options.path[0] if options.path else ""
-    made = app.reviews.discussion.comment(
+    remark = app.reviews.discussion.comment(
         acting(app, options),
         options.change,
         options.message,
@@ -182,32 +179,28 @@ def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         thread=options.reply,
         head=options.head,
     )
-    value = {**strict.plain(made), "suggestion": made.suggestion, "change": options.change}
-    terminal.show(value, [f"Comment {made.id} on change {options.change}."])
+    value = {**strict.plain(remark), "suggestion": remark.suggestion, "change": options.change}
+    terminal.show(value, [f"Comment {remark.id} on change {options.change}."])
     return 0
 
 
 def resolve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Close a conversation."""
     app = open_app(settings)
     app.reviews.discussion.resolve(acting(app, options), options.change, options.comment, done=not options.reopen)
     return _show(app, app.reviews.changes.get(options.change), terminal)
 
 
 def apply(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Take a suggestion over."""
     app = open_app(settings)
     return _show(app, app.reviews.discussion.apply(acting(app, options), options.change, options.comment), terminal)
 
 
 def approve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Approve the present text."""
     app = open_app(settings)
     return _show(app, app.reviews.discussion.approve(acting(app, options), options.change, options.message), terminal)
 
 
 def request_changes(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Say what must be better first."""
     app = open_app(settings)
     return _show(
         app, app.reviews.discussion.request_changes(acting(app, options), options.change, options.message), terminal
@@ -215,7 +208,7 @@ def request_changes(settings: Settings, options: Namespace, terminal: Terminal) 
 
 
 def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Make a change part of the knowledge base, and wait until it can be found."""
+    """Merge, and wait until the change can be found."""
     app = open_app(settings)
     change = app.reviews.merger.merge(acting(app, options), options.change, bypass=options.bypass)
     if not options.no_wait:
@@ -224,7 +217,7 @@ def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def _wait(app: App, terminal: Terminal) -> None:
-    """Until no build of the index is left to do."""
+    """Wait until no index build is left to do."""
     job = app.platform.workspace.catch_up()
     while job and (job := app.platform.jobs.get(job.id)).open:
         terminal.progress(job.done, job.total, job.message or "Indexing")
@@ -233,79 +226,72 @@ def _wait(app: App, terminal: Terminal) -> None:
 
 
 def close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Give a change up."""
     app = open_app(settings)
     return _show(app, app.reviews.changes.close(acting(app, options), options.change, options.message), terminal)
 
 
 def reopen(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Take a closed change up again."""
     app = open_app(settings)
     return _show(app, app.reviews.changes.reopen(acting(app, options), options.change), terminal)
 
 
 def revert(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Propose to undo a merged change."""
     app = open_app(settings)
     return _show(app, app.reviews.merger.revert(acting(app, options), options.change), terminal)
 
 
 def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """One change."""
     app = open_app(settings)
     require(acting(app, options), "propose a change")
     return _show(app, app.reviews.changes.get(options.change), terminal)
 
 
 def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Changes, the one last touched first."""
     app = open_app(settings)
     actor = acting(app, options)
     require(actor, "propose a change")
-    found = (
+    listed = (
         app.reviews.changes.waiting_for(actor)
         if options.waiting
         else app.reviews.changes.all(state=options.state, author=actor.id if options.mine else "", text=options.text)
     )
-    rows = [(one.id, one.state, one.author_name, len(one.documents), one.title) for one in found]
-    terminal.show([strict.plain(one) for one in found], table(rows, ("id", "state", "author", "docs", "title")))
+    rows = [(change.id, change.state, change.author_name, len(change.documents), change.title) for change in listed]
+    terminal.show([strict.plain(change) for change in listed], table(rows, ("id", "state", "author", "docs", "title")))
     return 0
 
 
 def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What must be decided before a change can be merged."""
     app = open_app(settings)
     require(acting(app, options), "propose a change")
-    found = app.reviews.merger.collisions(options.change)
+    collisions = app.reviews.merger.collisions(options.change)
     lines = []
-    for one in found:
-        lines.append(f"{one.path}{' (not in ' + one.gone + ')' if one.gone else ''}")
-        for n, part in enumerate([part for part in one.parts if part.conflict], 1):
+    for collision in collisions:
+        lines.append(f"{collision.path}{' (not in ' + collision.gone + ')' if collision.gone else ''}")
+        for n, part in enumerate([part for part in collision.parts if part.conflict], 1):
             lines += [f"  {n}. mine:   {line}" for line in part.mine] + [f"     theirs: {line}" for line in part.theirs]
-    if found:
-        seen = f"--head {found[0].head[:12]} --main {found[0].main[:12]}"
+    if collisions:
+        seen = f"--head {collisions[0].head[:12]} --main {collisions[0].main[:12]}"
         lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
-    terminal.show([strict.plain(one) for one in found], lines or ["There is no conflict."])
+    terminal.show([strict.plain(collision) for collision in collisions], lines or ["There is no conflict."])
     return 0
 
 
 def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Decide about conflicts, one --choice per conflict in the order in which they are listed."""
+    """One --choice per conflict, in the order of `change conflicts`."""
     app = open_app(settings)
     actor, left = acting(app, options), list(options.choice)
     choices: dict[str, tuple[str, ...]] = {}
-    found = app.reviews.merger.collisions(options.change)
-    for one in found:
-        wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in one.parts)
-        choices[one.path], left = tuple(left[:wanted]), left[wanted:]
+    collisions = app.reviews.merger.collisions(options.change)
+    for collision in collisions:
+        wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in collision.parts)
+        choices[collision.path], left = tuple(left[:wanted]), left[wanted:]
     head, main = (app.knowledge.store.resolve(seen) if seen else "" for seen in (options.head, options.main))
-    if found:
-        head, main = head or found[0].head, main or found[0].main
+    if collisions:
+        head, main = head or collisions[0].head, main or collisions[0].main
     return _show(app, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)
 
 
 def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Re-verify a document."""
     app = open_app(settings)
     document = app.knowledge.documents.show(options.document)
     until = _date(options.until) if options.until else app.search.page.clock.today() + timedelta(days=365)

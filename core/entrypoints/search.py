@@ -1,4 +1,4 @@
-"""The command that searches."""
+"""Search on the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from core.types import Filters, Hit
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     command = add("search", search, "search the knowledge base")
     command.add_argument("query", metavar="QUERY")
     command.add_argument("--profile", default="", help="which index (default: the one in production)")
@@ -42,7 +41,6 @@ def register(add: Any) -> None:
 
 
 def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Search and show hits."""
     app = open_app(settings)
     config = configs.parse(options.config) if options.config else None
     filters = Filters(

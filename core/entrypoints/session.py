@@ -14,7 +14,6 @@ from core.settings import Settings
 
 
 def open_app(settings: Settings) -> App:
-    """The App on a workspace that exists."""
     app = build(settings)
     if not (settings.home / "kb.git").is_dir():
         raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
@@ -23,13 +22,13 @@ def open_app(settings: Settings) -> App:
 
 
 def introduce(settings: Settings, options: Namespace) -> None:
-    """Refuse a --as that names nobody who may act, also for commands that everybody may use."""
+    """Refuse an unknown or inactive --as, also for commands that anybody may use."""
     if options.user and (settings.home / "kb.git").is_dir():
         open_app(settings).people.accounts.actor(options.user)
 
 
 def acting(app: App, options: Namespace) -> Actor:
-    """The account named by --as; without it the admin who sits at this machine."""
+    """The account named by --as; else an admin, since whoever runs commands here owns the files."""
     if options.user:
         return replace(app.people.accounts.actor(options.user), door=COMMAND_LINE)
     return local_admin(getpass.getuser())

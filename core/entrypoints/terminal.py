@@ -1,4 +1,4 @@
-"""What the command line prints: results on standard output, progress on standard error."""
+"""Command-line output: results on standard output, progress on standard error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core import strict
 
 
 class Terminal:
-    """JSON for programs, lines for people, and a bar while they wait."""
+    """JSON for programs, lines for people, and a progress bar."""
 
     def __init__(self, as_json: bool, quiet: bool) -> None:
         self.as_json, self.quiet = as_json, quiet
@@ -20,7 +20,6 @@ class Terminal:
         self._last, self._shown, self._what = 0.0, False, ""
 
     def show(self, value: Any, lines: Sequence[str]) -> None:
-        """A result, in the form that was asked for."""
         self.end_progress()
         if self.as_json:
             print(json.dumps(strict.plain(value), indent=2, ensure_ascii=False))
@@ -28,7 +27,7 @@ class Terminal:
             print("\n".join(lines))
 
     def progress(self, done: int, total: int, what: str) -> None:
-        """A bar that moves in place, or a line now and then where there is no terminal."""
+        """A bar that moves in place, or an occasional line where there is no terminal."""
         finished = done >= total
         if self.quiet or (
             time.monotonic() - self._last < (0.1 if self._live else 5.0)
@@ -47,7 +46,6 @@ class Terminal:
         sys.stderr.flush()
 
     def end_progress(self) -> None:
-        """Leave the bar's line."""
         if self._shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Commands that tune: alpha, tau, learned alpha, and what is in production."""
+"""Tuning on the command line: alpha, tau, learned alpha, and what is in production."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ CONVEX = "convex-0.5"
 
 
 def register(add: Any) -> None:
-    """The commands of `tune`."""
     add = add.group_of("tune", "move alpha and tau with evidence, and put the winner into production")
     alpha = add("alpha", tune_alpha, "a measure over alpha 0 to 1 with intervals, by category and question")
     tau = add("tau", tune_tau, "the smallest tau that is safe: calibrated, verified on held-out questions")
@@ -51,14 +50,13 @@ def register(add: Any) -> None:
 
 
 def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """The curve of a measure over alpha."""
     app = open_app(settings)
     config = configs.parse(options.config or CONVEX)
     if not options.config:
         config = configs.from_mapping(
             {**strict.plain(config), "depth": app.platform.settings.production().config.depth}
         )
-    found = app.tuning.sweeps.curve(
+    sweep = app.tuning.sweeps.curve(
         acting(app, options),
         options.queryset,
         config,
@@ -67,47 +65,47 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
         options.unit,
         terminal.progress,
     )
-    best = found.overall.points[found.overall.alphas.index(found.overall.best)]
+    best = sweep.overall.points[sweep.overall.alphas.index(sweep.overall.best)]
     value = {
         "queryset": options.queryset,
         "measure": options.measure,
-        "questions": found.overall.questions,
-        "best": {"alpha": found.overall.best, **strict.plain(best)},
-        "curve": _points(found.overall),
+        "questions": sweep.overall.questions,
+        "best": {"alpha": sweep.overall.best, **strict.plain(best)},
+        "curve": _points(sweep.overall),
         "categories": {
-            name: {"best": one.best, "questions": one.questions, "curve": _points(one)}
-            for name, one in found.by_category.items()
+            name: {"best": curve.best, "questions": curve.questions, "curve": _points(curve)}
+            for name, curve in sweep.by_category.items()
         },
-        "per_question": {question: list(span) for question, span in found.per_question.items()},
-        "note": found.note,
+        "per_question": {question: list(span) for question, span in sweep.per_question.items()},
+        "note": sweep.note,
     }
-    step = range(0, len(found.overall.alphas), 10)
+    step = range(0, len(sweep.overall.alphas), 10)
     rows = [
-        (f"{found.overall.alphas[n]:.1f}", *(f"{getattr(found.overall.points[n], key):.4f}" for key in ("mean", "low", "high")))
+        (f"{sweep.overall.alphas[n]:.1f}", *(f"{getattr(sweep.overall.points[n], key):.4f}" for key in ("mean", "low", "high")))
         for n in step
     ]  # fmt: skip
     lines = [
-        f"Best alpha {found.overall.best:.2f}: {options.measure} {best.mean:.4f} ({best.low:.4f} to {best.high:.4f}).",
+        f"Best alpha {sweep.overall.best:.2f}: {options.measure} {best.mean:.4f} ({best.low:.4f} to {best.high:.4f}).",
         *table(rows, ("alpha", "mean", "low", "high")),
-        *(f"  {name}: best alpha {one.best:.2f}" for name, one in found.by_category.items()),
-        *([f"! {found.note}"] if found.note else []),
+        *(f"  {name}: best alpha {curve.best:.2f}" for name, curve in sweep.by_category.items()),
+        *([f"! {sweep.note}"] if sweep.note else []),
     ]
     if options.out:
-        lines.append(_write(options.out, _alpha_report(value, found, config)))
+        lines.append(_write(options.out, _alpha_report(value, sweep, config)))
     terminal.show(value, lines)
     return 0
 
 
 def _points(curve: Any) -> list[dict[str, float]]:
     return [
-        {"alpha": alpha, "mean": one.mean, "low": one.low, "high": one.high}
-        for alpha, one in zip(curve.alphas, curve.points, strict=True)
+        {"alpha": alpha, "mean": point.mean, "low": point.low, "high": point.high}
+        for alpha, point in zip(curve.alphas, curve.points, strict=True)
     ]
 
 
-def _alpha_report(value: Any, found: Any, config: SearchConfig) -> Report:
-    overall = found.overall
-    means = {name: [point.mean for point in one.points] for name, one in found.by_category.items()}
+def _alpha_report(value: Any, sweep: Any, config: SearchConfig) -> Report:
+    overall = sweep.overall
+    means = {name: [point.mean for point in curve.points] for name, curve in sweep.by_category.items()}
     return Report(
         "alpha",
         f"{overall.measure} over alpha",
@@ -126,17 +124,16 @@ def _depth(config: SearchConfig) -> str:
     return f"{config.depth} candidates per leg"
 
 
-def _write(path: Path, made: Report) -> str:
+def _write(path: Path, content: Report) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(report.html(made), encoding="utf-8")
+    path.write_text(report.html(content), encoding="utf-8")
     return f"Report: {path}"
 
 
 def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Calibrate tau."""
     app = open_app(settings)
     config = app.evaluation.runs.plan(config=options.config).config
-    found = app.tuning.sweeps.tau(
+    calibration = app.tuning.sweeps.tau(
         acting(app, options),
         options.queryset,
         options.profile,
@@ -147,30 +144,35 @@ def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         terminal.progress,
     )
     rows = [
-        (f"{one.tau:.2f}", one.skipped, f"{one.precision:.3f}", f"{one.lower:.3f}", f"{one.measure:.4f}", f"{one.share:.0%}")
-        for one in found.curve[::10]
+        (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{point.share:.0%}")
+        for point in calibration.curve[::10]
     ]  # fmt: skip
     heads = ("tau", "skipped", "precision", "lower bound", options.measure, "reranked")
-    lines = [found.sentence, *table(rows, heads)]
+    lines = [calibration.sentence, *table(rows, heads)]
     if options.out:
-        lines.append(_write(options.out, _tau_report(options, found, rows, heads, config)))
-    terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(found)}, lines)
+        lines.append(_write(options.out, _tau_report(options, calibration, rows, heads, config)))
+    terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(calibration)}, lines)
     return 0
 
 
-def _tau_report(options: Namespace, found: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
-    taus = [one.tau for one in found.curve]
+def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
+    taus = [point.tau for point in calibration.curve]
     shares = {
-        "precision of skipped questions": [one.precision for one in found.curve],
-        "its lower bound": [one.lower for one in found.curve],
-        options.measure: [one.measure for one in found.curve],
-        "share reranked": [one.share for one in found.curve],
+        "precision of skipped questions": [point.precision for point in calibration.curve],
+        "its lower bound": [point.lower for point in calibration.curve],
+        options.measure: [point.measure for point in calibration.curve],
+        "share reranked": [point.share for point in calibration.curve],
     }
     return Report(
         "tau",
         "Calibrated tau",
-        found.sentence,
-        {"query set": options.queryset, "beta": str(found.beta), "least": str(found.least), "depth": _depth(config)},
+        calibration.sentence,
+        {
+            "query set": options.queryset,
+            "beta": str(calibration.beta),
+            "least": str(calibration.least),
+            "depth": _depth(config),
+        },
         (
             Chart("Over tau", charts.lines(taus, shares, "tau", "share or measure")),
             ReportTable("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),
@@ -180,10 +182,9 @@ def _tau_report(options: Namespace, found: Any, rows: Any, heads: Any, config: S
 
 
 def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Learn alpha, and say whether it is worth it."""
     app = open_app(settings)
     config = configs.parse(options.config) if options.config else None
-    made = app.tuning.training.train(
+    training = app.tuning.training.train(
         acting(app, options),
         options.queryset,
         options.kind,
@@ -194,7 +195,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         target=options.target,
         progress=terminal.progress,
     )
-    trained = made.trained
+    trained = training.trained
     value = {
         "model": trained.model.name,
         "kind": trained.model.kind,
@@ -204,20 +205,23 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         "best_fixed_alpha": trained.fixed,
         "coefficients": dict(trained.coefficients),
         "chosen": dict(trained.chosen),
-        "quality": strict.plain(made.quality),
-        "against_best_fixed": strict.plain(made.against_best_fixed),
+        "quality": strict.plain(training.quality),
+        "against_best_fixed": strict.plain(training.against_best_fixed),
         "warning": trained.warning,
-        "advice": made.advice,
-        "config": strict.plain(made.config),
-        "path": made.path,
+        "advice": training.advice,
+        "config": strict.plain(training.config),
+        "path": training.path,
     }
-    rows = [(name, f"{one.mean:.4f}", f"{one.low:.4f}", f"{one.high:.4f}") for name, one in made.quality.items()]
+    rows = [
+        (name, f"{interval.mean:.4f}", f"{interval.low:.4f}", f"{interval.high:.4f}")
+        for name, interval in training.quality.items()
+    ]
     lines = [
         f"{trained.model.name}: R2 on test {trained.r2['test']:.3f}.",
-        *table(rows, (f"{made.measure} on test", "mean", "low", "high")),
-        f"Against the best fixed alpha: {made.against_best_fixed.sentence}",
+        *table(rows, (f"{training.measure} on test", "mean", "low", "high")),
+        f"Against the best fixed alpha: {training.against_best_fixed.sentence}",
         *([f"! {trained.warning}"] if trained.warning else []),
-        made.advice,
+        training.advice,
         f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
     ]
     terminal.show(value, lines)
@@ -228,9 +232,8 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
 
 
 def tune_promote(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Put a configuration into production."""
     app = open_app(settings)
-    made = app.tuning.production.promote(
+    promoted = app.tuning.production.promote(
         acting(app, options),
         options.run_id,
         profile=options.profile,
@@ -238,44 +241,42 @@ def tune_promote(settings: Settings, options: Namespace, terminal: Terminal) -> 
         reason=options.reason,
         measure=options.measure,
     )
-    return _promoted(made, terminal)
+    return _promoted(promoted, terminal)
 
 
 def tune_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Search again as before."""
     app = open_app(settings)
     return _promoted(app.tuning.production.rollback(acting(app, options), options.reason), terminal)
 
 
-def _promoted(made: Promoted, terminal: Terminal) -> int:
-    now = made.production
+def _promoted(promoted: Promoted, terminal: Terminal) -> int:
+    now = promoted.production
     value = {
         "profile": now.profile.name,
         "config": {"name": label(now.config), **strict.plain(now.config)},
-        "evidence": dict(made.evidence),
-        "message": made.message,
+        "evidence": dict(promoted.evidence),
+        "message": promoted.message,
     }
-    terminal.show(value, [f"In production: {label(now.config)} on {now.profile.name}.", made.message])
+    terminal.show(value, [f"In production: {label(now.config)} on {now.profile.name}.", promoted.message])
     return 0
 
 
 def tune_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """What was in production."""
-    found = open_app(settings).tuning.production.history()
+    history = open_app(settings).tuning.production.history()
     value = [
         {
-            "commit": one.commit,
-            "when": one.when,
-            "author": one.author,
-            "profile": one.production.profile.name,
-            "config": label(one.production.config),
-            "evidence": dict(one.evidence),
+            "commit": entry.commit,
+            "when": entry.when,
+            "author": entry.author,
+            "profile": entry.production.profile.name,
+            "config": label(entry.production.config),
+            "evidence": dict(entry.evidence),
         }
-        for one in found
+        for entry in history
     ]
     rows = [
-        (one.commit[:12], one.when, one.author, label(one.production.config), one.production.profile.name)
-        for one in found
+        (entry.commit[:12], entry.when, entry.author, label(entry.production.config), entry.production.profile.name)
+        for entry in history
     ]
     terminal.show(value, table(rows, ("commit", "when", "who", "configuration", "profile")))
     return 0

@@ -1,4 +1,4 @@
-"""Commands about files that are not documents yet."""
+"""Uploads on the command line: check files, import them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     bring = add("import", import_any, "bring a folder of Markdown, a zip or one file in as one commit")
     bring.add_argument("folder", type=Path, metavar="DIR_OR_FILE")
     bring.add_argument("--into", default="", help="put everything below this folder")
@@ -28,11 +27,11 @@ def register(add: Any) -> None:
 
 
 def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Say what the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
+    """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
     app = open_app(settings)
     batch = app.upload.uploads.read([_read(path) for path in options.files], options.into, terminal.progress)
     value = {
-        "ready": sum(item.goes_on for item in batch.items),
+        "ready": sum(item.included for item in batch.items),
         "refused": sum(item.state == "refused" for item in batch.items),
         "items": [_json(item) for item in batch.items],
     }
@@ -41,7 +40,7 @@ def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Bring a folder of Markdown, or one file of any known kind, in as one commit."""
+    """A folder of Markdown, or one file of any known kind, as one commit."""
     if not options.folder.is_file():
         return import_folder(settings, options, terminal)
     app = open_app(settings)
@@ -75,6 +74,6 @@ def _json(item: UploadItem) -> dict[str, Any]:
 
 def _lines(item: UploadItem) -> list[str]:
     lines = [f"{item.name} -> {item.place}: {item.state}"]
-    lines += [f"  line {one.line}  {one.severity}  {one.message}" for one in item.findings]
-    lines += [f"  {one.kind}  {one.path}  {one.score:.0%}" for one in item.duplicates]
+    lines += [f"  line {finding.line}  {finding.severity}  {finding.message}" for finding in item.findings]
+    lines += [f"  {duplicate.kind}  {duplicate.path}  {duplicate.score:.0%}" for duplicate in item.duplicates]
     return lines

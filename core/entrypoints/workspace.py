@@ -1,4 +1,4 @@
-"""Commands of the workspace: make it, fill it, check it."""
+"""The workspace on the command line: init, import, verify."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ STARTER = Person("Concord", "concord@localhost")
 
 
 def register(add: Any) -> None:
-    """The commands with their options."""
     new = add("init", init, "make the workspace and bring in a first folder of documents")
     new.add_argument(
         "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
@@ -28,7 +27,7 @@ def register(add: Any) -> None:
 
 
 def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Make the workspace; bring in a first folder if there is nothing yet."""
+    """Create the workspace; import a first folder if it is empty."""
     app = build(settings)
     app.platform.workspace.create()
     source = options.source or PROJECT / "kb"
@@ -53,7 +52,6 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def import_folder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Bring a folder in as one commit."""
     app = open_app(settings)
     actor = acting(app, options)
     require(actor, "import documents")
@@ -66,7 +64,6 @@ def import_folder(settings: Settings, options: Namespace, terminal: Terminal) ->
 
 
 def show_imported(terminal: Terminal, imported: Any) -> int:
-    """What an import did, file by file."""
     lines = [
         f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
     ]

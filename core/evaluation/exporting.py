@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping
 
 from core import strict
 from core.evaluation.runs import Run
 from core.evaluation.trec_runs import write_run
+from core.spreadsheet import csv_text
 
 
 def _as_csv(run: Run) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = list(run.figures)
-    writer.writerow(("id", "question", "category", *names, "first document", "ms", "dollars"))
-    for one in run.results.values():
-        values = [one.values.get(name, "") for name in names]
-        question = one.question
-        spent = round(sum(one.ms.values()), 3)
-        first = next(iter(one.documents), "")
-        writer.writerow((question.id, question.text, question.category, *values, first, spent, one.cost))
-    return out.getvalue()
+    rows: list[tuple[object, ...]] = [("id", "question", "category", *names, "first document", "ms", "dollars")]
+    for result in run.results.values():
+        values = [result.values.get(name, "") for name in names]
+        question, first = result.question, next(iter(result.documents), "")
+        ms = round(sum(result.ms.values()), 3)
+        rows.append((question.id, question.text, question.category, *values, first, ms, result.cost))
+    return csv_text(rows)
 
 
 RUN_FORMATS: Mapping[str, Callable[[Run], str]] = {

@@ -17,6 +17,7 @@ from typing import Any
 from core import strict
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.spreadsheet import unguarded
 from core.types import Document
 
 COLUMNS = ("id", "question", "category", "path", "heading", "quote", "grade", "source", "judge")
@@ -154,7 +155,7 @@ def _csv(path: Path, draft: Draft, split: str) -> None:
                 continue
             if len(cells) != len(heads):
                 raise BadInput(f"{len(cells)} cells where the first line has {len(heads)}")
-            row = dict(zip(heads, cells, strict=True))
+            row = dict(zip(heads, map(unguarded, cells), strict=True))
             ident = row.get("id") or f"line-{rows.line_num}"
             draft.ask(ident, row["question"], row.get("category", ""))
             if row.get("path"):

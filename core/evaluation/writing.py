@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 from core.errors import BadInput
 from core.evaluation.querysets import Judgment, QuerySet, of_question
 from core.evaluation.reading import ARROW, COLUMNS
+from core.spreadsheet import csv_text
 from core.types import Document
 
 
@@ -72,15 +72,13 @@ def _as_jsonl(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, st
 
 
 def _as_csv(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     judged = of_question(queryset.judgments)
-    for one in queryset.questions:
-        for j in judged.get(one.id, [Judgment(one.id, "")]):
+    for question in queryset.questions:
+        for j in judged.get(question.id, [Judgment(question.id, "")]):
             place = (j.path, ARROW.join(j.heading), j.quote, f"{j.grade:g}", j.source, j.judge) if j.path else [""] * 6
-            table.writerow((one.id, one.text, one.category, *place))
-    return {"": out.getvalue()}
+            rows.append((question.id, question.text, question.category, *place))
+    return {"": csv_text(rows)}
 
 
 def _as_beir(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:

@@ -123,7 +123,7 @@ def _steps(network: Any, source: int, target: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class PathGap:
     """Why `shortest` found nothing. Only the fields of that reason are set."""
 
     alone: Chain = ()  # ends that no sentence names with anything else
@@ -132,17 +132,17 @@ class Gap:
     reached: tuple[int, int] = (0, 0)  # how many other entities each end is connected with: none in common
 
 
-def gap(network: RelationNetwork, source: int, target: int) -> Gap:
+def gap(network: RelationNetwork, source: int, target: int) -> PathGap:
     """The reason why two entities are not connected, the simplest first."""
     import networkx
 
     relations = network.relations
     if alone := tuple(entity for entity in (source, target) if not relations[entity]):
-        return Gap(alone=alone)
+        return PathGap(alone=alone)
     if (steps := _steps(_open(network, source, target), source, target)) is not None:
-        return Gap(steps=steps)
+        return PathGap(steps=steps)
     if _steps(relations, source, target) is not None:
         chain = networkx.bidirectional_shortest_path(relations, source, target)
-        return Gap(through=tuple(entity for entity in chain[1:-1] if entity in network.closed))
+        return PathGap(through=tuple(entity for entity in chain[1:-1] if entity in network.closed))
     sizes = (len(networkx.node_connected_component(relations, entity)) - 1 for entity in (source, target))
-    return Gap(reached=(next(sizes), next(sizes)))
+    return PathGap(reached=(next(sizes), next(sizes)))

@@ -1,1 +1,1 @@
-"""Prompts, bills and writing by language models: what every caller of one shares."""
+"""What every caller of a language model shares: prompts, bills and writing."""

@@ -1,4 +1,4 @@
-"""What calls to language models add up to."""
+"""The cost of calls to language models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class Bill:
     dollars: float = 0.0
 
     def add(self, answer: Answer) -> None:
-        """One more call."""
         self.model = answer.model
         self.calls += 1
         self.seconds += answer.seconds
@@ -37,7 +36,7 @@ class Bill:
 
 
 def dollars_of(amount: float) -> str:
-    """An amount as people write it; small ones keep the digits that say something.
+    """An amount for display; small ones keep two significant digits.
 
     >>> dollars_of(12.5), dollars_of(0.00042), dollars_of(0)
     ('$12.50', '$0.00042', '$0.00')

@@ -1,4 +1,4 @@
-"""Documents are untrusted: how their text is put into a prompt so that it stays data."""
+"""How untrusted text goes into a prompt so that it stays data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def quoted(tag: str, text: str, number: int = 0) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """The text, or its beginning with a mark where it was cut.
+    """The text, truncated with a mark.
 
     >>> cut("abcdef", 4), cut("abc", 4)
     ('abcd …', 'abc')

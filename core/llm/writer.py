@@ -1,4 +1,4 @@
-"""Language models that write for chunkers: checked, asked again, replaced by the next one, and never asked twice."""
+"""Language models that write for chunkers: checked, retried, with fallback models and a cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TOKENS = 1000
 
 @dataclass(frozen=True, slots=True)
 class WritingTask:
-    """What a model is asked. `key` names it in the cache, together with the model."""
+    """What a model is asked. `key` and the model's name are the cache key."""
 
     key: str
     purpose: str
@@ -29,7 +29,7 @@ class WritingTask:
 
 @dataclass(slots=True)
 class Writer:
-    """Asks models in turn. `models` are loaded when they are needed; one that fails makes room for the next."""
+    """Asks models in turn, each loaded when needed; if one fails, the next is asked."""
 
     models: Sequence[Callable[[], Llm]]
     known: Texts
@@ -40,7 +40,7 @@ class Writer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, question: WritingTask) -> tuple[str, str]:
-        """A usable answer and the name of the model that gave it; else `Unavailable` with the last reason."""
+        """A usable answer and the name of its model; else `Unavailable` with the last reason."""
         for load in self.models if self.failures < PATIENCE else ():
             try:
                 llm = load()

@@ -66,7 +66,7 @@ def suffixes() -> str:
 
 def help_text() -> str:
     """What a configuration may be, for the help of a command."""
-    return f'{names()}, each with an optional {suffixes()}; or JSON with an optional "base"'
+    return f'{names()}, each with an optional {suffixes()}, then @engine; or JSON with an optional "base"'
 
 
 def parse(text: str) -> SearchConfig:
@@ -74,8 +74,8 @@ def parse(text: str) -> SearchConfig:
 
     >>> parse("convex-0.3").alpha, parse("rrf-60").rrf_k, parse("dense+rerank").rerank
     (0.3, 60, 'always')
-    >>> parse('{"base": "tm2c2-0.5", "depth": 50}').depth
-    50
+    >>> parse('{"base": "tm2c2-0.5", "depth": 50}').depth, parse("bm25@duckdb").engines
+    (50, {'bm25': 'duckdb'})
     """
     if not text.lstrip().startswith("{"):
         return _named(text.strip())
@@ -94,6 +94,21 @@ def from_mapping(raw: dict[str, Any]) -> SearchConfig:
 
 
 def _named(text: str) -> SearchConfig:
+    text, *engines = text.split("@")
+    config = _suffixed(text)
+    return replace(config, engines=Frozen(_engine(engine, config) for engine in engines)) if engines else config
+
+
+def _engine(engine: str, config: SearchConfig) -> tuple[str, str]:
+    """The leg that an engine answers for."""
+    for leg in config.legs:
+        if engine in LEGS[leg].engines:
+            return leg, engine
+    known = [name for leg in config.legs for name in LEGS[leg].engines]
+    raise BadInput(f"No leg has an engine {engine!r}. Engines here: {', '.join(known) or 'none'}.")
+
+
+def _suffixed(text: str) -> SearchConfig:
     plain, *added = text.split("+")
     config = _spelled(plain)
     for suffix in added:
@@ -241,10 +256,13 @@ def name(config: SearchConfig) -> str:
     >>> name(parse("tm2c2-0.5+rerank")), name(parse("dense+hyde+cascade")), name(replace(DEFAULT, k=3))
     ('tm2c2-0.5+rerank', 'dense+hyde+cascade', 'convex-0.5')
     """
-    suffix = _suffix(config)
+    suffix = _suffix(config) + "".join(f"@{config.engines[leg]}" for leg in config.legs if leg in config.engines)
     for spelling in spellings():
         number = f"-{getattr(config, spelling.number):g}" if spelling.number else ""
-        known = _named(f"{spelling.stem}{number}{suffix}")
+        try:
+            known = _named(f"{spelling.stem}{number}{suffix}")
+        except BadInput:
+            continue  # a name that has no leg for such an engine
         same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
         if same == config:
             return f"{spelling.stem}{number}{suffix}"

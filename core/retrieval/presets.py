@@ -17,8 +17,8 @@ _PRESETS = (
     ("Conditional rerank", '{"base": "convex-0.5", "rerank": "conditional", "tau": 0.95}'),
     ("Rerank always", "convex-0.5+rerank"),
     ("Tri-modal", "trimodal"),
-    ("BM25 by DuckDB FTS", '{"base": "bm25", "engines": {"bm25": "duckdb"}}'),
-    ("Vectors by LanceDB", '{"base": "dense", "engines": {"dense": "lancedb"}}'),
+    ("BM25 by DuckDB FTS", "bm25@duckdb"),
+    ("Vectors by LanceDB", "dense@lancedb"),
 )
 
 # The compliance benchmark's fifteen.

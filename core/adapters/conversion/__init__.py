@@ -1,1 +1,1 @@
-"""Office files to Markdown in a process of their own, so that a hostile file cannot hang or crash the app. The door is `converter.Conversion`."""
+"""Office files to Markdown in a separate process. The door is `converter.ConverterProcess`."""

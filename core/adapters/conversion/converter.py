@@ -1,4 +1,4 @@
-"""Office files to Markdown with markitdown, in a process of its own, so that a hostile file cannot hang or crash the app."""
+"""Office files to Markdown with markitdown, in a separate process: a hostile file cannot hang or crash the app."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ START = 60.0  # seconds for the first one, which waits for the libraries
 IDLE = 120.0  # seconds after which an unused worker ends
 
 
-class Conversion:
-    """Files of other programs to Markdown. One worker answers one file after the other; it is replaced when it dies or takes too long."""
+class ConverterProcess:
+    """The `Converter` port. One worker converts one file at a time and is replaced when it dies or is too slow."""
 
     def __init__(self, limit: float = LIMIT) -> None:
         self.limit = limit
@@ -29,20 +29,18 @@ class Conversion:
         self._timer: threading.Timer | None = None
 
     def convert(self, suffix: str, raw: bytes) -> str:
-        """The Markdown of a file."""
         with self._lock, tempfile.TemporaryDirectory(prefix="concord-") as folder:
             path = Path(folder) / f"upload{suffix}"
             path.write_bytes(raw)
-            found = self._ask({"suffix": suffix, "path": str(path)})
-        if "error" in found:
+            answer = self._ask({"suffix": suffix, "path": str(path)})
+        if "error" in answer:
             raise BadInput(
-                f"The {suffix} file cannot be converted ({found['error']}); it may be damaged or locked by a password. "
+                f"The {suffix} file cannot be converted ({answer['error']}); it may be damaged or locked by a password. "
                 "Save it again, or copy its text and paste it."
             )
-        return found["text"]
+        return answer["text"]
 
     def close(self) -> None:
-        """End the worker."""
         with self._lock:
             self._end()
 
@@ -59,13 +57,13 @@ class Conversion:
             line = self._answer(worker, self.limit + (START if fresh else 0.0))
         except (BrokenPipeError, OSError):
             line = ""
-        self._rest()
+        self._end_when_idle()
         return self._read(line, question["suffix"])
 
     def _read(self, line: str, suffix: str) -> dict[str, str]:
         if line.endswith("\n"):
-            found: dict[str, str] = json.loads(line)
-            return found
+            answer: dict[str, str] = json.loads(line)
+            return answer
         self._end()
         if line == "slow":
             raise BadInput(
@@ -75,13 +73,13 @@ class Conversion:
         return {"error": "the converter ended"}
 
     def _answer(self, worker: subprocess.Popen[str], seconds: float) -> str:
-        """One line of the worker; "slow" when it takes too long, "" when it died."""
-        found: list[str] = []
-        reader = threading.Thread(target=lambda: found.append(worker.stdout.readline()), daemon=True)  # type: ignore[union-attr]
+        """One line from the worker; "slow" when it takes too long, "" when it died."""
+        lines: list[str] = []
+        reader = threading.Thread(target=lambda: lines.append(worker.stdout.readline()), daemon=True)  # type: ignore[union-attr]
         reader.start()
         self._reader = reader
         reader.join(seconds)
-        return found[0] if found else "slow"
+        return lines[0] if lines else "slow"
 
     def _start(self) -> None:
         keep = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
@@ -101,8 +99,7 @@ class Conversion:
         except OSError as error:
             raise Unavailable(f"The converter cannot be started: {error}.") from None
 
-    def _rest(self) -> None:
-        """End the worker when nobody has asked for a while."""
+    def _end_when_idle(self) -> None:
         if self._timer:
             self._timer.cancel()
         self._timer = threading.Timer(IDLE, self.close)

@@ -1,4 +1,4 @@
-"""The process that reads other people's office files: no network, little memory, nothing it could write. It may die.
+"""The process that reads untrusted office files: no network, little memory, no writing. It may die at any time.
 
 Reads lines of JSON `{"suffix", "path"}` on standard input and answers each with `{"text"}` or `{"error"}`.
 """
@@ -33,28 +33,28 @@ def confine() -> None:
     socket.getaddrinfo = refuse  # type: ignore[assignment]
 
 
-def allow(seconds: int) -> None:
-    """So much more CPU time; beyond it the kernel ends this process, also when nobody waits for it any more."""
+def limit_cpu(seconds: int) -> None:
+    """Allow so many more seconds of CPU; beyond them the kernel kills this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + seconds, resource.RLIM_INFINITY))
 
 
 def main() -> int:
-    """Answer until the input ends. What libraries print goes nowhere; answers have the real standard output."""
+    """Answer until the input ends. What libraries print is discarded; answers go to the real standard output."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         known = converters()
         confine()
         for line in sys.stdin:
             asked = json.loads(line)
-            allow(CPU)
+            limit_cpu(CPU)
             answers.write(json.dumps(_answer(known, asked["suffix"], asked["path"])) + "\n")
             answers.flush()
     return 0
 
 
 def converters() -> Mapping[str, Any]:
-    """One converter per kind. Never markitdown's own guess, which reads a damaged file as plain text."""
+    """One converter per suffix; markitdown's own detection would read a damaged file as plain text."""
     from markitdown import converters as known
 
     return {
@@ -72,11 +72,11 @@ def _answer(known: Mapping[str, Any], suffix: str, path: str) -> dict[str, str]:
 
     try:
         info = StreamInfo(extension=suffix, charset="utf-8")
-        found = known[suffix].convert(io.BytesIO(Path(path).read_bytes()), info)
-        return {"text": str(found.markdown)[:MAX_TEXT]}
+        result = known[suffix].convert(io.BytesIO(Path(path).read_bytes()), info)
+        return {"text": str(result.markdown)[:MAX_TEXT]}
     except MemoryError:
         return {"error": "it needs too much memory"}
-    except Exception as error:  # whatever a library raises on a broken file is an answer, not a crash
+    except Exception as error:  # a broken file may make a library raise anything
         return {"error": type(error).__name__}
 
 

@@ -1,1 +1,1 @@
-"""Documents in a bare git repository, written by plumbing and compare-and-swap. The door is `store.GitStore`."""
+"""A bare git repository, written with plumbing commands and compare-and-swap. The door is `store.GitStore`."""

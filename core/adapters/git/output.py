@@ -1,4 +1,4 @@
-"""What git prints, read: entries of a tree, edits of a commit, steps of a history, lines with who wrote them."""
+"""Parsers for what git prints: tree entries, edits, log records, blame, merge-tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.types import Commit, Edit, Person, TreeEntry
 _KINDS = {"A": "added", "C": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
 
 
-def entry(line: bytes) -> TreeEntry | None:
+def parse_tree_entry(line: bytes) -> TreeEntry | None:
     """A line of `ls-tree --long`: mode, type, blob, size, path."""
     if not line:
         return None
@@ -21,17 +21,16 @@ def entry(line: bytes) -> TreeEntry | None:
 
 
 def is_document(path: str) -> bool:
-    """Whether a path is that of a document."""
     return path.endswith(".md") and not path.startswith(".")
 
 
 def is_reviewed(path: str) -> bool:
-    """Whether a path goes through review: documents, and the rules themselves."""
+    """Documents and the review rules themselves."""
     return is_document(path) or path == RULES
 
 
-def edits(fields: Iterator[bytes]) -> Iterator[Edit]:
-    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or a copy."""
+def parse_edits(fields: Iterator[bytes]) -> Iterator[Edit]:
+    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or copy."""
     for field in fields:
         if not field.strip().startswith(b":"):
             continue
@@ -45,32 +44,32 @@ def edits(fields: Iterator[bytes]) -> Iterator[Edit]:
             yield Edit(kind, first, blob="" if kind == "deleted" else new)
 
 
-def step(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
-    """A record of `log` in the format that the store asks for: the commit, and the files that it changed."""
+def parse_log_record(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
+    """One record of `GitStore._log`: the commit and the files it changed."""
     head, _, rest = record.partition(b"\x02")
     commit, parents, name, email, when, message = head.decode("utf-8", "replace").split("\0", 5)
-    made = Commit(commit, Person(name, email), when, message.strip(), parents=tuple(parents.split()))
-    return made, tuple(edits(iter(rest.split(b"\0"))))
+    step = Commit(commit, Person(name, email), when, message.strip(), parents=tuple(parents.split()))
+    return step, tuple(parse_edits(iter(rest.split(b"\0"))))
 
 
-def blamed(out: bytes) -> tuple[tuple[str, str], ...]:
-    """`blame --line-porcelain`: every line with the commit that wrote it."""
-    found: list[tuple[str, str]] = []
+def parse_blame(out: bytes) -> tuple[tuple[str, str], ...]:
+    """`blame --line-porcelain`: each line with the commit that wrote it."""
+    lines: list[tuple[str, str]] = []
     commit = ""
     for line in out.decode("utf-8", "replace").split("\n"):
         if line.startswith("\t"):
-            found.append((commit, line[1:]))
+            lines.append((commit, line[1:]))
             commit = ""
         elif not commit:
             commit = line.split(" ", 1)[0]
-    return tuple(found)
+    return tuple(lines)
 
 
-def merged(out: bytes) -> tuple[str, dict[str, dict[int, str]]]:
-    """`merge-tree --write-tree -z`: the tree, and the paths that it could not decide, each with its blobs by stage."""
+def parse_merge_tree(out: bytes) -> tuple[str, dict[str, dict[int, str]]]:
+    """`merge-tree --write-tree -z`: the tree, and per conflicting path its blobs by stage."""
     tree, *lines = [part.decode() for part in out.split(b"\0") if part]
-    found: dict[str, dict[int, str]] = {}
+    conflicts: dict[str, dict[int, str]] = {}
     for facts, path in sorted((line.split("\t", 1) for line in lines), key=lambda pair: pair[1]):
         _, blob, stage = facts.split()
-        found.setdefault(path, {})[int(stage)] = blob
-    return tree, found
+        conflicts.setdefault(path, {})[int(stage)] = blob
+    return tree, conflicts

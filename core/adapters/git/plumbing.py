@@ -1,8 +1,8 @@
 """git's small tools on one bare repository: blobs, trees, commits, and branches that move by compare-and-swap.
 
-Each call is a process in a clean environment. GitPython only runs it: its own index is not thread-safe. One flock
-serialises the writers of all processes; git children inherit it, so a killed app cannot leave half a commit behind
-an open lock.
+Each call is a process in a clean environment; GitPython only runs it, its own index is not thread-safe. One flock
+serialises the writers of all processes. git children inherit the lock, so a killed app cannot leave half a commit
+behind an open one.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C.UTF-8",
 }
-_NOBODY = "0" * 40
+_ZERO_ID = "0" * 40
 
 
 class Plumbing:
-    """The tools on one bare repository. They obey; what is allowed is for the store to say."""
+    """git's plumbing commands on one bare repository. It enforces nothing; `GitStore` decides what is allowed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,7 +42,7 @@ class Plumbing:
     def ask(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
     ) -> bytes:
-        """What git prints; it must not fail."""
+        """The output of a command that must not fail."""
         code, out = self.run(*arguments, stdin=stdin, env=env, bare=bare)
         if code:
             raise Corrupt(f"git {arguments[0]} failed in the knowledge base. Run: python -m core verify")
@@ -56,7 +56,7 @@ class Plumbing:
         bare: bool = True,
         merge_errors: bool = False,
     ) -> tuple[int, bytes]:
-        """Exit code and output, for what may fail."""
+        """The exit code and output of a command that may fail."""
         git = Git(str(self.path))
         git.update_environment(**_ENVIRONMENT, **(env or {}))
         where = [f"--git-dir={self.path}"] if bare else []
@@ -74,31 +74,31 @@ class Plumbing:
             )
         return code, out + (errors.encode() if merge_errors else b"")
 
-    def merged(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
-        """The tree of a merge, and the paths that both sides changed in different ways, each with its blobs by stage."""
+    def merge_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
+        """The merged tree, and per conflicting path its blobs by stage."""
         code, out = self.run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
         if code not in (0, 1):
             raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
-        return output.merged(out)
+        return output.parse_merge_tree(out)
 
     def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
-        """The tree of `parent` with other blobs at some paths, built in a private index; "" deletes."""
-        lines = [f"100644 {blob} 0\t{path}" if blob else f"0 {_NOBODY} 0\t{path}" for path, blob in blobs.items()]
+        """The tree of `parent` with these blobs written (or deleted, where ""), built in a private index."""
+        lines = [f"100644 {blob} 0\t{path}" if blob else f"0 {_ZERO_ID} 0\t{path}" for path, blob in blobs.items()]
         with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
             index = {"GIT_INDEX_FILE": f"{folder}/index"}
             self.ask("read-tree", *([parent] if parent else ["--empty"]), env=index)
-            given = "".join(f"{line}\0" for line in lines).encode()
-            self.ask("update-index", "-z", "--index-info", stdin=given, env=index)
+            index_lines = "".join(f"{line}\0" for line in lines).encode()
+            self.ask("update-index", "-z", "--index-info", stdin=index_lines, env=index)
             return self.ask("write-tree", env=index).decode().strip()
 
     def names(self, tree: str) -> dict[str, str]:
-        """Every path of a tree with its blob."""
+        """The blob of every path."""
         out = self.ask("ls-tree", "-r", "-z", tree) if tree else b""
         lines = (line.split(b"\t", 1) for line in out.split(b"\0") if line)
         return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, path in lines}
 
     def write_blobs(self, contents: Sequence[bytes]) -> list[str]:
-        """Any number of blobs through one process: loose objects for few, one pack for many, both synced."""
+        """All blobs through one process: loose objects for few, one pack for many, both synced."""
         if not contents:
             return []
         parts: list[bytes] = []
@@ -121,18 +121,17 @@ class Plumbing:
         return out.decode().strip()
 
     def tree_of(self, commit: str) -> str:
-        """The tree of a commit."""
         return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
 
     def swap(self, branch: str, new: str, old: str) -> None:
-        """Move a branch from `old` to `new`, or leave it where it is."""
-        code, _ = self.run("update-ref", f"refs/heads/{branch}", new, old or _NOBODY)
+        """Compare and swap: move a branch from `old` to `new`, or leave it alone."""
+        code, _ = self.run("update-ref", f"refs/heads/{branch}", new, old or _ZERO_ID)
         if code:
             raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
         self.sync(branch)
 
     def sync(self, branch: str) -> None:
-        """git syncs objects and the ref file; the folders that name them are ours to sync."""
+        """git syncs objects and the ref file, but not the folders that name them."""
         for top in ("refs/heads", "logs/refs/heads"):
             folder = (self.path / top / branch).parent
             while folder != self.path:
@@ -142,7 +141,7 @@ class Plumbing:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the writers' lock; what a killed writer left is swept first."""
+        """Hold the writers' lock, after removing lock files that a killed writer left."""
         with flock(self.path / "concord.lock", inherit=True):
             self._sweep()
             yield

@@ -1,6 +1,6 @@
-"""Documents in a bare git repository, never checked out: a working tree is global state that two reviewers would fight over.
+"""Documents in a bare repository, never checked out: a working tree is global state that two reviewers would fight over.
 
-Names pass an allowlist before git sees them, and what git would drop or mix in silence is refused with a sentence.
+Names pass an allowlist before git sees them; what git would silently drop or mix is refused.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.adapters.git import output
 from core.adapters.git.plumbing import Plumbing
-from core.curation.names import clashes, safe_path, safe_revision
+from core.curation.names import name_collisions, safe_path, safe_revision
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.types import Commit, Edit, Person, TreeEntry
 
@@ -35,20 +35,20 @@ class GitStore:
         self.git = Plumbing(self.path)
 
     def create(self) -> None:
-        """Make the repository if it is not there; wait for what a killed writer's git still does, and sweep the rest."""
+        """Create the repository if it is missing, and wait for a killed writer's last git process."""
         if not (self.path / "HEAD").exists():
             self.path.mkdir(parents=True, exist_ok=True)
             self.git.ask("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
         have = self.git.ask("config", "--list", "-z").decode().split("\0")
         missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
-        with self.git.writing():  # else a start could repair before the last step of a killed writer arrives
+        with self.git.writing():  # a killed writer's last git process may still be running
             for key, value in missing.items():
                 self.git.ask("config", key, value)
 
     # ------------------------------------------------------------ reading
 
     def head(self, branch: str = MAIN) -> str:
-        """The newest commit of a branch, or "" when there is none. Asked by every search, so it starts no process."""
+        """The newest commit of a branch, or "". Every search asks, so it reads the ref file and starts no process."""
         name = f"refs/heads/{safe_revision(branch)}"
         try:
             return (self.path / name).read_text().strip()
@@ -56,7 +56,7 @@ class GitStore:
             return self._packed().get(name, "")
 
     def _packed(self) -> dict[str, str]:
-        """Refs that somebody's `git pack-refs` put into one file."""
+        """Refs that `git pack-refs` moved into one file."""
         try:
             lines = (self.path / "packed-refs").read_text().splitlines()
         except OSError:
@@ -73,7 +73,7 @@ class GitStore:
         raise NotFound(f"There is no commit or branch {revision!r} in the knowledge base.")
 
     def contains(self, commit: str, ancestor: str) -> bool:
-        """Whether a commit came after another, or is the same."""
+        """Whether `ancestor` is `commit` or an ancestor of it."""
         return self.git.run("merge-base", "--is-ancestor", safe_revision(ancestor), safe_revision(commit))[0] == 0
 
     def entries(self, commit: str) -> tuple[TreeEntry, ...]:
@@ -81,17 +81,16 @@ class GitStore:
         if not commit:
             return ()
         out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
-        return tuple(entry for line in out.split(b"\0") if (entry := output.entry(line)))
+        return tuple(entry for line in out.split(b"\0") if (entry := output.parse_tree_entry(line)))
 
     def read(self, commit: str, path: str) -> bytes:
-        """One file at one commit."""
         code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
         if code:
             raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
         return out
 
     def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
-        """Many files by blob id, in the order asked, through one git process."""
+        """Files by blob id, in the given order, through one git process."""
         if not blobs:
             return
         out = memoryview(self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
@@ -106,7 +105,7 @@ class GitStore:
             at += int(header[2]) + 1
 
     def changed(self, old: str, new: str) -> tuple[Edit, ...]:
-        """What differs between two commits; a moved file is one rename."""
+        """The edits between two commits; a moved file is one rename."""
         if not old:
             return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
         out = self.git.ask(
@@ -114,49 +113,51 @@ class GitStore:
         )
         return tuple(
             edit
-            for edit in output.edits(iter(out.split(b"\0")))
+            for edit in output.parse_edits(iter(out.split(b"\0")))
             if output.is_reviewed(edit.path) or output.is_reviewed(edit.old_path)
         )
 
-    def fork(self, one: str, other: str) -> str:
-        """The newest commit that two lines share; "" when they share none."""
-        code, out = self.git.run("merge-base", safe_revision(one), safe_revision(other))
+    def merge_base(self, a: str, b: str) -> str:
+        """The newest common ancestor; "" when there is none."""
+        code, out = self.git.run("merge-base", safe_revision(a), safe_revision(b))
         return "" if code else out.decode().strip()
 
     def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
-        """Paths that a merge could not decide, without merging."""
-        return tuple(self.git.merged(self.head(into), head)[1])
+        """Paths that would conflict in a merge."""
+        return tuple(self.git.merge_tree(self.head(into), head)[1])
 
-    def sides(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
-        """Per path that a merge could not decide the blobs of base, `head` and `onto`; "" where a side has none.
+    def conflicting_blobs(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
+        """Per conflicting path the blobs of base, `head` and `onto`; "" where a side has none.
 
-        A document is found under its new path. Where both sides renamed it git mixes their texts; here each has its own.
+        A renamed document is listed under its new path. Where both sides renamed it, git mixes their texts; here each keeps its own.
         """
         mine, theirs = self.git.names(head), self.git.names(onto)
-        found: dict[str, tuple[str, str, str]] = {}
-        for path, blobs in self.git.merged(onto, head)[1].items():
+        conflicts: dict[str, tuple[str, str, str]] = {}
+        for path, blobs in self.git.merge_tree(onto, head)[1].items():
             own = [names.get(path, blobs[stage]) if stage in blobs else "" for stage, names in ((3, mine), (2, theirs))]
-            found[path] = (blobs.get(1, ""), own[0], own[1])
-        return found
+            conflicts[path] = (blobs.get(1, ""), own[0], own[1])
+        return conflicts
 
-    def clashes(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
+    def name_collisions(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
         """Paths that a merge would put side by side although they differ only in case or Unicode form."""
         base = self.head(into)
-        return self._worse(self.git.names(self.git.merged(base, head)[0]), (base,))
+        return self._new_collisions(self.git.names(self.git.merge_tree(base, head)[0]), (base,))
 
     def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
-        """Every line of a document with the commit that wrote it."""
-        return output.blamed(self.git.ask("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path)))
+        """Each line with the commit that wrote it."""
+        return output.parse_blame(
+            self.git.ask("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path))
+        )
 
     def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
-        """Steps of the main line, newest first, each with the files it changed."""
+        """First-parent commits, newest first, each with the files it changed."""
         if not commit:
             return ()
         span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
         return self._log([f"--max-count={limit}"] if limit else [], [span])
 
     def history(self, commit: str, path: str) -> tuple[Commit, ...]:
-        """The steps that made a document what it is, newest first, through renames, back to where it was added."""
+        """The commits of one document, newest first, through renames, back to where it was added."""
         steps, wanted = [], safe_path(path)
         for step, edits in self._log(["--follow"], [safe_revision(commit), "--", wanted]):
             for edit in edits:
@@ -168,15 +169,10 @@ class GitStore:
     def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
         out = self.git.ask("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
-        return tuple(output.step(record) for record in out.split(b"\x01") if record)
-
-    def branches(self, prefix: str = "") -> tuple[str, ...]:
-        """Names of branches, in order."""
-        out = self.git.ask("for-each-ref", "--format=%(refname:short)", f"refs/heads/{prefix}").decode()
-        return tuple(out.split())
+        return tuple(output.parse_log_record(record) for record in out.split(b"\x01") if record)
 
     def check(self) -> tuple[str, ...]:
-        """What `git fsck` finds wrong; nothing when all is well."""
+        """The complaints of `git fsck`."""
         code, out = self.git.run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
         return tuple(out.decode(errors="replace").splitlines()) if code else ()
 
@@ -210,7 +206,7 @@ class GitStore:
             return commit
 
     def begin(self, author: Person, message: str) -> str:
-        """The main line with an empty first commit, if it has none yet: a change needs something to depart from."""
+        """The head of main, after an empty first commit if main has none: a change needs a base."""
         with self.git.writing():
             if head := self.head(MAIN):
                 return head
@@ -218,32 +214,32 @@ class GitStore:
             self.git.swap(MAIN, commit, "")
             return commit
 
-    def branch(self, name: str, at: str) -> None:
-        """Start a branch at a commit; it must not exist."""
+    def create_branch(self, name: str, at: str) -> None:
+        """Start a branch at a commit; it must not exist yet."""
         with self.git.writing():
             self.git.swap(safe_revision(name), safe_revision(at), "")
 
-    def drop(self, name: str) -> None:
-        """Remove a branch; its commits stay reachable from what was merged."""
+    def delete_branch(self, name: str) -> None:
+        """Delete a branch; merged commits stay reachable from main."""
         with self.git.writing():
             self.git.ask("update-ref", "-d", f"refs/heads/{safe_revision(name)}")
             self.git.sync(name)
 
     def merge(self, head: str, author: Person, message: str, *, into: str = MAIN) -> str:
-        """Merge exactly this commit into a branch, without a working tree. Conflicts are reported, not guessed."""
+        """Merge exactly this commit into a branch, without a working tree; conflicts raise."""
         with self.git.writing():
             base = self.head(into)
-            tree, paths = self.git.merged(base, head)
+            tree, paths = self.git.merge_tree(base, head)
             if paths:
                 raise Conflict(
                     f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
                 )
-            self._assert_apart(self.git.names(tree), (base,))
+            self._refuse_collisions(self.git.names(tree), (base,))
             commit = self.git.commit(tree, (base, head), author, message)
             self.git.swap(into, commit, base)
             return commit
 
-    def weave(
+    def update_branch(
         self,
         branch: str,
         onto: str,
@@ -253,43 +249,42 @@ class GitStore:
         *,
         expected: str,
     ) -> str:
-        """Bring a branch up to date: merge `onto` into it, with `files` for what git could not decide."""
+        """Merge `onto` into a branch, with `files` as the resolution of conflicts."""
         with self.git.writing():
             if self.head(branch) != expected:
                 raise Conflict("The change moved on while you were solving. Nothing was saved; look again and retry.")
             paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
-            tree = self._tree(self.git.merged(onto, expected)[0], paths, (onto, expected))
+            tree = self._tree(self.git.merge_tree(onto, expected)[0], paths, (onto, expected))
             commit = self.git.commit(tree, (expected, onto), author, message)
             self.git.swap(branch, commit, expected)
             return commit
 
-    # ------------------------------------------------------------ what git would let pass
+    # ------------------------------------------------------------ what git would accept silently
 
     def _tree(self, parent: str, files: Mapping[str, bytes | None], before: Sequence[str]) -> str:
-        """The tree of `parent` with `files` applied; no worse than those `before`."""
+        """The tree of `parent` with `files` applied, without new name collisions compared to `before`."""
         written = [(path, content) for path, content in files.items() if content is not None]
-        made = self.git.write_blobs([content for _, content in written])
-        blobs = dict.fromkeys(files, "") | dict(zip((path for path, _ in written), made, strict=True))
+        blob_ids = self.git.write_blobs([content for _, content in written])
+        blobs = dict.fromkeys(files, "") | dict(zip((path for path, _ in written), blob_ids, strict=True))
         tree = self.git.tree(parent, blobs)
         names = self.git.names(tree)
-        self._assert_tree(names, {**self.git.names(parent), **blobs})
-        self._assert_apart(names, before)
+        self._refuse_dropped_paths(names, {**self.git.names(parent), **blobs})
+        self._refuse_collisions(names, before)
         return tree
 
-    def _assert_tree(self, names: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    def _refuse_dropped_paths(self, names: Mapping[str, str], wanted: Mapping[str, str]) -> None:
         """git drops paths it dislikes with exit code 0."""
         for path, blob in wanted.items():
             if names.get(path, "") != blob:
                 raise BadInput(f"The path {path!r} cannot stand beside the other documents. Rename the document.")
 
-    def _assert_apart(self, names: Iterable[str], before: Sequence[str]) -> None:
-        """Two names may collide on other computers."""
-        for group in self._worse(names, before):
+    def _refuse_collisions(self, names: Iterable[str], before: Sequence[str]) -> None:
+        for group in self._new_collisions(names, before):
             together = " and ".join(map(repr, group))
             raise BadInput(f"{together} differ only in case or Unicode form. Rename one of them.")
 
-    def _worse(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        """Clashes that were not there before: a pair that somebody's own git brought in stops nobody's other work."""
-        found = clashes(names)
-        known = [set(group) for commit in before if found for group in clashes(self.git.names(commit))]
-        return tuple(group for group in found if not any(old >= set(group) for old in known))
+    def _new_collisions(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Collisions that were not there before; an old pair must not block unrelated work."""
+        collisions = name_collisions(names)
+        known = [set(group) for commit in before if collisions for group in name_collisions(self.git.names(commit))]
+        return tuple(group for group in collisions if not any(old >= set(group) for old in known))

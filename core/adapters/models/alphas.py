@@ -1,4 +1,4 @@
-"""Trained models of alpha in the workspace, one JSON file each; read once and again when the file changes."""
+"""Trained alpha models in the workspace, one JSON file each, cached until the file changes."""
 
 from __future__ import annotations
 
@@ -14,36 +14,28 @@ from core.retrieval.alpha.predictors import predictor
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
-class AlphaShelf:
+class AlphaModelFiles:
     """The `AlphaModels` port."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._held: dict[str, tuple[tuple[int, int], AlphaModel, Predict]] = {}
+        self._cache: dict[str, tuple[tuple[int, int], AlphaModel, Predict]] = {}
 
     def names(self) -> tuple[str, ...]:
-        """Every model there is."""
         return tuple(sorted(path.stem for path in self.root.glob("*.json") if _NAME.fullmatch(path.stem)))
 
     def save(self, model: AlphaModel) -> Path:
-        """Keep a model under its name; one of the same name is replaced (`Training` asks whether it may be)."""
+        """Save a model, replacing one of the same name (`Training` checks whether it may)."""
         path = self._path(model.name)
-        predictor(model)  # what cannot predict is not kept
+        predictor(model)  # refuses a model that cannot predict
         self.root.mkdir(parents=True, exist_ok=True)
         write_atomic(path, to_json(model))
         return path
 
-    def remove(self, name: str) -> None:
-        """Forget a model."""
-        self.model(name)
-        self._path(name).unlink(missing_ok=True)
-
     def model(self, name: str) -> AlphaModel:
-        """A model with its evidence."""
         return self._load(name)[1]
 
     def predictor(self, name: str) -> Predict:
-        """What makes a model predict."""
         return self._load(name)[2]
 
     def _load(self, name: str) -> tuple[tuple[int, int], AlphaModel, Predict]:
@@ -53,11 +45,11 @@ class AlphaShelf:
         except OSError:
             known = ", ".join(self.names()) or "none yet; train one with: python -m core tune train"
             raise NotFound(f"There is no alpha model {name!r}. Models: {known}.") from None
-        stamp, held = (stat.st_ino, stat.st_mtime_ns), self._held.get(name)
-        if held is None or held[0] != stamp:
+        stamp, cached = (stat.st_ino, stat.st_mtime_ns), self._cache.get(name)
+        if cached is None or cached[0] != stamp:
             model = from_json(path.read_text(encoding="utf-8"), path.name)
-            held = self._held[name] = (stamp, model, predictor(model))
-        return held
+            cached = self._cache[name] = (stamp, model, predictor(model))
+        return cached
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

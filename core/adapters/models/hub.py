@@ -16,7 +16,7 @@ _BATCH = 16
 
 
 def _load(kind: str, name: str, offline: bool) -> Any:
-    """The model, or a sentence that says how to get it."""
+    """The model, or Unavailable with the way to get it."""
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
@@ -37,7 +37,7 @@ def _load(kind: str, name: str, offline: bool) -> Any:
 
 
 class HubEmbedder:
-    """The `Embedder` port on a sentence-transformers model. The model's own prompts are used where it has them."""
+    """The `Embedder` port on a sentence-transformers model, with the model's own prompts where it has them."""
 
     parts: Sequence[Embedder] = ()
 
@@ -48,14 +48,13 @@ class HubEmbedder:
         self.limit = int(self._model.max_seq_length or 512)
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
-        """Where the model's tokens lie."""
-        found = self._model.tokenizer(
+        encoding = self._model.tokenizer(
             text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
         )
-        return [tuple(span) for span in found["offset_mapping"]]
+        return [tuple(span) for span in encoding["offset_mapping"]]
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
-        """One row per text; texts over the limit are averaged over windows."""
+        """Texts over the limit are averaged over windows."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for n in range(0, len(texts), _BATCH):
             for m, text in enumerate(texts[n : n + _BATCH]):
@@ -64,7 +63,6 @@ class HubEmbedder:
         return rows
 
     def query(self, text: str) -> np.ndarray:
-        """The vector of a question."""
         return self._embed(text, "query")
 
     def _embed(self, text: str, role: str) -> np.ndarray:
@@ -89,12 +87,11 @@ class HubReranker:
         self.name = name
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """The model's scores, higher is better."""
         return [
             float(score) for score in self._model.predict([(query, text) for text in texts], show_progress_bar=False)
         ]
 
     def cuts(self, query: str, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than the model reads beside this query."""
+        """How many texts are truncated beside this query."""
         limit = int(self._model.max_length or 512)
         return sum(len(self._model.tokenizer(query, text, verbose=False)["input_ids"]) > limit for text in texts)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core.adapters.models.weights import Weights, place
+from core.adapters.models.weights import Weights, model_folder
 from core.errors import Unavailable
 from core.ports import Embedder, Progress, no_progress
 
@@ -62,7 +62,7 @@ class OnnxEmbedder:
     parts: Sequence[Embedder] = ()
 
     def __init__(self, weights: Weights, root: Path, threads: int = 0) -> None:
-        folder = place(root, weights)
+        folder = model_folder(root, weights)
         self.name, self.dimension, self.limit = weights.name, weights.dimension, weights.limit
         self._prefix, self._pooling = weights.prefix, weights.pooling
         self._threads = threads or os.cpu_count() or 1
@@ -70,11 +70,10 @@ class OnnxEmbedder:
         self._start, self._end = (self._tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]"))
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
-        """Where the model's tokens lie."""
         return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
-        """One row per text; the longest texts first, so that threads finish together."""
+        """The longest texts go first, so that threads finish together."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda n: -len(texts[n]))
         with ThreadPoolExecutor(self._threads) as pool:
@@ -86,7 +85,6 @@ class OnnxEmbedder:
         return rows
 
     def query(self, text: str) -> np.ndarray:
-        """The vector of a question, with the prefix that the model's card asks for."""
         return self._embed(self._prefix + text)
 
     def _embed(self, text: str) -> np.ndarray:
@@ -112,18 +110,16 @@ class StaticEmbedder:
     def __init__(self, weights: Weights, root: Path) -> None:
         from safetensors.numpy import load_file
 
-        folder = place(root, weights)
+        folder = model_folder(root, weights)
         self.name, self.dimension, self.limit = weights.name, weights.dimension, weights.limit
         self._tokenizer = _tokenizer(folder)
         self._unknown = self._tokenizer.token_to_id("[UNK]")
         self._table = next(iter(load_file(folder / weights.files[0][0]).values())).astype(np.float32)
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
-        """Where the model's tokens lie."""
         return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
-        """One row per text."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for n, text in enumerate(texts):
             rows[n] = self.query(text)
@@ -133,24 +129,23 @@ class StaticEmbedder:
         return rows
 
     def query(self, text: str) -> np.ndarray:
-        """The mean of the known tokens, at length one."""
         ids = [i for i in self._tokenizer.encode(text, add_special_tokens=False).ids if i != self._unknown]
         return unit(self._table[ids].mean(axis=0)) if ids else np.zeros(self.dimension, dtype=np.float32)
 
 
 class OnnxReranker:
-    """A cross-encoder. Passages over the limit are cut at their end; the query is kept whole."""
+    """A cross-encoder. Passages over the limit are truncated; the query is kept whole."""
 
     def __init__(self, weights: Weights, root: Path, threads: int = 0) -> None:
-        folder = place(root, weights)
+        folder = model_folder(root, weights)
         self.name = weights.name
         self._threads = threads or os.cpu_count() or 1
         self._tokenizer, self._session = _tokenizer(folder), _session(folder / weights.files[0][0])
         self._tokenizer.enable_truncation(weights.limit, strategy="only_second")
-        self._sing()
+        self._self_test()
 
-    def _sing(self) -> None:
-        """An int8 file can saturate on processors without VNNI: a known pair shows whether this one does."""
+    def _self_test(self) -> None:
+        """int8 weights can saturate on processors without VNNI; a known pair shows whether they do here."""
         yes, no = self.scores(_CANARY, [_YES, _NO])
         if not (yes > 5 and no < 0):
             raise Unavailable(
@@ -158,13 +153,13 @@ class OnnxReranker:
             )
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers the query: the model's logits, higher is better."""
+        """Logits, higher is better."""
         short = " ".join(query.split()[:128])
         with ThreadPoolExecutor(self._threads) as pool:
             return list(pool.map(lambda text: self._score(short, text), texts))
 
     def cuts(self, query: str, texts: Sequence[str]) -> int:
-        """How many of the texts are longer than the model reads beside this query."""
+        """How many texts are truncated beside this query."""
         short = " ".join(query.split()[:128])
         return sum(bool(self._tokenizer.encode(short, text).overflowing) for text in texts)
 

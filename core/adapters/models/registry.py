@@ -1,5 +1,5 @@
-"""Models by name: bundled ones from disk, `openai:` and `bedrock:` from their endpoints, anything else through
-sentence-transformers. Each is loaded once."""
+"""Models by name, each loaded once: bundled ones from disk, `openai:` and `bedrock:` from their endpoints, others by
+sentence-transformers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.types import Profile
 T = TypeVar("T")
 
 
-class ModelShelf:
+class ModelRegistry:
     """The `Models` port."""
 
     def __init__(self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None) -> None:
@@ -30,7 +30,6 @@ class ModelShelf:
         self._loading = threading.RLock()
 
     def embedder(self, name: str) -> Embedder:
-        """An embedder, ready to use."""
         return self._once(self._embedders, name, self._load_embedder)
 
     def of(self, profile: Profile) -> Embedder:
@@ -38,19 +37,18 @@ class ModelShelf:
         return combined([self.embedder(name) for name in (profile.embedder, *profile.embedders)])
 
     def reranker(self, name: str) -> Reranker:
-        """A reranker, ready to use."""
         return self._once(self._rerankers, name, self._load_reranker)
 
     def llm(self, name: str = "") -> Llm:
-        """A language model; without a name, the one that is configured. None is bundled."""
+        """Without a name, the configured one. None is bundled."""
         return self._once(self._llms, name or self.endpoints.settings.llm, self.endpoints.llm)
 
-    def _once(self, held: dict[str, T], name: str, load: Callable[[str], T]) -> T:
-        if name not in held:
+    def _once(self, loaded: dict[str, T], name: str, load: Callable[[str], T]) -> T:
+        if name not in loaded:
             with self._loading:
-                if name not in held:
-                    held[name] = load(name)
-        return held[name]
+                if name not in loaded:
+                    loaded[name] = load(name)
+        return loaded[name]
 
     def _load_embedder(self, name: str) -> Embedder:
         if is_remote(name):

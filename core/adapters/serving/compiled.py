@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def accumulate(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, scores: np.ndarray) -> None:
-    """Add what the query's terms give to the chunks that hold them."""
+    """Add the impacts of the query's terms to their chunks."""
     for t in terms:
         chunks, added = where[start[t] : start[t + 1]], gains[start[t] : start[t + 1]]
         for n in range(len(chunks)):
@@ -19,7 +19,7 @@ def accumulate(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: n
 def lookup(
     start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, wanted: np.ndarray, scores: np.ndarray
 ) -> None:
-    """Add to `scores` what the terms give to a few chunks."""
+    """Add the impacts of the terms for a few chunks."""
     for t in terms:
         chunks, added = where[start[t] : start[t + 1]], gains[start[t] : start[t + 1]]
         for n in range(len(wanted)):
@@ -30,12 +30,12 @@ def lookup(
 
 @njit(cache=True, nogil=True)
 def best(scores: np.ndarray, allowed: np.ndarray, depth: int):  # type: ignore[no-untyped-def]
-    """The `depth` best positive scores: a heap whose root is the worst kept; of equal scores the lower number stays."""
+    """The `depth` best positive scores, in a heap whose root is the worst one kept; of equal scores the lower number stays."""
     heap, ids = np.empty(depth, scores.dtype), np.empty(depth, np.uint32)
     size, low, check = 0, 0.0, len(allowed) > 0
     for n in range(np.uint32(len(scores))):
         score = scores[n]
-        if score > low:  # one rarely true comparison per chunk: the processor guesses it right
+        if score > low:  # rarely true, so the branch predictor gets it right
             if check and not allowed[n]:
                 continue
             if size < depth:

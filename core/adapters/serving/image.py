@@ -1,11 +1,11 @@
-"""The compiled image of a generation: flat arrays that every process maps into memory, with nothing to load.
+"""The compiled image of a generation: flat arrays that every process maps into memory.
 
     documents.arrow, chunks.arrow     what a hit shows, in the order of ids
     terms.arrow, start.npy,           BM25 postings: per term the chunks that hold it and what it adds
     where.npy, impacts.npy            to each chunk's score
     vectors.npy                       unit vectors, one row per chunk
 
-It is made from the DuckDB file and the Lance table when a generation is built, never changed afterwards,
+It is made from the DuckDB file and the Lance table at build time, never changed afterwards,
 and shared between processes through the page cache.
 """
 
@@ -29,11 +29,13 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> N
     documents, chunks = duckdb.tables(connection)
     write_table(folder / "documents.arrow", documents)
     write_table(folder / "chunks.arrow", chunks)
-    words = duckdb.occurrences(connection)
-    start, where, counts, lengths = kernels.postings(words.chunk, words.term, words.chunks, len(words.terms))
-    idf = inverse_frequencies(np.diff(start), words.chunks) * (options.k1 + 1.0)
+    occurrences = duckdb.occurrences(connection)
+    start, where, counts, lengths = kernels.postings(
+        occurrences.chunk, occurrences.term, occurrences.chunks, len(occurrences.terms)
+    )
+    idf = inverse_frequencies(np.diff(start), occurrences.chunks) * (options.k1 + 1.0)
     gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
-    write_table(folder / "terms.arrow", pa.table({"term": pa.array(words.terms, pa.string())}))
+    write_table(folder / "terms.arrow", pa.table({"term": pa.array(occurrences.terms, pa.string())}))
     for name, array in (("start", start), ("where", where), ("impacts", gains)):
         np.save(folder / f"{name}.npy", array)
 
@@ -58,12 +60,11 @@ def norms(lengths: np.ndarray, options: LexicalOptions) -> np.ndarray:
 
 
 def write_vectors(folder: Path, vectors: np.ndarray) -> None:
-    """One unit vector per chunk, in the order of ids."""
     np.save(folder / "vectors.npy", np.ascontiguousarray(vectors, dtype=np.float32))
 
 
 def merge_vectors(parent: Path, gone: set[str], ids: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """The parent's rows without `gone`, with new rows in their places."""
+    """The parent's rows without `gone`, with new rows inserted in the order of ids."""
     kept_ids = np.array(read_table(parent / "chunks.arrow")["id"].to_pylist(), dtype="U16")
     rows = map_array(parent / "vectors.npy")
     keep = (
@@ -77,25 +78,24 @@ def merge_vectors(parent: Path, gone: set[str], ids: Sequence[str], vectors: np.
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """A table that can be mapped into memory."""
+    """A memory-mappable Arrow file."""
     table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in table.schema])).combine_chunks()
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
 
 
 def _wide(kind: pa.DataType) -> pa.DataType:
-    """Text columns may pass two gigabytes."""
+    """Text columns may exceed two gigabytes."""
     return pa.large_string() if pa.types.is_string(kind) else kind
 
 
 def read_table(path: Path) -> pa.Table:
-    """A table mapped into memory."""
     with pa.memory_map(str(path)) as source:
         return pa.ipc.open_file(source).read_all()
 
 
 def numbers(table: pa.Table, name: str) -> np.ndarray:
-    """A column of 32-bit numbers on the same memory (`to_numpy` would import pandas: a quarter second)."""
+    """A 32-bit column without a copy (`to_numpy` would import pandas: a quarter second)."""
     column = _column(table, name)
     if not len(column):
         return np.empty(0, np.int32)
@@ -103,10 +103,10 @@ def numbers(table: pa.Table, name: str) -> np.ndarray:
 
 
 class MappedTexts:
-    """A column of texts on the same memory. Each is a slice of one run of bytes, read in a third of pyarrow's time.
+    """A text column without a copy; a text is a slice of one buffer, read in a third of pyarrow's time.
 
-    >>> names = MappedTexts(pa.table({"name": pa.array(["", "café", "tea"], pa.large_string())}), "name")
-    >>> names[1], names.part(1, 0, 2), names.all()
+    >>> texts = MappedTexts(pa.table({"name": pa.array(["", "café", "tea"], pa.large_string())}), "name")
+    >>> texts[1], texts.part(1, 0, 2), texts.all()
     ('café', 'ca', ['', 'café', 'tea'])
     """
 
@@ -128,7 +128,6 @@ class MappedTexts:
         return str(self._bytes[at + first : at + last], "utf-8")
 
     def all(self) -> list[str]:
-        """Every text, in one go."""
         texts: list[str] = self._column.to_pylist()
         return texts
 
@@ -139,12 +138,11 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 
 
 def map_array(path: Path) -> np.ndarray:
-    """An array mapped into memory, read-only."""
     return np.asarray(np.load(path, mmap_mode="r"))
 
 
 def warm(array: np.ndarray) -> None:
-    """Ask the system to read an array ahead, so that the first search does not wait for the disk."""
+    """Ask the kernel to read an array ahead, so that the first search does not wait for the disk."""
     base: Any = array.base if array.base is not None else array
     while not isinstance(base, mmap.mmap) and getattr(base, "base", None) is not None:
         base = base.base

@@ -19,7 +19,7 @@ COMPILED_FROM = 50_000  # chunks
 def postings(
     chunk: np.ndarray, term: np.ndarray, chunks: int, terms: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Occurrences (chunk, term) in any order become, per term, its chunks in order with counts.
+    """Group occurrences (chunk, term), in any order, into postings: per term its chunks in order, with counts.
 
     Returns where each term starts, chunk numbers, counts, and the length of every chunk.
 
@@ -50,7 +50,7 @@ def top(
     allowed: np.ndarray | None,
     depth: int,
 ) -> dict[int, float]:
-    """The `depth` best chunks that hold a term, best first, ties by number."""
+    """The `depth` best chunks, best first, ties by number."""
     if fast := _compiled(size):
         scores = np.zeros(size, np.float64)
         fast.accumulate(start, where, gains, terms, scores)
@@ -67,7 +67,6 @@ def top(
 
 
 def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, size: int) -> np.ndarray:
-    """The score of every chunk."""
     lists = [slice(start[term], start[term + 1]) for term in terms]
     if not lists:
         return np.zeros(size, np.float64)
@@ -79,7 +78,7 @@ def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: 
 def lookup(
     start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, wanted: np.ndarray
 ) -> list[float]:
-    """The exact score of a few chunks, by binary search in each term's postings."""
+    """The exact scores of a few chunks, by binary search in each term's postings."""
     scores = np.zeros(len(wanted), np.float64)
     if fast := _compiled(0):
         fast.lookup(start, where, gains, terms, wanted, scores)
@@ -93,7 +92,7 @@ def lookup(
 
 
 def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
-    """Every number whose score could belong to the best `depth`, within `slack`."""
+    """Every number whose score could be among the best `depth`, within `slack`."""
     if len(scores) <= depth:
         return np.arange(len(scores))
     edge = np.partition(scores, len(scores) - depth)[len(scores) - depth]
@@ -101,7 +100,7 @@ def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
 
 
 def warm() -> None:
-    """Load the compiled loops now; a process that lives long calls this once, and every search gets faster."""
+    """Load the compiled loops now; a long-lived process does it once and searches faster."""
     from core.adapters.serving import compiled
 
     start, terms, scores = np.zeros(1, np.int64), np.empty(0, np.int64), np.zeros(1, np.float64)
@@ -112,7 +111,7 @@ def warm() -> None:
 
 
 def _compiled(size: int) -> Any:
-    """The compiled loops: where they are loaded already, or where the index is so large that loading them pays."""
+    """The compiled loops, if they are loaded or if the index is large enough to pay for loading them."""
     if size >= COMPILED_FROM:
         from core.adapters.serving import compiled
 

@@ -1,4 +1,4 @@
-"""An open generation: the legs search the mapped image; every array is read-only and shared by threads."""
+"""An open generation: legs over the memory-mapped image. Every array is read-only and shared by threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.types import DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
-_CLOSE = 1e-5  # scores this near are computed again in double precision before they are ordered
+_CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
 
 
 class MappedIndex:
@@ -39,7 +39,7 @@ class MappedIndex:
     ) -> None:
         self.generation, self.profile, self.analyse = generation, profile, analyse
         self._folder, self._exact_limit = folder, exact_limit
-        self.pin: IO[str] | None = None  # held open by whoever opened the generation, so that it is not removed
+        self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
         served = folder / "served"
         self._documents, chunks = (
             image.read_table(served / "documents.arrow"),
@@ -61,18 +61,18 @@ class MappedIndex:
         self._masks = lru_cache(maxsize=64)(self._mask)
         self.rarity = lru_cache(maxsize=50_000)(self._rarity)
         image.warm(self._vectors)
-        _one_thread_per_search()
+        _single_threaded_blas()
 
-    # ------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------ contents
 
     @property
     def size(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return len(self._ids)
 
     @cached_property
     def documents(self) -> tuple[DocumentFacts, ...]:
-        """Facts about every document, in the order of ids."""
+        """In the order of ids."""
         columns = self._documents.drop(["text", "meta"]).to_pydict()
         columns["tags"] = [tuple(tags) for tags in columns["tags"]]
         names = list(DocumentFacts.__dataclass_fields__)
@@ -83,7 +83,7 @@ class MappedIndex:
 
     @cached_property
     def vocabulary(self) -> Mapping[str, int]:
-        """Every term with its number."""
+        """Term to its number."""
         return {term: n for n, term in enumerate(self._terms.all())}
 
     @cached_property
@@ -91,7 +91,6 @@ class MappedIndex:
         return {chunk: n for n, chunk in enumerate(self._ids.all())}
 
     def passage(self, chunk: int) -> Passage:
-        """A chunk by number."""
         above = self._parents.item(chunk, 0)
         return Passage(
             id=self._ids[chunk],
@@ -103,7 +102,7 @@ class MappedIndex:
         )
 
     def context(self, chunk: int) -> str:
-        """What stands before a chunk where it is embedded."""
+        """The text put before the chunk when it is embedded."""
         return self._contexts[chunk]
 
     def number(self, chunk: str) -> int | None:
@@ -111,7 +110,7 @@ class MappedIndex:
         return self._by_id.get(chunk)
 
     def _rarity(self, term: str) -> float:
-        """The inverse document frequency of a term; 0 when no chunk holds it."""
+        """The inverse document frequency; 0 for an unknown term."""
         number = self.vocabulary.get(term)
         if number is None:
             return 0.0
@@ -122,24 +121,22 @@ class MappedIndex:
         return self._texts.part(self._doc_of.item(chunk), self._first_byte.item(chunk), self._last_byte.item(chunk))
 
     def text(self, document: int) -> str:
-        """The whole text of a document."""
         return self._text(document)
 
     def document_of(self, chunk: int) -> int:
-        """The number of the document that a chunk belongs to."""
         document: int = self._doc_of.item(chunk)
         return document
 
     def chunks_of(self, document: int) -> list[int]:
-        """The chunks of a document, in the order of the text."""
+        """In the order of the text."""
         chunks = np.flatnonzero(self._doc_of == document)
         ordered: list[int] = chunks[np.argsort(self._starts[chunks], kind="stable")].tolist()
         return ordered
 
-    # ------------------------------------------------------------ who may be found
+    # ------------------------------------------------------------ filters
 
     def allowed(self, filters: Filters, today: date) -> np.ndarray | None:
-        """Which chunks a search may return; None when all of them may."""
+        """A mask of the chunks that pass the filters; None when all do."""
         return self._masks(filters, today)
 
     def _mask(self, filters: Filters, today: date) -> np.ndarray | None:
@@ -149,7 +146,7 @@ class MappedIndex:
     # ------------------------------------------------------------ legs
 
     def bm25(self, query: str, engine: str = "") -> Leg:
-        """The lexical leg for one query, by the image or another engine."""
+        """The lexical leg, by the image or another engine."""
         engine = engine_of("bm25", engine)
         return self._bm25(query) if engine == IMAGE else self._engines.bm25(engine, self._terms_of(query))
 
@@ -158,15 +155,15 @@ class MappedIndex:
         return Bm25Leg(self, np.array(numbers, dtype=np.int64))
 
     def _terms_of(self, query: str) -> list[str]:
-        """The distinct terms of a query: repeating a word does not weigh it."""
+        """Distinct terms: repeating a word does not weigh it."""
         return sorted(set(self.analyse(query)))
 
     def tfidf(self, query: str) -> ngrams.FullLeg:
-        """TF-IDF over one and two terms for one query."""
+        """TF-IDF over unigrams and bigrams."""
         return ngrams.FullLeg(lambda: self._tfidf.scores(self.analyse(query)))
 
     def sparse(self, query: str) -> ngrams.FullLeg:
-        """BM25 and TF-IDF, averaged, for one query."""
+        """The mean of BM25 and TF-IDF."""
         return ngrams.FullLeg(
             lambda: ngrams.averaged(self._bm25(query).every(), self._tfidf.scores(self.analyse(query)))
         )
@@ -176,7 +173,7 @@ class MappedIndex:
         return ngrams.load(self._folder, self.vocabulary, self.size)
 
     def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
-        """The vector leg for one query vector, by the image or another engine."""
+        """The vector leg, by the image or another engine."""
         return DenseLeg(self, vector) if engine_of("dense", engine) == IMAGE else self._engines.dense(vector)
 
     @cached_property
@@ -184,12 +181,10 @@ class MappedIndex:
         return Engines(self._folder, self.profile.lexical, self._ids, self.number)
 
     def vector(self, chunk: int) -> np.ndarray:
-        """The vector of a chunk."""
         row: np.ndarray = self._vectors[chunk]
         return row
 
     def graph(self) -> Graph:
-        """The entity graph, mapped when it is first asked for."""
         return self._graph
 
     @cached_property
@@ -203,8 +198,8 @@ class MappedIndex:
 
 
 @cache
-def _one_thread_per_search() -> None:
-    """Threads that wait busily for each other cost more CPU than they save; searches run beside each other instead."""
+def _single_threaded_blas() -> None:
+    """BLAS threads spin while they wait; searches run in parallel instead."""
     import threadpoolctl
 
     threadpoolctl.threadpool_limits(1, user_api="blas")
@@ -212,14 +207,13 @@ def _one_thread_per_search() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Bm25Leg:
-    """BM25 over the query's distinct terms, by impacts computed when the generation was built."""
+    """BM25 over the query's distinct terms, with the impacts computed at build time."""
 
     index: MappedIndex
     terms: np.ndarray
     floor = 0.0
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        """The best chunks that hold at least one term."""
         index = self.index
         return kernels.top(index._start, index._where, index._impacts, self.terms, index.size, allowed, depth)
 
@@ -229,21 +223,19 @@ class Bm25Leg:
         return kernels.accumulated(index._start, index._where, index._impacts, self.terms, index.size)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        """The exact score of given chunks."""
         index = self.index
         return kernels.lookup(index._start, index._where, index._impacts, self.terms, np.array(chunks, dtype=np.uint32))
 
 
 @dataclass(frozen=True, slots=True)
 class DenseLeg:
-    """Cosine to the query: exact while that is fast, by LanceDB's ANN index beyond."""
+    """Cosine to the query: exact while that is fast, beyond that by LanceDB's ANN index."""
 
     index: MappedIndex
     vector: np.ndarray
     floor = -1.0
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        """The nearest chunks."""
         if not self.index.size:
             return {}
         if self.index.size > self.index._exact_limit:
@@ -254,7 +246,7 @@ class DenseLeg:
         return self._ordered(chunks[near_top((self.index._vectors @ self.vector)[chunks], depth, _CLOSE)], depth)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        """The exact cosine of given chunks, in double precision: the same on any number of threads."""
+        """Exact cosines in double precision: the same on any number of threads."""
         rows = self.index._vectors[np.array(chunks, dtype=np.int64)].astype(np.float64)
         cosines: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
         return cosines

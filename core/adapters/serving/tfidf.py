@@ -1,4 +1,4 @@
-"""TF-IDF over one and two terms in a row, as the cascade study's second sparse leg; made at first use and kept.
+"""TF-IDF over unigrams and bigrams, the cascade study's second sparse leg; built at first use and kept on disk.
 
 The weighting is scikit-learn's default, since the study names no other: raw counts, smooth inverse frequencies, unit
 length; the 50,000 most frequent features. Terms are those of BM25, so both sparse legs read the same words.
@@ -27,7 +27,7 @@ _ARRAYS = ("features", "idf", "start", "where", "gains")
 
 @dataclass(frozen=True)
 class TfidfMatrix:
-    """Postings per feature. A feature is a term's number, or two numbers as one (see `codes`), in order."""
+    """Postings per feature. A feature is a term's number, or two of them packed into one (see `codes`), in order."""
 
     vocabulary: Mapping[str, int]
     size: int
@@ -38,7 +38,7 @@ class TfidfMatrix:
     gains: np.ndarray
 
     def query(self, terms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The features of a query that the matrix knows, and their weights: a unit vector."""
+        """The known features of a query and their weights: a unit vector."""
         numbers = np.array([self.vocabulary.get(term, -1) for term in terms], dtype=np.int64)
         asked, counts = np.unique(codes(numbers, len(self.vocabulary)), return_counts=True)
         if not len(self.features) or not len(asked):
@@ -49,7 +49,7 @@ class TfidfMatrix:
         return at[known], weights / (np.linalg.norm(weights) or 1.0)
 
     def scores(self, terms: Sequence[str]) -> np.ndarray:
-        """The cosine of every chunk to a query."""
+        """The cosine of every chunk to the query."""
         features, weights = self.query(terms)
         total = np.zeros(self.size)
         for feature, weight in zip(features.tolist(), weights.tolist(), strict=True):
@@ -59,7 +59,7 @@ class TfidfMatrix:
 
 
 def codes(numbers: np.ndarray, terms: int) -> np.ndarray:
-    """Every known term, and every two known terms in a row, as one number each; -1 is a term nobody knows.
+    """Each known term and each pair of known neighbours as one number; -1 marks an unknown term.
 
     >>> codes(np.array([2, 0, -1, 1]), 3).tolist()
     [2, 0, 1, 9]
@@ -73,16 +73,16 @@ def build(texts: Sequence[str], vocabulary: Mapping[str, int], limit: int = FEAT
     """The matrix of chunks, each given as its terms joined by spaces."""
     chunk, code = _occurrences(texts, vocabulary)
     features, column, counts = np.unique(code, return_inverse=True, return_counts=True)
-    kept = np.sort(np.lexsort((features, -counts))[:limit])  # of equally frequent ones the first by number
+    frequent = np.sort(np.lexsort((features, -counts))[:limit])  # of equally frequent ones the first by number
     place = np.full(len(features), -1, np.int64)
-    place[kept] = np.arange(len(kept))
+    place[frequent] = np.arange(len(frequent))
     column = place[column]
-    start, where, times, _ = kernels.postings(chunk[column >= 0], column[column >= 0], len(texts), len(kept))
+    start, where, times, _ = kernels.postings(chunk[column >= 0], column[column >= 0], len(texts), len(frequent))
     idf = np.log((1 + len(texts)) / (1 + np.diff(start))) + 1.0
     gains = times * np.repeat(idf, np.diff(start))
     length = np.sqrt(np.bincount(where, gains * gains, minlength=len(texts)))
     return TfidfMatrix(
-        vocabulary, len(texts), features[kept], idf, start, where, (gains / length[where]).astype(np.float32)
+        vocabulary, len(texts), features[frequent], idf, start, where, (gains / length[where]).astype(np.float32)
     )
 
 
@@ -96,7 +96,7 @@ def _occurrences(texts: Sequence[str], vocabulary: Mapping[str, int]) -> tuple[n
 
 
 def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
-    """The matrix of a generation: mapped if it was made before, else made now and kept beside the rest."""
+    """The matrix of a generation, mapped from disk; built and saved if it is not there yet."""
     place = folder / "tfidf"
     if not place.is_dir():
         with duckdb.open_file(folder / "fts.duckdb") as connection:
@@ -109,7 +109,7 @@ def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
 
 
 def _keep(place: Path, matrix: TfidfMatrix) -> bool:
-    """Write aside, then rename: a reader finds all of it or nothing. Whoever comes second finds the first one's."""
+    """Write aside, then rename: readers find all of it or nothing. A second writer keeps the first one's copy."""
     aside = place.with_name(f".tfidf-{os.getpid()}-{time.time_ns()}")
     try:
         aside.mkdir()
@@ -123,7 +123,7 @@ def _keep(place: Path, matrix: TfidfMatrix) -> bool:
 
 
 class FullLeg:
-    """A leg that scores every chunk once, when it is first asked."""
+    """A leg that scores every chunk once, on first use."""
 
     floor = 0.0
 
@@ -132,11 +132,9 @@ class FullLeg:
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """The score of every chunk."""
         return self._every()
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        """The best chunks that score at all."""
         scores = self.scores if allowed is None else np.where(allowed, self.scores, 0.0)
         ids = kernels.near_top(scores, depth, 0.0)
         ids = ids[scores[ids] > 0.0]
@@ -144,13 +142,12 @@ class FullLeg:
         return dict(zip(order.tolist(), scores[order].tolist(), strict=True))
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        """The exact score of given chunks."""
-        exact: list[float] = self.scores[np.array(chunks, dtype=np.int64)].tolist()
-        return exact
+        scores: list[float] = self.scores[np.array(chunks, dtype=np.int64)].tolist()
+        return scores
 
 
 def averaged(bm25: np.ndarray, tfidf: np.ndarray) -> np.ndarray:
-    """Half of each, as a share of its best chunk (cascade study, stage 2b).
+    """The mean of both, each divided by its best score (cascade study, stage 2b).
 
     Over a whole collection the lowest score of both is 0, so the study's min-max is division by the best.
 

@@ -1,1 +1,1 @@
-"""The machine itself: clock, files and locks, worker processes, password hashes. Each file is one small door."""
+"""The machine: clock, files and locks, worker processes, password hashes."""

@@ -1,4 +1,4 @@
-"""The real time."""
+"""The system clock."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from datetime import date, datetime
 
 
 class SystemClock:
-    """The `Clock` port on the machine's clock."""
+    """The `Clock` port."""
 
     def today(self) -> date:
-        """The date here."""
         return date.today()
 
     def stamp(self) -> str:
-        """Now, to the second, with the zone."""
+        """ISO 8601, to the second, with the zone."""
         return datetime.now().astimezone().isoformat(timespec="seconds")

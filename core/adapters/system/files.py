@@ -1,4 +1,4 @@
-"""What the file system must promise: locks that die with their process, and writes that survive a power cut."""
+"""File locks that die with their process, and writes that survive a power cut."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def flock(path: Path, *, shared: bool = False, inherit: bool = False) -> Iterato
 
 
 def try_flock(path: Path) -> int | None:
-    """The exclusive lock's descriptor, or None if somebody holds it. Close it to let go."""
+    """The exclusive lock's descriptor, or None if it is taken. Close it to release the lock."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,7 +40,6 @@ def try_flock(path: Path) -> int | None:
 
 
 def fsync_file(path: Path) -> None:
-    """Push a file's bytes to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -52,7 +51,7 @@ fsync_folder = fsync_file  # a folder is synced by the same call
 
 
 def fsync_tree(folder: Path) -> None:
-    """Push every file and folder below `folder`, leaves first, then the folder itself."""
+    """Sync every file and folder below `folder`, leaves first."""
     for root, _, files in os.walk(folder, topdown=False):
         for name in files:
             fsync_file(Path(root) / name)
@@ -60,7 +59,7 @@ def fsync_tree(folder: Path) -> None:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Replace a small file so that readers see the old text or the new, also after a power cut."""
+    """Replace a small file; readers see the old text or the new, also after a power cut."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -75,7 +74,7 @@ def write_atomic(path: Path, text: str) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The value in a JSON file, or None if it is missing or broken."""
+    """The parsed file, or None if it is missing or broken."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -83,7 +82,7 @@ def read_json(path: Path) -> Any:
 
 
 def cache_file(path: Path, schema: str) -> sqlite3.Connection:
-    """A SQLite file that several processes share and that may be deleted at any time; its table is made if it is not there."""
+    """A SQLite file shared by processes and safe to delete at any time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=60, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")

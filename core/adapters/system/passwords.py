@@ -1,4 +1,4 @@
-"""Passwords with argon2id."""
+"""Password hashes with argon2id."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ class Argon2:
     """Passwords as hashes that are slow to guess."""
 
     def hash(self, password: str) -> str:
-        """A salted hash that is slow to guess."""
         from argon2 import PasswordHasher
 
         return PasswordHasher().hash(password)
 
     def matches(self, hashed: str, password: str) -> bool:
-        """Whether the password is the one behind the hash."""
         from argon2 import PasswordHasher
         from argon2.exceptions import InvalidHashError, VerificationError
 

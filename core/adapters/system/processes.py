@@ -1,4 +1,4 @@
-"""Workers as processes. A worker holds a lock as long as it lives, so the living are told from the dead by the kernel."""
+"""Worker processes. A worker holds a file lock while it lives, so the kernel tells the living from the dead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.settings import PROJECT
 
 
 class Processes:
-    """Starts `python -m core work`; never forks, since LanceDB may hang in a forked child."""
+    """Starts `python -m core work` with spawn, never fork: LanceDB may hang in a forked child."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -36,13 +36,13 @@ class Processes:
 
     @contextmanager
     def holding(self, job: int) -> Iterator[None]:
-        """Be the one worker of a job."""
+        """Be the only worker of a job."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with flock(self.folder / f"{job}.lock"):
             yield
 
     def alive(self, job: int) -> bool:
-        """Whether some process holds the job."""
+        """Whether a worker holds the job."""
         self.folder.mkdir(parents=True, exist_ok=True)
         descriptor = try_flock(self.folder / f"{job}.lock")
         if descriptor is None:
@@ -51,6 +51,6 @@ class Processes:
         return False
 
     def log(self, job: int) -> str:
-        """What the worker printed, the last part."""
+        """The end of the worker's output."""
         path = self.folder / f"{job}.log"
         return path.read_text(encoding="utf-8", errors="replace")[-20_000:] if path.exists() else ""

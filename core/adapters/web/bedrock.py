@@ -1,4 +1,4 @@
-"""Models on Amazon Bedrock: Converse for language models, Titan for vectors. Credentials are AWS's own affair."""
+"""Models on Amazon Bedrock: Converse for language models, Titan for vectors. AWS's own configuration holds the credentials."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.adapters.web.connection import Again, Connection, Late
-from core.adapters.web.http import Status, check_url, hide, refusal
+from core.adapters.web.http import Status, check_url, redact, refusal
 from core.adapters.web.remote import Card, RemoteEmbedder, read_card
+from core.adapters.web.retries import DeadlineExceeded, Retryable, RetryingClient
 from core.errors import BadInput, Unavailable
 from core.ports import Meter
 from core.types import Answer
 
 CARDS: Mapping[str, Card] = {"amazon.titan-embed-text-v2:0": Card(1024, 8192, batch=1)}  # a call holds one text
-_TRAVELS = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")  # what a refusal could repeat
+_TRAVELS = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")  # what an error message could echo
 
 
 class Bedrock:
     """One region or endpoint."""
 
     def __init__(self, region: str, url: str, timeout: float, concurrency: int) -> None:
-        self.line = Connection("Amazon Bedrock", timeout, concurrency)
+        self.retrying = RetryingClient("Amazon Bedrock", timeout, concurrency)
         self.client = _client(region, check_url(url, "CONCORD_BEDROCK_URL") if url else None, timeout, concurrency)
 
     def ask(self, call: Callable[[], Any]) -> Any:
-        """One call, with its retries."""
+        """One call, with retries."""
         try:
-            return self.line.call(lambda seconds: _attempt(call))
+            return self.retrying.call(lambda seconds: _attempt(call))
         except Status as error:
             if error.code in (401, 403):
                 raise Unavailable(
                     "Amazon Bedrock does not accept the credentials, or they do not allow this model. Check AWS's own configuration and the model access of the account."
                 ) from None
-            said = hide(str(error), [os.environ.get(name, "") for name in _TRAVELS])
-            raise Unavailable(f"Amazon Bedrock refused the call with {said}.") from None
+            refused = redact(str(error), [os.environ.get(name, "") for name in _TRAVELS])
+            raise Unavailable(f"Amazon Bedrock refused the call with {refused}.") from None
 
 
 def _client(region: str, url: str | None, timeout: float, concurrency: int) -> Any:
@@ -75,13 +75,13 @@ def _attempt(call: Callable[[], Any]) -> Any:
     except boto.ClientError as error:
         raise _refusal(error.response) from None
     except (boto.ReadTimeoutError, boto.ConnectTimeoutError):
-        raise Late from None
+        raise DeadlineExceeded from None
     except (boto.NoCredentialsError, boto.PartialCredentialsError):
         raise Unavailable(
             "Amazon Bedrock needs AWS credentials: set AWS_PROFILE, or give this machine a role."
         ) from None
     except boto.HTTPClientError as error:
-        raise Again(f"it cannot be reached ({type(error).__name__})") from None
+        raise Retryable(f"it cannot be reached ({type(error).__name__})") from None
     except boto.ParamValidationError:
         raise BadInput("The call to Amazon Bedrock is not well formed. Check the model's name.") from None
     except (
@@ -95,12 +95,12 @@ def _attempt(call: Callable[[], Any]) -> Any:
 
 
 def _refusal(response: Mapping[str, Any]) -> Exception:
-    """What a refusal means, by its status; the words are Bedrock's, unless they are about credentials."""
+    """A client error as an exception, by its status."""
     error, meta = response.get("Error", {}), response.get("ResponseMetadata", {})
     code = int(meta.get("HTTPStatusCode") or 400)
     throttled = "Throttling" in str(error.get("Code")) or "TooManyRequests" in str(error.get("Code"))
-    said = " ".join(str(error.get("Message", "")).split())[:200]
-    return refusal(429 if throttled else code, said, str(meta.get("HTTPHeaders", {}).get("retry-after", "")))
+    message = " ".join(str(error.get("Message", "")).split())[:200]
+    return refusal(429 if throttled else code, message, str(meta.get("HTTPHeaders", {}).get("retry-after", "")))
 
 
 class BedrockLlm:
@@ -112,7 +112,6 @@ class BedrockLlm:
     def complete(
         self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
     ) -> Answer:
-        """Ask once."""
         if not prompt.strip():
             raise BadInput("The prompt is empty.")
         started = time.perf_counter()
@@ -150,11 +149,11 @@ def embedder(name: str, bedrock: Bedrock, meter: Meter) -> RemoteEmbedder:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Unavailable(f"{name} answered without a vector.") from None
 
-    return RemoteEmbedder(name, card, send, meter, bedrock.line.concurrency)
+    return RemoteEmbedder(name, card, send, meter, bedrock.retrying.concurrency)
 
 
 def _invoke(client: Any, model: str, asked: Mapping[str, Any]) -> Any:
-    made = client.invoke_model(
+    response = client.invoke_model(
         modelId=model, body=json.dumps(asked), contentType="application/json", accept="application/json"
     )
-    return json.loads(made["body"].read())
+    return json.loads(response["body"].read())

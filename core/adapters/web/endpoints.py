@@ -1,4 +1,4 @@
-"""Which endpoints the settings name, and the models behind them. Each endpoint has one line, shared by its models."""
+"""The endpoints that the settings name, and the models behind them. Models of one endpoint share its client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENAI, BEDROCK = "openai:", "bedrock:"
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name is that of a model behind an endpoint.
+    """Whether the model is behind an endpoint.
 
     >>> is_remote("bedrock:amazon.titan-embed-text-v2:0"), is_remote("bge-small-en-v1.5-int8")
     (True, False)
@@ -26,7 +26,7 @@ def is_remote(name: str) -> bool:
 
 
 class Endpoints:
-    """Opens a line when the first model needs it."""
+    """Opens a client when the first model needs it."""
 
     def __init__(self, settings: Settings = Settings(), meter: Meter | None = None) -> None:
         self.settings, self._meter = settings, meter
@@ -35,7 +35,6 @@ class Endpoints:
         self._opening = threading.Lock()
 
     def llm(self, name: str) -> Llm:
-        """A language model by `openai:MODEL` or `bedrock:MODEL`."""
         if not name:
             raise Unavailable(
                 "No language model is configured. Set CONCORD_LLM to openai:MODEL, with CONCORD_OPENAI_URL and "
@@ -52,7 +51,6 @@ class Endpoints:
         raise BadInput(f"The language model {name!r} must be named openai:MODEL or bedrock:MODEL.")
 
     def embedder(self, name: str) -> Embedder:
-        """An embedder by `openai:MODEL` or `bedrock:MODEL`."""
         from core.adapters.web import bedrock, openai_compatible
         from core.adapters.web.remote import Unmetered
 
@@ -62,34 +60,32 @@ class Endpoints:
         return bedrock.embedder(name, self.bedrock(), meter)
 
     def openai(self) -> Endpoint:
-        """The OpenAI-compatible endpoint."""
         from core.adapters.web.openai_compatible import Endpoint
 
-        said = self.settings
-        if not said.openai_url:
+        settings = self.settings
+        if not settings.openai_url:
             raise Unavailable(
                 "Models named openai: need an endpoint. Set CONCORD_OPENAI_URL, for example to https://api.openai.com/v1 or http://localhost:11434/v1."
             )
         with self._opening:
             self._openai = self._openai or Endpoint(
-                said.openai_url, said.openai_key, said.llm_timeout, said.llm_concurrency
+                settings.openai_url, settings.openai_key, settings.llm_timeout, settings.llm_concurrency
             )
             return self._openai
 
     def bedrock(self) -> Bedrock:
-        """Amazon Bedrock."""
         from core.adapters.web.bedrock import Bedrock
 
-        said = self.settings
+        settings = self.settings
         with self._opening:
             self._bedrock = self._bedrock or Bedrock(
-                said.bedrock_region, said.bedrock_url, said.llm_timeout, said.llm_concurrency
+                settings.bedrock_region, settings.bedrock_url, settings.llm_timeout, settings.llm_concurrency
             )
             return self._bedrock
 
 
 def free(settings: Settings) -> tuple[str, ...]:
-    """Beginnings of the names of models that run on this machine, and so cost nothing."""
-    from core.adapters.web.http import is_here
+    """Name prefixes of models that run on this machine and cost nothing."""
+    from core.adapters.web.http import is_local
 
-    return (OPENAI,) if is_here(settings.openai_url) else ()
+    return (OPENAI,) if is_local(settings.openai_url) else ()

@@ -1,4 +1,4 @@
-"""JSON over HTTP: one attempt, bounded in time and size. Redirects are not followed, for they would carry the key along."""
+"""JSON over HTTP: one attempt, bounded in time and size. Redirects are not followed: they would carry the key along."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.adapters.web.connection import Again, Late
+from core.adapters.web.retries import DeadlineExceeded, Retryable
 from core.errors import BadInput, Unavailable
 
 LARGEST = 64 * 2**20  # bytes of an answer
@@ -22,23 +22,23 @@ _PASSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 
 
 class Status(Exception):
-    """The endpoint said no, and asking again would not help."""
+    """The endpoint refused, and a retry would not help."""
 
-    def __init__(self, code: int, said: str) -> None:
-        super().__init__(f"status {code}{': ' if said else ''}{said}")
-        self.code, self.said = code, said
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"status {code}{': ' if message else ''}{message}")
+        self.code, self.message = code, message
 
 
-class _Straight(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
-_OPENER = urllib.request.build_opener(_Straight)
+_OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 def check_url(url: str, variable: str) -> str:
-    """An endpoint's address without its last slash; one that holds a password is refused and not repeated.
+    """The URL without its last slash; one with a password in it is refused and not repeated.
 
     >>> check_url("http://localhost:11434/v1/", "CONCORD_OPENAI_URL")
     'http://localhost:11434/v1'
@@ -51,20 +51,20 @@ def check_url(url: str, variable: str) -> str:
     return url.rstrip("/")
 
 
-def is_here(url: str) -> bool:
-    """Whether an address stays on this machine.
+def is_local(url: str) -> bool:
+    """Whether a URL stays on this machine.
 
-    >>> is_here("http://127.0.0.1:8080/v1"), is_here("https://api.example.org/v1")
+    >>> is_local("http://127.0.0.1:8080/v1"), is_local("https://api.example.org/v1")
     (True, False)
     """
     host = urlsplit(url).hostname or ""
     return host in ("localhost", "::1") or bool(re.fullmatch(r"127(\.\d{1,3}){3}", host))
 
 
-def hide(text: str, secrets: Iterable[str]) -> str:
-    """A text without the secrets that an endpoint may have repeated in it.
+def redact(text: str, secrets: Iterable[str]) -> str:
+    """A text without the secrets that an endpoint may have echoed.
 
-    >>> hide("no such key: sk-1234", ["sk-1234", ""])
+    >>> redact("no such key: sk-1234", ["sk-1234", ""])
     'no such key: ***'
     """
     for secret in filter(None, secrets):
@@ -73,7 +73,7 @@ def hide(text: str, secrets: Iterable[str]) -> str:
 
 
 def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
-    """Send JSON, get JSON. Raises Again, Late or Status; a broken answer is Unavailable, since it was paid for."""
+    """Send JSON, get JSON. Raises Retryable, DeadlineExceeded or Status; an unusable answer is Unavailable, as it was paid for."""
     raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     request = urllib.request.Request(url, raw, {"Content-Type": "application/json", **headers})
     deadline = time.monotonic() + seconds
@@ -82,30 +82,30 @@ def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds:
             return _json(_read(response, deadline), url)
     except urllib.error.HTTPError as error:
         with error:
-            raise refusal(error.code, _said(error, deadline), error.headers.get("Retry-After", "")) from None
+            raise refusal(error.code, _message(error, deadline), error.headers.get("Retry-After", "")) from None
     except TimeoutError:
-        raise Late from None
+        raise DeadlineExceeded from None
     except urllib.error.URLError as error:
         if isinstance(error.reason, TimeoutError):
-            raise Late from None
-        raise Again(f"it cannot be reached ({_short(str(error.reason))})") from None
+            raise DeadlineExceeded from None
+        raise Retryable(f"it cannot be reached ({_short(str(error.reason))})") from None
     except (OSError, http.client.HTTPException) as error:
-        raise Again(f"the connection broke ({type(error).__name__})") from None
+        raise Retryable(f"the connection broke ({type(error).__name__})") from None
 
 
-def refusal(code: int, said: str, after: str) -> Exception:
-    """What a status means: worth another attempt, or final."""
+def refusal(code: int, message: str, after: str) -> Exception:
+    """Retryable or final, by the status."""
     if code in _PASSES:
-        return Again(f"status {code}", seconds_of(after), throttled=code in (429, 529))
-    return Status(code, said)
+        return Retryable(f"status {code}", retry_after(after), throttled=code in (429, 529))
+    return Status(code, message)
 
 
-def seconds_of(header: str, now: datetime | None = None) -> float:
+def retry_after(header: str, now: datetime | None = None) -> float:
     """A Retry-After header, in seconds or as a date; 0 when there is none.
 
-    >>> seconds_of("3"), seconds_of(""), seconds_of("soon")
+    >>> retry_after("3"), retry_after(""), retry_after("soon")
     (3.0, 0.0, 0.0)
-    >>> seconds_of("Sun, 15 Nov 2026 10:00:05 GMT", datetime(2026, 11, 15, 10, tzinfo=UTC))
+    >>> retry_after("Sun, 15 Nov 2026 10:00:05 GMT", datetime(2026, 11, 15, 10, tzinfo=UTC))
     5.0
     """
     if re.fullmatch(r"\d{1,9}(\.\d+)?", header.strip()):
@@ -117,13 +117,13 @@ def seconds_of(header: str, now: datetime | None = None) -> float:
 
 
 def _read(response: Any, deadline: float) -> bytes:
-    """The whole body; an endpoint that drips is late, one that floods is refused."""
+    """The whole body, within the deadline and `LARGEST`."""
     parts, size = [], 0
     while part := response.read1(65536):
         parts.append(part)
         size += len(part)
         if time.monotonic() > deadline:
-            raise Late
+            raise DeadlineExceeded
         if size > LARGEST:
             raise Unavailable(f"{urlsplit(response.url).hostname} answered with more than {LARGEST >> 20} MiB.")
     return b"".join(parts)
@@ -136,13 +136,21 @@ def _json(raw: bytes, url: str) -> Any:
         raise Unavailable(f"{urlsplit(url).hostname} answered with something that is not JSON.") from None
 
 
-def _said(error: urllib.error.HTTPError, deadline: float) -> str:
-    """The endpoint's own words, if it sent any."""
+def _message(error: urllib.error.HTTPError, deadline: float) -> str:
+    """The endpoint's error message, if it sent one."""
     try:
         raw = json.loads(_read(error, deadline))
-        found = raw.get("error", raw)
-        return _short(str(found.get("message", "") if isinstance(found, dict) else found))
-    except (Late, Unavailable, OSError, http.client.HTTPException, ValueError, AttributeError, RecursionError):
+        error_body = raw.get("error", raw)
+        return _short(str(error_body.get("message", "") if isinstance(error_body, dict) else error_body))
+    except (
+        DeadlineExceeded,
+        Unavailable,
+        OSError,
+        http.client.HTTPException,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ):
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's chat and embeddings: OpenAI itself, Azure, vLLM, Ollama, LM Studio, LiteLLM."""
+"""Any endpoint with OpenAI's chat and embeddings API: OpenAI, Azure, vLLM, Ollama, LM Studio, LiteLLM."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.adapters.web.connection import Connection
-from core.adapters.web.http import Status, check_url, hide, post
+from core.adapters.web.http import Status, check_url, post, redact
 from core.adapters.web.remote import Card, RemoteEmbedder, read_card
+from core.adapters.web.retries import RetryingClient
 from core.errors import BadInput, Unavailable
 from core.ports import Meter
 from core.types import Answer
@@ -26,18 +26,18 @@ CARDS: Mapping[str, Card] = {
 
 
 class Endpoint:
-    """One address with its key. Nothing that it raises holds the key."""
+    """One URL with its key. No exception it raises contains the key."""
 
     def __init__(self, url: str, key: str, timeout: float, concurrency: int) -> None:
         self.url, self._key = check_url(url, "CONCORD_OPENAI_URL"), key
         self.host = urlsplit(self.url).hostname or ""
-        self.line = Connection(f"The model endpoint {self.host}", timeout, concurrency)
+        self.retrying = RetryingClient(f"The model endpoint {self.host}", timeout, concurrency)
 
     def ask(self, path: str, body: Mapping[str, Any]) -> Any:
-        """One call, with its retries. Raises Status for what a different body might cure."""
+        """One call, with retries. Raises Status where another body might succeed."""
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            return self.line.call(lambda seconds: post(f"{self.url}/{path}", body, headers, seconds))
+            return self.retrying.call(lambda seconds: post(f"{self.url}/{path}", body, headers, seconds))
         except Status as error:
             raise self._final(error, str(body.get("model"))) from None
 
@@ -48,7 +48,7 @@ class Endpoint:
             return Unavailable(
                 f"{self.host} knows no model {model!r} at this address. Check the model and CONCORD_OPENAI_URL."
             )
-        return Status(error.code, hide(error.said, [self._key]))
+        return Status(error.code, redact(error.message, [self._key]))
 
 
 class OpenAiLlm:
@@ -61,7 +61,7 @@ class OpenAiLlm:
     def complete(
         self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
     ) -> Answer:
-        """Ask once. Models that want other names for the options say so, and are asked in their way."""
+        """Ask once, and again under the option names that the model asks for."""
         if not prompt.strip():
             raise BadInput("The prompt is empty.")
         started = time.perf_counter()
@@ -80,10 +80,10 @@ class OpenAiLlm:
         return body if self._fixed else {**body, "temperature": temperature}
 
     def _learn(self, error: Status) -> None:
-        """Reasoning models refuse `max_tokens` and `temperature`; their refusal names what they want."""
-        if error.code == 400 and "max_completion_tokens" in error.said and not self._newer:
+        """Reasoning models refuse `max_tokens` and `temperature`, and their error says what they want."""
+        if error.code == 400 and "max_completion_tokens" in error.message and not self._newer:
             self._newer = True
-        elif error.code == 400 and "temperature" in error.said and not self._fixed:
+        elif error.code == 400 and "temperature" in error.message and not self._fixed:
             self._fixed = True
         else:
             raise Unavailable(f"{self.name} refused the call with {error}.")
@@ -114,7 +114,7 @@ def embedder(name: str, endpoint: Endpoint, meter: Meter) -> RemoteEmbedder:
             raise Unavailable(f"{name} refused the call with {error}.") from None
         return _vectors(raw, name)
 
-    return RemoteEmbedder(name, card, send, meter, endpoint.line.concurrency)
+    return RemoteEmbedder(name, card, send, meter, endpoint.retrying.concurrency)
 
 
 def _vectors(raw: Any, name: str) -> tuple[list[list[float]], int]:

@@ -1,4 +1,4 @@
-"""Embedders behind an endpoint: batches, windows for long texts, unit vectors. Who speaks to the endpoint is passed in."""
+"""Embedders behind an endpoint: batches, windows for long texts, unit vectors. The transport is passed in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROOM = 0.75  # of the limit: tokens are estimated, so a window leaves a quarter
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a model's card says. A dimension of 0 is asked of the model."""
+    """A model's properties. A dimension of 0 is unknown and found by a first call."""
 
     dimension: int = 0
     limit: int = 512
@@ -33,14 +33,14 @@ class Card:
 
 
 def read_card(name: str, known: Card) -> Card:
-    """A card with what the name itself says: `MODEL?limit=8192&prefix=query: `.
+    """A card, overridden by options in the name: `MODEL?limit=8192&prefix=query: `.
 
     >>> read_card("openai:mine?limit=2048&prefix=query:%20", Card(dimension=768)).limit
     2048
     """
-    said = dict(parse_qsl(name.partition("?")[2], keep_blank_values=True))
+    options = dict(parse_qsl(name.partition("?")[2], keep_blank_values=True))
     values: dict[str, int | str] = {key: getattr(known, key) for key in Card.__slots__}
-    for key, value in said.items():
+    for key, value in options.items():
         if key not in values:
             raise BadInput(f"The embedder {name!r} has an unknown option {key!r}. Known: {', '.join(values)}.")
         if isinstance(values[key], str):
@@ -53,7 +53,7 @@ def read_card(name: str, known: Card) -> Card:
 
 
 def windows(text: str, room: int) -> list[str]:
-    """A text in consecutive parts of at most `room` estimated tokens, cut between words if possible; nothing is left out.
+    """The text in consecutive parts of at most `room` estimated tokens, cut between words if possible.
 
     >>> windows("one two three", 2)
     ['one two ', 'three']
@@ -69,14 +69,13 @@ class Unmetered:
 
     @contextmanager
     def spending(self, purpose: str, model: str, input_tokens: int, output_tokens: int = 0) -> Iterator[Spent]:
-        """Every call is allowed."""
         yield lambda input_tokens, output_tokens=0: None
 
 
 class RemoteEmbedder:
     """The `Embedder` port on an endpoint.
 
-    A text over the limit is read in windows; its vector is the mean of their unit vectors by length, at length one.
+    A text over the limit is read in windows; its vector is the length-weighted mean of their unit vectors, normalised.
     A blank text has the zero vector and costs nothing.
     """
 
@@ -86,18 +85,16 @@ class RemoteEmbedder:
         self.name, self.limit, self.card = name, card.limit, card
         self._send, self._meter, self._workers = send, meter, workers
         self.dimension = card.dimension
-        self.dimension = self.dimension or len(self._asked(["dimension"], "setup")[0])
+        self.dimension = self.dimension or len(self._vectors(["dimension"], "setup")[0])
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
-        """About where the model's tokens lie: its tokenizer is not here."""
+        """An estimate: the model's tokenizer is not here."""
         return pieces(text)
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
-        """One row per text."""
         return self._rows(texts, self.card.opening, "indexing", progress)
 
     def query(self, text: str) -> np.ndarray:
-        """The vector of a question, with the prefix that the model's card asks for."""
         row: np.ndarray = self._rows([text], self.card.prefix, "query", no_progress)[0]
         return row
 
@@ -105,37 +102,37 @@ class RemoteEmbedder:
         room = max(1, int(self.limit * _ROOM) - len(pieces(before)))
         parts = [(n, part) for n, text in enumerate(texts) for part in windows(text, room) if part.strip()]
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        found = self._asked([before + part for _, part in parts], purpose, progress)
-        for (n, part), row in zip(parts, found, strict=True):
+        vectors = self._vectors([before + part for _, part in parts], purpose, progress)
+        for (n, part), row in zip(parts, vectors, strict=True):
             rows[n] += row * len(part)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         lengths[lengths == 0] = 1.0
-        made: np.ndarray = rows / lengths
-        return made
+        normalised: np.ndarray = rows / lengths
+        return normalised
 
-    def _asked(self, texts: Sequence[str], purpose: str, progress: Progress = no_progress) -> list[np.ndarray]:
-        """One unit vector per text, asked for in batches by several threads."""
+    def _vectors(self, texts: Sequence[str], purpose: str, progress: Progress = no_progress) -> list[np.ndarray]:
+        """One unit vector per text, fetched in batches by several threads."""
         batches = [texts[n : n + self.card.batch] for n in range(0, len(texts), self.card.batch)]
-        found: list[np.ndarray] = []
+        vectors: list[np.ndarray] = []
         if not batches:
-            return found
+            return vectors
         about = sum(len(pieces(text)) for text in texts)
         with self._meter.spending(purpose, self.name, about) as spent, ThreadPoolExecutor(self._workers) as pool:
             for rows, used in pool.map(self._batch, batches):
                 spent(used)
-                found += rows
-                progress(len(found), len(texts), "Embedding")
-        return found
+                vectors += rows
+                progress(len(vectors), len(texts), "Embedding")
+        return vectors
 
     def _batch(self, texts: Sequence[str]) -> tuple[list[np.ndarray], int]:
         rows, used = self._send([text.encode("utf-8", "replace").decode() for text in texts])
         try:
-            made = np.array(rows, dtype=np.float32)
+            matrix = np.array(rows, dtype=np.float32)
         except (TypeError, ValueError):  # not numbers, or not all equally many
-            made = np.zeros(0, dtype=np.float32)
-        size = self.dimension or made.size // len(texts)
-        if not size or made.shape != (len(texts), size) or not np.isfinite(made).all():
+            matrix = np.zeros(0, dtype=np.float32)
+        size = self.dimension or matrix.size // len(texts)
+        if not size or matrix.shape != (len(texts), size) or not np.isfinite(matrix).all():
             raise Unavailable(
                 f"{self.name} gave vectors that cannot be used; {len(texts)} of dimension {size or 'any'} were expected. Check the model and its dimension."
             )
-        return [row / (np.linalg.norm(row) or 1.0) for row in made], used
+        return [row / (np.linalg.norm(row) or 1.0) for row in matrix], used

@@ -20,7 +20,7 @@ class Repaired:
 
 
 def permutation(text: str, n: int) -> Repaired:
-    """The order that an answer with the numbers 1 .. n gives; mended where that is unambiguous.
+    """The order that an answer with the numbers 1 .. n gives; fixed where that is unambiguous.
 
     >>> permutation("[3, 1, 2]", 3)
     Repaired(order=(2, 0, 1), note='', kept=False)
@@ -35,7 +35,7 @@ def permutation(text: str, n: int) -> Repaired:
     if not arrays:
         return Repaired(tuple(range(n)), "no array of numbers" if text.strip() else "empty answer", kept=True)
     chosen = next((array for array in arrays if _whole(array, n)), arrays[0])
-    return _mended(_from_zero(chosen, n), n)
+    return _fixed(_from_zero(chosen, n), n)
 
 
 def _arrays(text: str) -> list[list[int | None]]:
@@ -72,7 +72,7 @@ def _from_zero(array: Sequence[int | None], n: int) -> list[int | None]:
     return [None if number is None else number - 1 for number in array]
 
 
-def _mended(places: Sequence[int | None], n: int) -> Repaired:
+def _fixed(places: Sequence[int | None], n: int) -> Repaired:
     inside = [place for place in places if place is not None and 0 <= place < n]
     named = list(dict.fromkeys(inside))
     if not named:

@@ -51,14 +51,14 @@ _EXAMPLE = "\n".join(
 
 @dataclass(slots=True)
 class Ranker:
-    """Asks one model for orders, and remembers what that cost and what had to be mended."""
+    """Asks one model for orders, and remembers what that cost and what had to be fixed."""
 
     query: str
     llm: Callable[[], Llm]
     style: str = "one-shot"
     bill: Bill = field(default_factory=Bill)
     shortened: int = 0
-    mended: int = 0
+    fixed: int = 0
     warnings: list[str] = field(default_factory=list)
 
     def order(self, texts: Sequence[str]) -> tuple[int, ...] | None:
@@ -80,13 +80,13 @@ class Ranker:
         if read.kept:
             self.warnings.append(f"The answer of {answer.model} is no order ({read.note}); the given one was kept.")
             return None
-        self.mended += bool(read.note)
+        self.fixed += bool(read.note)
         return read.order
 
     def note(self) -> str:
-        """What was asked, mended and cut."""
+        """What was asked, fixed and cut."""
         parts = [str(self.bill)] if self.bill.calls else []
-        parts += [f"answers mended: {self.mended}"] if self.mended else []
+        parts += [f"answers fixed: {self.fixed}"] if self.fixed else []
         parts += [f"passages cut to {PASSAGE:,} characters: {self.shortened}"] if self.shortened else []
         return "; ".join(parts)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.access import Actor, require
+from core.curation.names import top_folder
 from core.errors import BadInput, NotFound
 from core.evaluation import anchoring
 from core.evaluation.querysets import Judgment, QuerySet, Question, known_unit, of_question, settled
@@ -263,7 +264,7 @@ class _Bench:
             passages=tuple(self.index.passage(chunk).id for chunk in ranked.chunks[:SHOWN]),
             ms=ranked.ms,
             confidence=round(ranked.confidence, 9),
-            folder=home.path.split("/")[0] if "/" in home.path else "",
+            folder=top_folder(home.path),
             tags=home.tags,
             cost=ranked.cost,
         )

@@ -19,7 +19,7 @@ from core.retrieval.legs.embedders import dense_leg
 from core.retrieval.legs.walks import LocalLeg
 from core.retrieval.pipeline import check_query
 from core.services.graph.communities import Communities
-from core.services.graph.paths import Connection, connect
+from core.services.graph.paths import EntityConnection, connect
 from core.services.graph.view import LIMIT, GraphEdge, GraphNode, GraphView, Painter, folder
 from core.services.knowledge.documents import Documents
 from core.services.search.searcher import Searcher
@@ -90,7 +90,7 @@ class GraphExplorer:
         nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
         return GraphView(nodes, _once(painter.relations(shown)), notes)
 
-    def path(self, source: str, target: str, profile: str = "") -> Connection:
+    def path(self, source: str, target: str, profile: str = "") -> EntityConnection:
         """How two entities are connected: the shortest paths with their witnesses, or why there is none."""
         index, painter = self._open(profile, 0, 1, IN_FORCE)
         first, second = (self._end(painter, name, profile) for name in (source, target))

@@ -58,7 +58,7 @@ class EntityPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class EntityConnection:
     """How two entities are connected: equally short paths, or a note that says why there is none."""
 
     source: GraphNode
@@ -68,10 +68,10 @@ class Connection:
     shared: tuple[Witness, ...] = ()  # documents that name both, anywhere
 
 
-def connect(painter: Painter, network: RelationNetwork, source: int, target: int) -> Connection:
+def connect(painter: Painter, network: RelationNetwork, source: int, target: int) -> EntityConnection:
     """The paths between two visible entities."""
     chains = shortest(network, source, target)
-    return Connection(
+    return EntityConnection(
         painter.entity(source),
         painter.entity(target),
         tuple(_path(painter, network, chain) for chain in chains),

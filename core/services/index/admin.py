@@ -1,4 +1,4 @@
-"""What admins do to the index. Every act is checked here, whatever door it came through."""
+"""What admins do to the index. Rights are checked here, for pages and command line alike."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from core import profiles
 from core.access import Actor, require
-from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
+from core.chunking import embedded_text
+from core.chunking.profiled import profile_chunker
 from core.errors import BadInput
 from core.ports import Embedder, Models
 from core.services.index.embedding import unknown_texts
@@ -58,7 +58,7 @@ class IndexAdmin:
         self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
-        """Start to make the newest commit searchable, in the background."""
+        """Start a build of the newest commit in the background."""
         require(actor, "rebuild the index")
         name = self.team_settings.profile(profile).name
         self.audit.note(actor, "rebuild the index", name, detail="everything" if full else "")
@@ -72,39 +72,37 @@ class IndexAdmin:
     def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
         """Serve an older generation until the next rebuild."""
         require(actor, "roll back the index")
-        made = self.generations.rollback(self.team_settings.profile(profile), number)
-        self.audit.note(actor, "roll back the index", f"generation {number} of {made.profile}")
-        return made
+        generation = self.generations.rollback(self.team_settings.profile(profile), number)
+        self.audit.note(actor, "roll back the index", f"generation {number} of {generation.profile}")
+        return generation
 
     def cancel(self, actor: Actor, job: int) -> Job:
-        """Ask a job to stop."""
         require(actor, "cancel a job")
         self.audit.note(actor, "cancel a job", f"job {job}")
         return self.jobs.cancel(job)
 
     def add_profile(self, actor: Actor, profile: Profile) -> Profile:
-        """Keep a new profile."""
         require(actor, "add a profile")
-        made = self.team_settings.add_profile(profile, actor.person)
-        self.audit.note(actor, "add a profile", made.name)
-        return made
+        saved = self.team_settings.add_profile(profile, actor.person)
+        self.audit.note(actor, "add a profile", saved.name)
+        return saved
 
     def make_default(self, actor: Actor, name: str) -> Production:
-        """Search with another profile from now on; it must have an index."""
+        """Put a profile into production; it must have an index."""
         require(actor, "change what is in production")
         if self.generations.current(self.team_settings.profile(name)) is None:
             raise BadInput(f"The profile {name!r} has no index yet. Build it first, so that nobody searches nothing.")
-        made = self.team_settings.make_default(name, actor.person)
+        production = self.team_settings.make_default(name, actor.person)
         self.audit.note(actor, "make a profile default", name)
-        return made
+        return production
 
     def estimate(self, profile: Profile) -> Estimate:
-        """Chunk and embed a sample, and scale it up to the whole knowledge base."""
+        """Chunk and embed a sample, and scale it up."""
         profile = profiles.check(profile)
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]
         embedder = self.models.of(profile)
-        split = chunker(profile.chunker, Tools(embedder.tokens, embedder.documents), profile.context)
+        split = profile_chunker(profile, embedder)
         started = time.perf_counter()
         texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
         chunking = time.perf_counter() - started
@@ -119,7 +117,7 @@ class IndexAdmin:
         return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars)
 
     def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:
-        """What the texts cost that each paid embedder does not know yet."""
+        """The price of embedding the texts that are not cached, over all paid parts."""
         dollars = 0.0
         for part in embedder.parts or (embedder,):
             price = self.prices.of(part.name)

@@ -1,4 +1,4 @@
-"""Work beside other work: what needs Python goes on in a second thread while a model computes outside of it."""
+"""Work in a second thread while a model computes outside of Python."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ T = TypeVar("T")
 
 
 @contextmanager
-def meanwhile(work: Callable[[Progress], T]) -> Iterator[Callable[[], T]]:
-    """Do some work in a second thread while the block runs. A block that ends early stops it at its next step.
+def in_background(work: Callable[[Progress], T]) -> Iterator[Callable[[], T]]:
+    """Run `work` in a second thread during the block; leaving the block cancels it at its next step.
 
-    >>> with meanwhile(lambda step: sum(range(5))) as total:
+    >>> with in_background(lambda step: sum(range(5))) as total:
     ...     total()
     10
     """
-    left = threading.Event()
+    cancelled = threading.Event()
 
     def step(done: int, total: int, what: str) -> None:
-        if left.is_set():
-            raise ConcordError(f"{what} was given up: nobody waits for it any more.")
+        if cancelled.is_set():
+            raise ConcordError(f"{what} was cancelled.")
 
-    with ThreadPoolExecutor(1) as second:
-        found = second.submit(work, step)
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work, step)
         try:
-            yield found.result
+            yield future.result
         finally:
-            left.set()
+            cancelled.set()

@@ -18,9 +18,9 @@ from core.errors import BadInput, ConcordError
 from core.llm.bill import Bill
 from core.llm.writer import Writer
 from core.ports import Clock, Models, Progress, Texts, no_progress
-from core.services.index.background import meanwhile
+from core.services.index.background import in_background
 from core.services.index.embedding import embed_texts
-from core.services.index.entities import EntityExtractor, Found
+from core.services.index.entities import EntityExtractor, Extracts
 from core.services.knowledge.documents import Documents, assign_ids
 from core.types import Chunk, Document, Generation, Profile
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build did, and how long each part took."""
+    """What a build did and how long each part took."""
 
     generation: Generation
     changed: int
@@ -53,7 +53,6 @@ class Stopwatch:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a part."""
         started = time.perf_counter()
         try:
             yield
@@ -63,7 +62,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """Which documents a build reads anew and which it takes over.
+    """Which documents a build reads and which it takes over from the parent.
 
     `rows` are path -> [blob, version, declared id, id]; `skipped` are path -> [version, why].
     """
@@ -76,7 +75,7 @@ class BuildPlan:
 
 
 class IndexBuilder:
-    """Builds and describes generations."""
+    """Builds generations."""
 
     def __init__(
         self,
@@ -101,12 +100,12 @@ class IndexBuilder:
         self.extracting = extracting or EntityExtractor(models)
 
     def behind(self, profile: Profile) -> bool:
-        """Whether the index does not yet serve what was last merged."""
+        """Whether the index does not serve the newest commit yet."""
         current = self.generations.current(profile)
         return bool(self.store.head()) and (current is None or current.commit != self.store.head())
 
     def build(self, profile: Profile, *, full: bool = False, progress: Progress = no_progress) -> Built:
-        """Make the newest commit searchable. Does nothing when it already is; finishes what a killed build left."""
+        """Index the newest commit, unless it is indexed already; finish what a killed build left."""
         watch, started = Stopwatch(), time.perf_counter()
         with self.generations.building(profile) as parent:
             commit = self.store.head()
@@ -123,11 +122,11 @@ class IndexBuilder:
                 chunks = self._chunk(profile, tools, plan.documents, progress)
                 terms = self._terms(profile, chunks)
             extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks)
-            with meanwhile(partial(self._prepare, profile, extract)) as prepared:
+            with in_background(partial(self._prepare, profile, extract)) as prepared:
                 with watch.timed("embed"):
                     texts = [embedded_text(chunk) for chunk in chunks]
                     vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
-                with watch.timed("entities"):  # what of it the embedder did not hide
+                with watch.timed("entities"):  # only the wait that embedding did not cover
                     extracts, notes = prepared() or extract(progress)
             progress(len(chunks), len(chunks), "Writing the index")
             facts = {
@@ -139,12 +138,12 @@ class IndexBuilder:
                 "fallbacks": fallbacks,
                 "notes": [*_notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()), *notes],
             }
-            made = self.generations.write(
+            generation = self.generations.write(
                 profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
             )
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(
-            made,
+            generation,
             len(plan.changed),
             len(chunks),
             embedded,
@@ -154,13 +153,13 @@ class IndexBuilder:
             cost=tools.writer.bill.dollars if tools.writer else 0.0,
         )
 
-    def _prepare(self, profile: Profile, extract: Callable[[Progress], Found], step: Progress) -> Found | None:
-        """While the embedder computes: load what writing needs, find entities. A language model waits for its turn."""
+    def _prepare(self, profile: Profile, extract: Callable[[Progress], Extracts], step: Progress) -> Extracts | None:
+        """Runs while the embedder computes. A language model is left for later: it has its own threads."""
         self.generations.prepare()
         return None if profile.graph == "llm" else extract(step)
 
     def _plan(self, commit: str, before: Mapping[str, Any] | None) -> BuildPlan:
-        """Compare the commit with the parent's manifest; read the documents that differ."""
+        """Compare the commit with the parent's manifest and read the documents that differ."""
         old: Mapping[str, list[Any]] = before["documents"] if before else {}
         known = {path: row[1] for path, row in old.items()} | {
             path: row[0] for path, row in (before["skipped"] if before else {}).items()
@@ -170,14 +169,14 @@ class IndexBuilder:
         reread = [
             path for path, blob in entries.items() if path not in old or old[path][:2] != [blob, versions.get(path, 1)]
         ]
-        found, skipped = self._read(reread, entries, versions)
+        read, skipped = self._read(reread, entries, versions)
         declared = {path: row[2] for path, row in old.items() if path in entries and path not in skipped} | {
-            d.path: d.meta.id for d in found
+            d.path: d.meta.id for d in read
         }
         ids = assign_ids(declared)
         renamed = [path for path in declared if path in old and path not in reread and ids[path] != old[path][3]]
-        found += self._read(renamed, entries, versions)[0]
-        documents = tuple(replace(document, id=ids[document.path]) for document in sorted(found, key=lambda d: d.path))
+        read += self._read(renamed, entries, versions)[0]
+        documents = tuple(replace(document, id=ids[document.path]) for document in sorted(read, key=lambda d: d.path))
         changed = {document.path for document in documents}
         gone = tuple(
             sorted(row[3] for path, row in old.items() if path not in entries or path in changed or path in skipped)
@@ -189,18 +188,18 @@ class IndexBuilder:
     def _read(
         self, paths: Sequence[str], entries: Mapping[str, str], versions: Mapping[str, int]
     ) -> tuple[list[Document], dict[str, str]]:
-        """Documents at their newest version; a file that cannot be read is left out and named, never guessed."""
-        found: list[Document] = []
+        """The readable documents, and the error of each file that is not."""
+        documents: list[Document] = []
         skipped: dict[str, str] = {}
         for path, raw in zip(paths, self.store.read_blobs([entries[path] for path in paths]), strict=True):
             try:
-                found.append(read_document(path, decode(raw), blob=entries[path], version=versions.get(path, 1)))
+                documents.append(read_document(path, decode(raw), blob=entries[path], version=versions.get(path, 1)))
             except ConcordError as error:
                 skipped[path] = str(error)
-        return found, skipped
+        return documents, skipped
 
     def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
-        """What the chunkers of a profile may use; language models are loaded when one is asked."""
+        """What the profile's chunker may use; language models are loaded on first use."""
         embedder = self.models.of(profile)
         writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts)
         return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
@@ -219,13 +218,13 @@ class IndexBuilder:
 
 
 def _taken_over(base: Any, plan: BuildPlan) -> dict[str, list[str]]:
-    """What the parent had to do in another way, for documents that are taken over from it."""
+    """The parent's fallbacks for documents that are taken over."""
     before: Mapping[str, list[str]] = base.manifest.get("fallbacks", {}) if base else {}
     return {path: list(why) for path, why in before.items() if path in plan.rows and path not in plan.changed}
 
 
 def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> list[str]:
-    """What people should know about a generation.
+    """Remarks shown with a generation.
 
     >>> _notes({"a.md": ["2 of 9 chunks have structural context only: timed out."]}, 59, Bill())[0][:66]
     '1 of 59 documents chunked in another way than the profile asks, su'
@@ -247,18 +246,17 @@ def describe(built: Built) -> str:
     >>> describe(Built(made, 1, 9, 9, {"embed": 1.5, "lexical": 0.5}))
     'Generation 3: 59 documents, 520 chunks; 1 document changed, 9 chunks new, 9 embedded in 2.0 s (4.5 chunks/s).'
     """
-    made, total = built.generation, sum(built.seconds.values())
+    generation, total = built.generation, sum(built.seconds.values())
     if not built.fresh:
-        return f"Generation {made.number} is up to date: {made.documents} documents, {made.chunks} chunks."
+        return f"Generation {generation.number} is up to date: {generation.documents} documents, {generation.chunks} chunks."
     noun = "document" if built.changed == 1 else "documents"
     return (
-        f"Generation {made.number}: {made.documents} documents, {made.chunks} chunks; {built.changed} {noun} changed, "
+        f"Generation {generation.number}: {generation.documents} documents, {generation.chunks} chunks; {built.changed} {noun} changed, "
         f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s ({built.chunked / total if total else 0:.1f} chunks/s)."
     )
 
 
 def as_json(built: Built) -> dict[str, Any]:
-    """The same for programs."""
     total = sum(built.seconds.values())
     return {
         "generation": strict.plain(built.generation),

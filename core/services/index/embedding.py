@@ -1,4 +1,4 @@
-"""Texts to vectors: each text once per model, saved as it is done."""
+"""Texts to vectors, through the cache."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SLICE = 128  # texts embedded between two saves: what a kill can cost
 def embed_texts(
     embedder: Embedder, cache: EmbeddingCache, texts: Sequence[str], progress: Progress = no_progress
 ) -> tuple[np.ndarray, int]:
-    """One vector per text, and how many were new. Each slice is saved as it is done: a kill loses little."""
+    """One vector per text, and how many were new. Each slice is cached when done, so a kill loses little."""
     import numpy as np
 
     if embedder.parts:  # each part under its own name, so that profiles share what was embedded
-        made = [embed_texts(part, cache, texts, progress) for part in embedder.parts]
-        return concatenation([vectors for vectors, _ in made]), max(new for _, new in made)
+        parts = [embed_texts(part, cache, texts, progress) for part in embedder.parts]
+        return concatenation([vectors for vectors, _ in parts]), max(new for _, new in parts)
     unique = list(dict.fromkeys(texts))
     known = dict(cache.get(embedder.name, unique))
     new = sorted((text for text in unique if text not in known), key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""What the chunks of changed documents name, by the way that the profile asks for."""
+"""Entities of the chunks of changed documents, by rules, spaCy or a language model."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ Recogniser = Callable[[Sequence[str]], Iterator[list[tuple[str, str, int]]]]
 """Per text the (surface, kind, place) of its entities."""
 
 
-Found = tuple[list[Extract] | None, list[str]]
+Extracts = tuple[list[Extract] | None, list[str]]
 """Extracts and remarks about them."""
 
 
 def no_recogniser(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:
-    """For a workspace that was wired without one."""
     raise Unavailable("No recogniser of entities is wired. Choose a profile with graph: rules.")
 
 
 class EntityExtractor:
-    """Chunks to extracts: by rules, by spaCy, or by a language model."""
+    """Chunks to extracts, as the profile asks."""
 
     def __init__(self, models: Models, recogniser: Recogniser = no_recogniser) -> None:
         self.models, self.recogniser = models, recogniser
 
     def extracts(
         self, way: str, documents: Sequence[Document], chunks: Sequence[Chunk], progress: Progress = no_progress
-    ) -> Found:
-        """One extract per chunk; None when the profile wants no graph."""
+    ) -> Extracts:
+        """One extract per chunk; None when the profile has no graph."""
         if way == "none":
             return None, []
         linked = {document.id: links(document) if "](" in document.text else () for document in documents}
@@ -47,14 +46,14 @@ class EntityExtractor:
             return by_rules, []
         spans = self.recogniser([chunk.text for chunk in chunks])
         rows = zip(chunks, spans, by_rules, strict=True)
-        return [labelled(chunk.text, found, rules) for chunk, found, rules in rows], []
+        return [labelled(chunk.text, entities, rules) for chunk, entities, rules in rows], []
 
-    def _by_model(self, chunks: Sequence[Chunk], linked: dict[str, tuple[Link, ...]], progress: Progress) -> Found:
-        llm, made, failed = self.models.llm(), [], 0
+    def _by_model(self, chunks: Sequence[Chunk], linked: dict[str, tuple[Link, ...]], progress: Progress) -> Extracts:
+        llm, extracts, failed = self.models.llm(), [], 0
         for n, chunk in enumerate(chunks, 1):
-            found, usable = ask(llm, chunk.text, linked[chunk.doc])
-            made.append(found)
+            extract, usable = ask(llm, chunk.text, linked[chunk.doc])
+            extracts.append(extract)
             failed += not usable
             progress(n, len(chunks), "Finding entities")
         remark = f"{failed} of {len(chunks)} new chunks have entities by rules: the model's answer could not be used"
-        return made, [remark] if failed else []
+        return extracts, [remark] if failed else []

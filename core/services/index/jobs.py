@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexJobs:
-    """Builds and verifies in the background. `watched` names the query sets to measure again after a build."""
+    """Builds and verifies in the background. `watched` names the query sets to measure after a build."""
 
     builder: IndexBuilder
     generations: Generations
@@ -28,7 +28,7 @@ class IndexJobs:
     watched: Callable[[], tuple[str, ...]]
 
     def catch_up(self) -> Job | None:
-        """Start a build if the index does not serve the newest commit. A rollback stays until somebody rebuilds."""
+        """Start a build if the index is behind. A rollback stays until somebody rebuilds."""
         profile = self.team_settings.production().profile
         if self.builder.behind(profile) and not self.generations.pinned(profile):
             return self.jobs.start("reindex", {"profile": profile.name, "full": False})

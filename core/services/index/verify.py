@@ -1,4 +1,4 @@
-"""Do repository, database, index and search engines agree? Every disagreement is a sentence."""
+"""Whether repository, database and index agree; each disagreement is a sentence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class Verifier:
         self.team_settings, self.audit = team_settings, audit
 
     def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
-        """Everything that is wrong; nothing when all agree."""
         progress(0, 3, "Checking the repository")
         problems = [f"repository: {line}" for line in self.store.check()]
         progress(1, 3, "Checking the database")
@@ -56,12 +55,12 @@ class Verifier:
 
     def _documents(self, profile: Profile, commit: str) -> Iterator[str]:
         manifest = self.generations.manifest(profile)
-        kept = {path: row[0] for path, row in manifest["documents"].items()}
+        indexed = {path: row[0] for path, row in manifest["documents"].items()}
         stored = {
             entry.path: entry.blob for entry in self.store.entries(commit) if entry.path not in manifest["skipped"]
         }
-        for path in sorted(set(kept) ^ set(stored)):
-            yield f"{path} is only in the {'index' if path in kept else 'repository'}"
-        for path in sorted(set(kept) & set(stored)):
-            if kept[path] != stored[path]:
+        for path in sorted(set(indexed) ^ set(stored)):
+            yield f"{path} is only in the {'index' if path in indexed else 'repository'}"
+        for path in sorted(set(indexed) & set(stored)):
+            if indexed[path] != stored[path]:
                 yield f"{path} is indexed at another version than the repository holds"

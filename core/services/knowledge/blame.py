@@ -1,4 +1,4 @@
-"""Where the words of a document come from: who wrote each line, and who approved each version."""
+"""Who wrote each line of a document, and who approved each version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REVIEWED = re.compile(r"^(Reviewed-by|Verified-by|Bypass): (.+)$")
 
 @dataclass(frozen=True, slots=True)
 class BlameLine:
-    """One line of a document, and the step that wrote it."""
+    """One line and the commit that wrote it."""
 
     number: int
     text: str
@@ -22,7 +22,7 @@ class BlameLine:
 
 
 def blame(documents: Documents, name: str) -> tuple[BlameLine, ...]:
-    """Every line of a document with the step of the main line that brought it."""
+    """Each line with the commit of the main line that brought it."""
     document, head = documents.show(name), documents.store.head()
     lines = documents.store.blame(head, document.path)
     wanted = {commit for commit, _ in lines}
@@ -33,19 +33,19 @@ def blame(documents: Documents, name: str) -> tuple[BlameLine, ...]:
 
 
 def approval(message: str) -> str:
-    """Who approved a version, from the last paragraph of its commit; "" where nobody was asked.
+    """Who approved a version, from the trailers of its commit; "" when nobody did.
 
     >>> approval("Keep 7 years\\n\\nChange: 3\\nReviewed-by: Petra Voss <p@x.org>\\nReviewed-at: now")
     'Approved by Petra Voss'
     >>> approval("Keep\\n\\nChange: 3\\nBypass: The auditor waits")
     'Merged without approval: The auditor waits'
     """
-    found: dict[str, list[str]] = {"Reviewed-by": [], "Verified-by": [], "Bypass": []}
+    trailers: dict[str, list[str]] = {"Reviewed-by": [], "Verified-by": [], "Bypass": []}
     for line in message.rstrip().split("\n\n")[-1].splitlines():
         if match := _REVIEWED.match(line):
-            found[match[1]].append(match[2].split(" <")[0])
-    if found["Bypass"]:
-        return f"Merged without approval: {found['Bypass'][0]}"
-    if found["Verified-by"]:
-        return f"Confirmed by {names(found['Verified-by'])}"
-    return f"Approved by {names(found['Reviewed-by'])}" if found["Reviewed-by"] else ""
+            trailers[match[1]].append(match[2].split(" <")[0])
+    if trailers["Bypass"]:
+        return f"Merged without approval: {trailers['Bypass'][0]}"
+    if trailers["Verified-by"]:
+        return f"Confirmed by {names(trailers['Verified-by'])}"
+    return f"Approved by {names(trailers['Reviewed-by'])}" if trailers["Reviewed-by"] else ""

@@ -1,4 +1,4 @@
-"""Documents as the knowledge base holds them: read, list, follow, bring in."""
+"""Documents in the knowledge base: read, list, history, import."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a document: which commit made it, and what the file was then."""
+    """One version of a document: its commit and its file at that commit."""
 
     number: int
     commit: Commit
@@ -29,7 +29,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. Every refused file says why."""
+    """What an import did, with the reason for each refused file."""
 
     commit: str
     added: tuple[str, ...]
@@ -40,7 +40,7 @@ class Imported:
 
 
 def fold_versions(versions: Mapping[str, int], steps: Iterable[tuple[Edit, ...]]) -> dict[str, int]:
-    """Version numbers by path after more steps of the main line, oldest step first.
+    """Version numbers by path after more commits, oldest first.
 
     >>> fold_versions({"a.md": 1}, [(Edit("edited", "a.md"),), (Edit("renamed", "b.md", old_path="a.md"),)])
     {'b.md': 3}
@@ -58,7 +58,7 @@ def fold_versions(versions: Mapping[str, int], steps: Iterable[tuple[Edit, ...]]
 
 
 def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
-    """Path to id, unique: of two documents that claim the same id, the first by path keeps it.
+    """Path to a unique id: of two documents that claim one id, the first by path keeps it.
 
     >>> assign_ids({"a.md": "X-1", "b.md": "X-1", "c.md": ""})
     {'a.md': 'X-1', 'b.md': 'b', 'c.md': 'c'}
@@ -69,16 +69,16 @@ def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
     for path in sorted(declared):
         if declared[path]:
             owners.setdefault(declared[path], path)
-    made = {path: name for name, path in owners.items()}
+    ids = {path: name for name, path in owners.items()}
     used = set(owners)
-    for path in sorted(set(declared).difference(made)):
-        made[path] = free_name(path.removesuffix(".md"), used)
-        used.add(made[path])
-    return dict(sorted(made.items()))
+    for path in sorted(set(declared).difference(ids)):
+        ids[path] = free_name(path.removesuffix(".md"), used)
+        used.add(ids[path])
+    return dict(sorted(ids.items()))
 
 
 class Documents:
-    """The approved documents, and how they came to be."""
+    """The approved documents and their history."""
 
     def __init__(self, store: GitStore) -> None:
         self.store = store
@@ -86,7 +86,7 @@ class Documents:
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
 
     def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
-        """How many times each document was changed on the main line."""
+        """How often each document was changed on the main line."""
         steps = self.store.log(commit, since=since)
         return fold_versions(known or {}, (edits for _, edits in reversed(steps)))
 
@@ -106,26 +106,26 @@ class Documents:
 
     def _read_all(self, commit: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
         entries, versions = self.store.entries(commit), self.versions(commit)
-        found, broken = [], []
+        readable, broken = [], []
         for entry, raw in zip(entries, self.store.read_blobs([entry.blob for entry in entries]), strict=True):
             try:
-                found.append(
+                readable.append(
                     read_document(entry.path, decode(raw), blob=entry.blob, version=versions.get(entry.path, 1))
                 )
             except ConcordError as error:
                 broken.append((entry.path, str(error)))
-        ids = assign_ids({document.path: document.meta.id for document in found})
-        return tuple(replace(document, id=ids[document.path]) for document in found), tuple(broken)
+        ids = assign_ids({document.path: document.meta.id for document in readable})
+        return tuple(replace(document, id=ids[document.path]) for document in readable), tuple(broken)
 
     def show(self, name: str, revision: str = "main") -> Document:
-        """One document by id or path."""
+        """A document by id or path."""
         for document in self.all(revision):
             if name in (document.id, document.path):
                 return document
         raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
 
     def touched(self) -> Mapping[str, Commit]:
-        """The last change of every document, by path."""
+        """The last commit of every document, by path."""
         head = self.store.head()
         if self._touched[0] != head:
             last: dict[str, Commit] = {}
@@ -136,17 +136,17 @@ class Documents:
         return self._touched[1]
 
     def at(self, commit: str, path: str) -> Document:
-        """A document as a commit holds it, at whatever path it had then."""
+        """A document as a commit holds it, at the path it had then."""
         return read_document(path, decode(self.store.read(commit, path)))
 
     def history(self, name: str) -> tuple[Version, ...]:
-        """The versions of a document, newest first."""
+        """Versions, newest first."""
         document = self.show(name)
         steps = self.store.history(self.store.head(), document.path)
         return tuple(Version(len(steps) - n, step) for n, step in enumerate(steps))
 
     def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:
-        """Where a passage of one version stands in another, None if it was changed since."""
+        """Where a passage of one version is in another; None if it changed."""
         if version == document.version:
             return (start, end)
         steps, back = self.store.history(self.store.head(), document.path), document.version - version
@@ -161,7 +161,7 @@ class Documents:
     def import_folder(
         self, folder: Path, author: Person, message: str = "", into: str = "", progress: Progress = no_progress
     ) -> Imported:
-        """Bring a folder of Markdown in as one commit, keeping relative paths. Bad files are refused one by one."""
+        """Import a folder of Markdown as one commit, with its relative paths. Bad files are refused one by one."""
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.store.entries(self.store.head())]
@@ -171,7 +171,7 @@ class Documents:
     def save(
         self, files: Mapping[str, bytes], refused: list[tuple[str, str]], author: Person, message: str
     ) -> Imported:
-        """Write documents to the main line, leaving out what is already there."""
+        """Commit documents to the main line, without those that are equal already."""
         head = self.store.head()
         have = {entry.path: entry.blob for entry in self.store.entries(head)}
         current = dict(zip(have, self.store.read_blobs(list(have.values())), strict=True))
@@ -191,7 +191,7 @@ class Documents:
 def _collect(
     folder: Path, into: str, stored: Iterable[str], progress: Progress
 ) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """Every Markdown file below a folder, normalised, and every one that cannot be used, with the reason."""
+    """Every Markdown file below a folder, and the reason for each that cannot be used."""
     taken = {collision_key(path): path for path in stored}
     paths = sorted(
         path for path in folder.rglob("*") if path.suffix.lower() == ".md" and not _hidden(path.relative_to(folder))
@@ -217,7 +217,7 @@ def _hidden(path: Path) -> bool:
 
 
 def read_file(path: Path, name: str) -> bytes:
-    """The bytes of a Markdown file as they will be stored, if they are a document."""
+    """The bytes to store, if they are a document."""
     if path.is_symlink() or not path.is_file():
         raise BadInput("It is not a plain file (links are not followed).")
     if path.stat().st_size > MAX_BYTES:
@@ -233,7 +233,7 @@ def read_file(path: Path, name: str) -> bytes:
 
 
 def _duplicate_ids(files: Mapping[str, bytes], fresh: set[str]) -> tuple[tuple[str, str], ...]:
-    """Documents whose id somebody else already has: they are kept and found by their path instead."""
+    """Documents whose id is taken; they are imported and found by path instead."""
     declared: dict[str, str] = {}
     for path, raw in files.items():
         try:

@@ -1,4 +1,4 @@
-"""Typed text that was not saved yet: kept per person and place, so that leaving a page loses nothing."""
+"""Unsaved text of editors, kept per person and place, so that leaving a page loses nothing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 
 class Drafts:
-    """Keeps and forgets drafts. A draft is seen by its writer alone."""
+    """Drafts; each is visible to its writer alone."""
 
     def __init__(self, rows: DraftRows, clock: Clock) -> None:
         self.rows, self.clock = rows, clock
 
     def keep(self, actor: Actor, place: str, text: str) -> None:
-        """Remember what stands in an editor."""
         require(actor, "propose a change")
         if len(text.encode("utf-8", "replace")) > MAX_BYTES:
             raise BadInput(f"The text is longer than {MAX_BYTES:,} bytes, so it was not kept. Split the document.")
@@ -32,5 +31,4 @@ class Drafts:
         return (row["text"], row["at"]) if row else None
 
     def forget(self, actor: Actor, place: str) -> None:
-        """After it was saved, or thrown away."""
         self.rows.drop(actor.id, place)

@@ -1,4 +1,4 @@
-"""Gaps: what people looked for and did not find. Kept so that owners can write it."""
+"""Gaps: questions that people could not find an answer to."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Gap:
 
 
 class Gaps:
-    """Reports and lists them."""
+    """Reports and lists gaps."""
 
     def __init__(self, rows: GapRows, clock: Clock) -> None:
         self.rows, self.clock = rows, clock
 
     def report(self, actor: Actor, query: str, note: str = "", hits: int = 0, commit: str = "") -> Gap:
-        """Keep a question; asking the same again adds nothing."""
+        """Reporting the same question again adds nothing."""
         require(actor, "report a gap")
         text = " ".join(query.split())[:500]
         if not text:
@@ -49,10 +49,9 @@ class Gaps:
         return self.open()[0]
 
     def open(self) -> tuple[Gap, ...]:
-        """Questions that still have no answer, newest first."""
+        """Unanswered questions, newest first."""
         return tuple(Gap(**row) for row in self.rows.open())
 
     def close(self, actor: Actor, number: int) -> None:
-        """Mark a question as answered."""
         require(actor, "see reported gaps")
         self.rows.close(number, self.clock.stamp())

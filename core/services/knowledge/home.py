@@ -1,4 +1,4 @@
-"""The state of the knowledge base at a glance: what it holds, what needs attention, what changed."""
+"""The knowledge base at a glance: contents, what needs attention, recent changes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.curation.freshness import Freshness, freshness
+from core.curation.names import top_folder
 from core.ports import Clock
 from core.services.knowledge.documents import Documents
 from core.services.platform.settings import TeamSettings
-from core.services.search.page import folder_of
 from core.types import Commit, Document, Edit, Generation
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change of the main line, with the documents it touched."""
+    """One commit of the main line and the documents it changed."""
 
     commit: Commit
     edits: tuple[Edit, ...]
@@ -29,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """Whether what was last merged can be found."""
+    """Whether the newest commit can be found."""
 
     serving: Generation | None
     behind: int
@@ -52,7 +52,7 @@ class Overview:
 
 
 class Home:
-    """Looks at documents, history and index together."""
+    """Documents, history and index together."""
 
     def __init__(
         self, documents: Documents, store: GitStore, generations: Generations, team_settings: TeamSettings, clock: Clock
@@ -66,16 +66,15 @@ class Home:
         )
 
     def overview(self, steps: int = 8) -> Overview:
-        """The state now."""
-        today, found = self.clock.today(), self.documents.all()
-        live = [document for document in found if document.meta.status == "approved"]
+        today, documents = self.clock.today(), self.documents.all()
+        live = [document for document in documents if document.meta.status == "approved"]
         dated = [
             (document, freshness(document.meta.effective_date, document.meta.review_due, today)) for document in live
         ]
         return Overview(
-            documents=len(found),
-            types=_counts(document.meta.doc_type or "document" for document in found),
-            folders=_counts(folder_of(document.path) or "top level" for document in found),
+            documents=len(documents),
+            types=_counts(document.meta.doc_type or "document" for document in documents),
+            folders=_counts(top_folder(document.path) or "top level" for document in documents),
             overdue=_in_state(dated, "overdue"),
             due_soon=_in_state(dated, "due soon"),
             without_owner=tuple(document for document in live if not document.meta.owner),
@@ -85,7 +84,7 @@ class Home:
         )
 
     def index_state(self) -> IndexState:
-        """What serves, and how many changes it does not know yet."""
+        """The serving generation, and how many commits it is behind."""
         profile = self.team_settings.production().profile
         serving, head = self.generations.current(profile), self.store.head()
         if serving is None or serving.commit == head or not head:
@@ -96,13 +95,15 @@ class Home:
         )
 
     def found_since(self, commit: str) -> str:
-        """Since when what a commit brought can be found; "" while it cannot."""
+        """Since when a commit can be found; "" while it cannot."""
         profile = self.team_settings.production().profile
         serving = self.generations.current(profile)
         if serving is None or not self.store.contains(serving.commit, commit):
             return ""
-        kept = [one for one in self.generations.all(profile) if self.store.contains(one.commit, commit)]
-        return min((one.built for one in kept), default=serving.built)
+        holding = [
+            generation for generation in self.generations.all(profile) if self.store.contains(generation.commit, commit)
+        ]
+        return min((generation.built for generation in holding), default=serving.built)
 
 
 def _counts(values: Iterable[str]) -> Mapping[str, int]:

@@ -29,7 +29,7 @@ _TALLY: ContextVar[list[float] | None] = ContextVar("tally", default=None)
 
 @contextmanager
 def tally() -> Iterator[list[float]]:
-    """Collect what the calls of the block are worth, known answers too: asking again does not make a search cheaper."""
+    """Sum what the calls in the block are worth. Cached answers count too: a cache does not make a search cheaper."""
     worth: list[float] = []
     before = _TALLY.set(worth)
     try:
@@ -40,7 +40,7 @@ def tally() -> Iterator[list[float]]:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One line of the ledger. `failed` is empty, or says why."""
+    """One line of the ledger. `failed` is empty, or the reason."""
 
     id: int
     at: str
@@ -56,7 +56,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """A month: what was spent, on what, and what is left. Tokens and seconds are those of calls that were made."""
+    """A month: what was spent on what, and what is left. Tokens and seconds are of calls that were made."""
 
     month: str
     budget: float
@@ -67,7 +67,7 @@ class Spending:
 
 
 class Ledger:
-    """The `Meter` port, and what it recorded."""
+    """The `Meter` port, and its records."""
 
     def __init__(self, database: Database, clock: Clock, prices: Prices, budget: float) -> None:
         self.database, self.clock, self.prices, self.budget = database, clock, prices, budget
@@ -75,7 +75,7 @@ class Ledger:
 
     @contextmanager
     def spending(self, purpose: str, model: str, input_tokens: int, output_tokens: int = 0) -> Iterator[Spent]:
-        """Allow a call that may use so much, then record what it did use, also when it failed."""
+        """Reserve the most a call may use, then record what it used, also when it failed."""
         price = self.prices.of(model)
         most = price.of(input_tokens, output_tokens)
         number, started, used = self._reserve(purpose, model, most), time.perf_counter(), [0, 0]
@@ -96,7 +96,7 @@ class Ledger:
             self._settle(number, used[0], used[1], time.perf_counter() - started, dollars, failed)
 
     def reuse(self, purpose: str, model: str, input_tokens: int, output_tokens: int) -> None:
-        """Record an answer that was known already."""
+        """Record an answer from the cache."""
         with suppress(Unavailable):  # a price that is not known any more
             _count(self.prices.of(model).of(input_tokens, output_tokens))
         self._created().calls.add(
@@ -115,7 +115,7 @@ class Ledger:
         return tuple(Call(**{**row, "cached": bool(row["cached"])}) for row in rows)
 
     def summary(self, actor: Actor, month: str = "") -> Spending:
-        """A month by purpose and model, the dearest first."""
+        """A month by purpose and model, most expensive first."""
         require(actor, "see the ledger")
         month = self._month(month)
         rows = self._created().calls.by_purpose(*_span(month))
@@ -125,7 +125,7 @@ class Ledger:
         )
 
     def _reserve(self, purpose: str, model: str, most: float) -> int:
-        """Write a call down at its highest price, if the month has room for it."""
+        """Record a call at its highest price, if the budget allows it."""
         now = self.clock.stamp()
         with self._created().transaction() as state:
             spent = state.calls.spent(*_span(now[:7]))
@@ -162,5 +162,5 @@ def _count(dollars: float) -> None:
 
 
 def _span(month: str) -> tuple[str, str]:
-    """The times of a month, as text that sorts."""
+    """The bounds of a month as sortable text."""
     return month, f"{month}~"

@@ -1,4 +1,4 @@
-"""Models that remember their answers, obey the budget and write down what they cost."""
+"""Models with a cache, a budget and a ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.types import Answer, Profile
 
 
 def answer_key(model: str, system: str, prompt: str, max_tokens: int, temperature: float) -> str:
-    """What names an answer: everything that shapes it."""
+    """The cache key: everything that shapes an answer."""
     text = [part.encode("utf-8", "replace").decode() for part in (model, system, prompt)]
     return strict.digest([*text, max_tokens, float(temperature)], 40)
 
@@ -31,7 +31,7 @@ class Metered:
     def complete(
         self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
     ) -> Answer:
-        """The known answer, or a new one that is paid for, recorded and kept."""
+        """The cached answer, or a new one, recorded and cached."""
         key = answer_key(self.name, system, prompt, max_tokens, temperature)
         known = _read(self._answers.get(key))
         if known:
@@ -62,23 +62,19 @@ def _read(packed: str | None) -> Answer | None:
 
 
 class MeteredModels:
-    """The `Models` port around another one. Embedders on an endpoint are metered where they call it."""
+    """The `Models` port around another one. Remote embedders are metered where they call."""
 
     def __init__(self, models: Models, ledger: Ledger, answers: Texts) -> None:
         self._models, self._ledger, self._answers = models, ledger, answers
 
     def embedder(self, name: str) -> Embedder:
-        """An embedder, ready to use."""
         return self._models.embedder(name)
 
     def of(self, profile: Profile) -> Embedder:
-        """The embedder of a profile."""
         return self._models.of(profile)
 
     def reranker(self, name: str) -> Reranker:
-        """A reranker, ready to use."""
         return self._models.reranker(name)
 
     def llm(self, name: str = "") -> Llm:
-        """A language model; without a name, the one that is configured."""
         return Metered(self._models.llm(name), self._ledger, self._answers)

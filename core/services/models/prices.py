@@ -1,4 +1,4 @@
-"""What models cost: dollars for a million tokens, from a file that the settings name. Nothing is guessed."""
+"""Prices of models in dollars per million tokens, from a file that the settings name. Nothing is guessed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _PROVIDER = re.compile(r"[a-z]{2,}:")  # openai:, bedrock:; other names are mode
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens."""
+    """Dollars per million tokens."""
 
     input: float = 0.0
     output: float = 0.0
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What a call costs.
+        """The price of a call.
 
         >>> Price(0.15, 0.60).of(2_000_000, 500_000)
         0.6
@@ -37,13 +37,13 @@ FREE = Price()
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices by model. `free` are the beginnings of names that cost nothing unless the table says otherwise."""
+    """Prices by model. Names that start with one of `free` cost nothing unless the table says otherwise."""
 
     table: Mapping[str, Price] = field(default_factory=lambda: NOTHING)
     free: tuple[str, ...] = ()
 
     def of(self, model: str) -> Price:
-        """The price of a model; one that is not known is not guessed.
+        """The price of a model; an unknown one is refused, not guessed.
 
         >>> Prices(free=("openai:",)).of("openai:llama3").input
         0.0

@@ -1,4 +1,4 @@
-"""Who people are: accounts with roles, local sign-in, and the personas of the demo."""
+"""Accounts with roles, local sign-in, and the demo's personas."""
 
 from __future__ import annotations
 
@@ -49,12 +49,11 @@ class Account:
 
     @property
     def actor(self) -> Actor:
-        """The same as somebody who acts."""
         return Actor(self.id, self.name, self.email, self.role)
 
 
 class Accounts:
-    """Keeps accounts, and lets people in."""
+    """Accounts and sign-in."""
 
     def __init__(
         self,
@@ -67,25 +66,24 @@ class Accounts:
         self.database, self.passwords, self.audit, self.clock, self.now = database, passwords, audit, clock, now
 
     def seed(self) -> None:
-        """The personas of the demo, in a workspace that has nobody yet. They have no password: nobody can sign in as them."""
+        """The demo's personas, in an empty workspace. They have no password, so nobody can sign in as them."""
         with self.database.transaction() as state:
             if not state.accounts.all():
                 for actor in DEMO:
                     self._insert(state, actor, "")
 
     def all(self) -> tuple[Account, ...]:
-        """Everybody, in the order in which they came."""
+        """In the order of creation."""
         return tuple(map(_account, self.database.accounts.all()))
 
     def get(self, name: str) -> Account:
-        """One account by id."""
         row = self.database.accounts.get(name)
         if row is None:
             raise NotFound(f"There is no account {name!r}. List them with: python -m core accounts list")
         return _account(row)
 
     def actor(self, name: str) -> Actor:
-        """Somebody who may act now."""
+        """The account as an actor, if it is active."""
         account = self.get(name)
         if not account.active:
             raise Refused(f"The account {name!r} is switched off. Ask an admin.")
@@ -98,7 +96,7 @@ class Accounts:
         return replace(self.actor(name), door=door)
 
     def by_email(self, email: str) -> Actor | None:
-        """Whom a sign-in provider means."""
+        """The account that a sign-in provider means."""
         row = self.database.accounts.active_by_email(email)
         return _account(row).actor if row else None
 
@@ -109,7 +107,6 @@ class Accounts:
     # ------------------------------------------------------------ changing
 
     def add(self, actor: Actor, name: str, full_name: str, email: str, role: str, password: str = "") -> Account:
-        """Let somebody new in."""
         require(actor, "manage accounts")
         new = Actor(_checked_id(name), " ".join(full_name.split()) or name, _checked_email(email), _checked_role(role))
         hashed = self._hash(password) if password else ""
@@ -121,7 +118,7 @@ class Accounts:
         return self.get(new.id)
 
     def set_role(self, actor: Actor, name: str, role: str) -> Account:
-        """Give somebody another role. The last admin stays one."""
+        """The last admin stays one."""
         require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
@@ -131,7 +128,6 @@ class Accounts:
         return self.get(name)
 
     def set_active(self, actor: Actor, name: str, active: bool) -> Account:
-        """Switch an account on or off."""
         require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
@@ -141,7 +137,7 @@ class Accounts:
         return self.get(name)
 
     def set_password(self, actor: Actor, name: str, password: str) -> None:
-        """A new password: one's own, or anybody's for an admin."""
+        """One's own password, or anybody's for an admin."""
         if actor.id != name:
             require(actor, "manage accounts")
         account, hashed = self.get(name), self._hash(password)
@@ -152,7 +148,7 @@ class Accounts:
     # ------------------------------------------------------------ signing in
 
     def sign_in(self, name: str, password: str) -> Actor:
-        """The person, if the password is right. After five wrong ones the account rests for five minutes."""
+        """The account, if the password is right. Five wrong ones lock it for five minutes."""
         name = name.strip().lower()[:80]
         if self.database.accounts.failures(name, self.now() - WINDOW) >= MAX_TRIES:
             self.refuse(name, "too many wrong passwords")
@@ -171,7 +167,7 @@ class Accounts:
         return actor
 
     def refuse(self, name: str, why: str) -> None:
-        """Note that somebody was not let in."""
+        """Record a refused sign-in."""
         self.audit.note(Actor(name, name, "", "nobody"), "refuse sign-in", name, detail=why)
 
     def _insert(self, state: State, actor: Actor, hashed: str) -> None:
@@ -196,7 +192,7 @@ def local_admin(name: str) -> Actor:
 
 
 def shown_names(accounts: AccountRows) -> dict[str, str]:
-    """Account id to a name that means one person: where several share a name, the id stands behind it."""
+    """Account id to an unambiguous name: where several share one, the id is added."""
     rows = accounts.all()
     times = Counter(row["name"] for row in rows)
     return {row["id"]: row["name"] if times[row["name"]] == 1 else f"{row['name']} ({row['id']})" for row in rows}
@@ -229,7 +225,7 @@ def _checked_role(role: str) -> str:
 
 
 def plain_address(email: str) -> str:
-    """An address in the one form in which it can be compared: git drops dots and quotes at its ends.
+    """An address in comparable form: git drops dots and quotes at its ends.
 
     >>> plain_address("Eve@example.org."), plain_address("eve@example.org")
     ('eve@example.org', 'eve@example.org')

@@ -1,15 +1,14 @@
-"""The audit: who did what, when, and through which door. It only grows, and it agrees with the repository."""
+"""The audit: who did what, when, and through which door. It only grows and agrees with the repository."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.ports import Clock
+from core.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -42,7 +41,7 @@ class Audit:
     def record(
         self, state: State, actor: Actor, action: str, what: str, *, change: int = 0, commit: str = "", detail: str = ""
     ) -> None:
-        """Add a line, inside the transaction that does the thing itself."""
+        """Add an entry inside the transaction that does the thing itself."""
         state.audit.add(
             at=self.clock.stamp(),
             who=actor.id,
@@ -57,20 +56,20 @@ class Audit:
         )
 
     def note(self, actor: Actor, action: str, what: str, **more: Any) -> None:
-        """Add a line on its own."""
+        """Add an entry on its own."""
         with self.database.transaction() as state:
             self.record(state, actor, action, what, **more)
 
     def entries(
         self, actor: Actor, *, who: str = "", action: str = "", change: int = 0, since: str = "", limit: int = 500
     ) -> tuple[AuditEntry, ...]:
-        """Lines that match, newest first."""
+        """Matching entries, newest first."""
         require(actor, "see the audit")
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
         return tuple(AuditEntry(**row) for row in rows)
 
     def of_change(self, number: int) -> tuple[AuditEntry, ...]:
-        """What happened to a change, oldest first: everybody who sees the change may see this."""
+        """What happened to a change, oldest first; visible to everybody who sees the change."""
         return tuple(AuditEntry(**row) for row in self.database.audit.of_change(number))
 
     def problems(self) -> Iterator[str]:
@@ -84,18 +83,10 @@ class Audit:
 
 
 def as_csv(entries: tuple[AuditEntry, ...]) -> str:
-    """For a spreadsheet. A text that would be taken for a formula is quoted.
+    """The audit for a spreadsheet.
 
     >>> as_csv((AuditEntry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
     "1,t,a,'=HYPERLINK(1),admin,app,merge,x,0,,"
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in fields(AuditEntry)]
-    writer.writerow(names)
-    writer.writerows([_cell(getattr(entry, name)) for name in names] for entry in entries)
-    return out.getvalue()
-
-
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
+    return csv_text([names, *([getattr(entry, name) for name in names] for entry in entries)])

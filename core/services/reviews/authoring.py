@@ -1,4 +1,4 @@
-"""What an author does to one document: the files of a change, made from a wish."""
+"""What an author does to one document, as the files of a change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.access import Actor
 from core.curation.frontmatter import decode
-from core.curation.links import mended
+from core.curation.links import rewrite_links
 from core.curation.names import collision_key, safe_path
 from core.curation.writing import with_fields
 from core.errors import BadInput
@@ -19,7 +19,7 @@ Files = Mapping[str, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an edit goes: an open change by number, or a new one with a title. `base` is the commit that was edited."""
+    """Where an edit goes: an open change by number, or a new one with a title. `base` is the edited commit."""
 
     change: int = 0
     title: str = ""
@@ -28,7 +28,7 @@ class Target:
 
 
 def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change:
-    """Make a change or continue one. What others did since the text was opened is kept, or shows as a conflict."""
+    """Create or continue a change. Others' edits since the text was opened are kept, or become conflicts."""
     if target.change:
         if not target.base:
             _not_there_yet(changes.get(target.change), files)
@@ -37,14 +37,14 @@ def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change
 
 
 def _not_there_yet(change: Change, files: Files) -> None:
-    """A text that starts from what is approved would undo what the change already says."""
+    """An edit based on main would undo what the change already contains."""
     known = {path for edit in change.documents for path in (edit.path, edit.old_path) if path}
     for path in sorted(known & set(files)):
         raise BadInput(f"Change {change.id} already edits {path}. Open the change and edit its text there.")
 
 
-def free_path(documents: Documents, path: str) -> str:
-    """The path, if a new document can live there."""
+def check_new_path(documents: Documents, path: str) -> str:
+    """The path in its one spelling; refused if a document is there already."""
     name = safe_path(path)
     taken = {collision_key(entry.path): entry.path for entry in documents.store.entries(documents.store.head())}
     if collision_key(name) in taken:
@@ -52,28 +52,27 @@ def free_path(documents: Documents, path: str) -> str:
     return name
 
 
-def moved(documents: Documents, path: str, to: str, *, mend: bool = True) -> Files:
-    """A document at another path. Its own links still lead where they led; with `mend` so do those that lead to it."""
+def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -> Files:
+    """A document at another path, with its own links adjusted, and with `fix_links` those of others to it."""
     if to == path:
         raise BadInput("The document already is at this path. Choose another one.")
-    name = safe_path(to) if collision_key(to) == collision_key(path) else free_path(documents, to)
+    name = safe_path(to) if collision_key(to) == collision_key(path) else check_new_path(documents, to)
     files: dict[str, bytes | None] = {path: None, name: documents.store.read(documents.store.head(), path)}
     for document in documents.all():
         if document.path == path:
-            files[name] = mended(document, {path: name}).encode()
-        elif mend and (text := mended(document, {path: name})) != document.text:
+            files[name] = rewrite_links(document, {path: name}).encode()
+        elif fix_links and (text := rewrite_links(document, {path: name})) != document.text:
             files[document.path] = text.encode()
     return files
 
 
 def with_status(documents: Documents, path: str, status: str) -> Files:
-    """A document with another status, everything else as written."""
     text = decode(documents.store.read(documents.store.head(), path))
     return {path: with_fields(text, {"status": status}).encode()}
 
 
 def restored(documents: Documents, path: str, commit: str, old_path: str) -> Files:
-    """A document as an old version had it, at the path it has today."""
+    """A document as an old version had it, at its current path."""
     old, now = documents.store.read(commit, old_path), documents.store.read(documents.store.head(), path)
     if old == now:
         raise BadInput("This version is the same as what is approved today.")
@@ -86,7 +85,7 @@ def my_open(changes: Changes, actor: Actor) -> tuple[Change, ...]:
 
 
 def touching(changes: Changes, path: str) -> tuple[Change, ...]:
-    """Open changes that already propose something for a document."""
+    """Open changes that edit a document."""
     return tuple(
         change for change in changes.all(state="open") if any(path in (e.path, e.old_path) for e in change.documents)
     )

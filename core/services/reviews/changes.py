@@ -60,12 +60,11 @@ class Change:
 
     @property
     def open(self) -> bool:
-        """Whether it can still become part of the knowledge base."""
         return self.state in review.OPEN
 
 
 class Changes:
-    """Keeps changes, and moves them from state to state by the table of `core.curation.review`."""
+    """Changes and their moves between states, by the table in `core.curation.review`."""
 
     def __init__(self, store: GitStore, database: Database, accounts: Accounts, audit: Audit, clock: Clock) -> None:
         self.store, self.database, self.accounts = store, database, accounts
@@ -75,25 +74,24 @@ class Changes:
     # ------------------------------------------------------------ reading
 
     def get(self, number: int) -> Change:
-        """One change."""
         return self._describe(self.database, _known(self.database, number))
 
     def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
-        """Changes, the one last touched first."""
+        """Last touched first."""
         if state not in ("", "open", *review.STATES):
             raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
         rows = self.database.changes.all()
-        found = (self._describe(self.database, row) for row in rows if not author or row["author"] == author)
+        changes = (self._describe(self.database, row) for row in rows if not author or row["author"] == author)
         words = text.casefold().split()
         return tuple(
             change
-            for change in found
+            for change in changes
             if (not state or change.state == state or (state == "open" and change.open))
             and all(word in _words(change) for word in words)
         )
 
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
-        """Changes on which this person's judgment is wanted."""
+        """Changes that this person should review."""
         return tuple(
             change
             for change in self.all(state="open")
@@ -103,7 +101,7 @@ class Changes:
         )
 
     def own_work(self, actor: Actor, number: int) -> str:
-        """Why this person may not judge a change; "" when they may."""
+        """Why this person may not review a change; "" when they may."""
         return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
 
     def _facts_of(self, change: Change) -> Facts:
@@ -112,9 +110,9 @@ class Changes:
     def _describe(self, state: State, row: Mapping[str, Any]) -> Change:
         facts, work = self.facts.of(state, row)
         now = review.state(facts)
-        kept = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
+        columns = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
         return Change(
-            **{name: row[name] for name in kept},
+            **{name: row[name] for name in columns},
             **{name: row[name] for name in ("updated", "ended", "ended_by")},
             state=now,
             head=facts.head,
@@ -133,7 +131,7 @@ class Changes:
 
     @contextmanager
     def writing(self, number: int) -> Iterator[tuple[State, dict[str, Any], Facts]]:
-        """The change as it is now, with nobody else writing until the block ends."""
+        """The change as it is now, locked against other writers until the block ends."""
         with self.database.transaction() as state:
             row = _known(state, number)
             yield state, row, self.facts.of(state, row)[0]
@@ -148,10 +146,10 @@ class Changes:
         start: str = "",
         reverts: int = 0,
     ) -> Change:
-        """Start a change with its first edit. None deletes a document; nothing approved is touched."""
+        """Start a change with its first edit; None deletes a document."""
         require(actor, "propose a change")
         name, text = check_title(title), check_text(message)
-        made = checked_files(files)
+        checked = checked_files(files)
         with self.database.transaction() as state:
             base = start or self.store.head() or self._begin(state, actor)
             author, now = {"author": actor.id, "author_name": actor.name}, self.clock.stamp()
@@ -161,14 +159,14 @@ class Changes:
             )
             branch = branch_of(number)
             if self.store.head(branch):  # left by a kill before the change was recorded
-                self.store.drop(branch)
-            self.store.branch(branch, base)
-            self.store.commit(branch, made, actor.person, text or name)
+                self.store.delete_branch(branch)
+            self.store.create_branch(branch, base)
+            self.store.commit(branch, checked, actor.person, text or name)
             self.audit.record(state, actor, "propose", name, change=number)
         return self.get(number)
 
     def _begin(self, state: State, actor: Actor) -> str:
-        """The first commit of a knowledge base that has none."""
+        """The first commit of an empty knowledge base."""
         commit = self.store.begin(actor.person, "Begin the knowledge base")
         self.audit.record(state, actor, "begin", "the knowledge base", commit=commit)
         return commit
@@ -182,21 +180,21 @@ class Changes:
         *,
         expected: str | None = None,
     ) -> Change:
-        """One more edit. `expected` is the head that the editor saw; earlier verdicts are void."""
+        """Another edit. `expected` is the head that the editor saw; earlier verdicts are void."""
         require(actor, "propose a change")
-        made = checked_files(files)
+        checked = checked_files(files)
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts)
-            text = check_text(message) or f"Edit {', '.join(made)}"
+            text = check_text(message) or f"Edit {', '.join(checked)}"
             self.store.commit(
-                branch_of(number), made, actor.person, text, expected=facts.head if expected is None else expected
+                branch_of(number), checked, actor.person, text, expected=facts.head if expected is None else expected
             )
             self.touch(state, number)
-            self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(made))
+            self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(checked))
         return self.get(number)
 
     def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
-        """Another title or description."""
+        """Set title and description."""
         require(actor, "propose a change")
         with self.writing(number) as (state, _, facts):
             self.allow("edit", facts)
@@ -206,7 +204,6 @@ class Changes:
         return self.get(number)
 
     def submit(self, actor: Actor, number: int) -> Change:
-        """Ask for review."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("submit", facts)
@@ -218,7 +215,6 @@ class Changes:
         return self.get(number)
 
     def withdraw(self, actor: Actor, number: int) -> Change:
-        """Take a change back to draft."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("withdraw", facts)
@@ -227,7 +223,7 @@ class Changes:
         return self.get(number)
 
     def close(self, actor: Actor, number: int, reason: str = "") -> Change:
-        """Give a change up. Its text stays, and it can be reopened."""
+        """Its text stays, and it can be reopened."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("close", facts)
@@ -237,7 +233,6 @@ class Changes:
         return self.get(number)
 
     def reopen(self, actor: Actor, number: int) -> Change:
-        """Take a closed change up again, as a draft."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("reopen", facts)
@@ -246,13 +241,13 @@ class Changes:
         return self.get(number)
 
     def allow(self, move: str, facts: Facts) -> None:
-        """Refuse a move with the table's own sentence."""
+        """Refuse a move that the current state does not allow."""
         sentence = review.refusal(move, review.state(facts))
         if sentence:
             raise Refused(sentence)
 
     def touch(self, state: State, number: int) -> None:
-        """Say that something happened to a change just now."""
+        """Set the time of the last activity."""
         state.changes.set(number, updated=self.clock.stamp())
 
     def _own(self, actor: Actor, row: Mapping[str, Any], verb: str) -> None:

@@ -1,4 +1,4 @@
-"""What the checks say about the documents of a change, beside everything they will stand next to."""
+"""The checks on a change's documents, together with everything they will be published with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Anchors(Mapping[str, frozenset[str]]):
-    """The headings of every document by path; a document is only read when a link leads to it."""
+    """Headings by path; a document is read only when a link leads to it."""
 
     def __init__(self, store: GitStore, blobs: Mapping[str, str]) -> None:
         self.store, self.blobs = store, blobs
@@ -40,7 +40,7 @@ class Anchors(Mapping[str, frozenset[str]]):
 
 
 class ChangeChecks:
-    """Checks changes as the intake checks uploads. A declared id is read once per blob and then known."""
+    """The checks of uploads, on changes. The id that a blob declares is cached."""
 
     def __init__(self, store: GitStore) -> None:
         self.store = store
@@ -48,16 +48,16 @@ class ChangeChecks:
         self._beside = lru_cache(maxsize=16)(self._entries)
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
-        """Everything the checks say about what a change adds or edits, document by document."""
-        kept = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
-        if not kept:
+        """Findings on what a change adds or edits, document by document."""
+        edited = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
+        if not edited:
             return ()
-        raw = {edit.path: self.store.read(head, edit.path) for edit in kept}
+        raw = {edit.path: self.store.read(head, edit.path) for edit in edited}
         around = self._around(head, main, edits, raw, today)
-        return tuple(found for path, content in raw.items() for found in checks.check(path, content, around))
+        return tuple(finding for path, content in raw.items() for finding in checks.check(path, content, around))
 
     def typed(self, path: str, text: str, base: str, today: date | None = None) -> tuple[Finding, ...]:
-        """What the checks say about a text that somebody is still writing, beside what a commit holds."""
+        """Findings on a text that is being written, against a commit."""
         blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
         owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
         return checks.check(
@@ -67,7 +67,7 @@ class ChangeChecks:
     def _around(
         self, head: str, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None
     ) -> CheckContext:
-        """The main line without what the change takes away, and the change itself."""
+        """Main without what the change removes, plus the change itself."""
         approved = {entry.path: entry.blob for entry in self._beside(main)} if main else {}
         proposed = {entry.path: entry.blob for entry in self._beside(head) if entry.path in raw}
         gone = {path for edit in edits for path in (edit.path, edit.old_path) if path}
@@ -77,11 +77,11 @@ class ChangeChecks:
     def _owners(
         self, approved: Mapping[str, str], edits: Sequence[Edit], raw: Mapping[str, bytes], gone: set[str]
     ) -> dict[str, str]:
-        """Who has which id: a document keeps the one it had, then those beside it, then whoever comes new."""
-        held, claims = self._declared(approved), {path: _id(path, content) for path, content in raw.items()}
-        before = {edit.path: held.get(edit.old_path or edit.path, "") for edit in edits}
+        """Id to path: a document keeps its id, then existing ones, then new ones."""
+        declared, claims = self._declared(approved), {path: _id(path, content) for path, content in raw.items()}
+        before = {edit.path: declared.get(edit.old_path or edit.path, "") for edit in edits}
         owners = {name: path for path, name in claims.items() if name and before.get(path) == name}
-        for path, name in [*((path, name) for path, name in held.items() if path not in gone), *claims.items()]:
+        for path, name in [*((path, name) for path, name in declared.items() if path not in gone), *claims.items()]:
             if name:
                 owners.setdefault(name, path)
         return owners

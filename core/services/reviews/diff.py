@@ -1,4 +1,4 @@
-"""What a change does to each document: both texts, read as documents where they can be."""
+"""What a change does to each document, before and after."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDiff:
-    """One document of a change. A side that does not exist is empty; one that cannot be read has no document."""
+    """One document of a change. A missing side is empty; an unreadable one has no document."""
 
     edit: Edit
     before: str
@@ -27,12 +27,11 @@ class DocumentDiff:
 
     @property
     def title(self) -> str:
-        """The title as it will be, else as it was, else the path."""
-        return next((one.title for one in (self.new, self.old) if one), self.edit.path)
+        """The new title, else the old one, else the path."""
+        return next((document.title for document in (self.new, self.old) if document), self.edit.path)
 
 
 def compare(store: GitStore, start: str, head: str, edit: Edit) -> DocumentDiff:
-    """One edited document with its two sides."""
     before = "" if edit.kind == "added" else _text(store, start, edit.old_path or edit.path)
     after = "" if edit.kind == "deleted" else _text(store, head, edit.path)
     old, _ = _document(edit.old_path or edit.path, before)
@@ -53,7 +52,7 @@ def _document(path: str, text: str) -> tuple[Document | None, str]:
         return None, str(error)
 
 
-def size(one: DocumentDiff) -> tuple[int, int]:
-    """How many lines of a document came and went."""
-    made = diff(one.before, one.after, 0)
-    return made.added, made.removed
+def size(document: DocumentDiff) -> tuple[int, int]:
+    """Lines added and removed."""
+    lines = diff(document.before, document.after, 0)
+    return lines.added, lines.removed

@@ -1,4 +1,4 @@
-"""Talking about a change and judging it: comments on lines, suggestions, verdicts."""
+"""Comments on lines, suggestions and verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUGGESTION = re.compile(r"^```suggestion[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """One remark. `thread` is the remark it answers, 0 for the first; `line` is where it stands now, 0 if nowhere."""
+    """One comment. `thread` is the comment it answers, 0 for the first; `line` is its place now, 0 if gone."""
 
     id: int
     thread: int
@@ -36,29 +36,29 @@ class Comment:
 
     @property
     def suggestion(self) -> str | None:
-        """The lines that it proposes instead of the quoted ones."""
+        """The lines it proposes instead of the quoted ones."""
         return suggested(self.body)
 
 
 def suggested(body: str) -> str | None:
-    """What a remark proposes to write instead.
+    """The text that a comment suggests.
 
     >>> suggested("Better:\\n```suggestion\\nKeep 7 years.\\n```")
     'Keep 7 years.'
     """
-    found = _SUGGESTION.search(body)
-    return found[1].removesuffix("\n") if found else None
+    match = _SUGGESTION.search(body)
+    return match[1].removesuffix("\n") if match else None
 
 
 def place(quote: str, line: int, text: str) -> int:
-    """Where quoted lines stand in a text now, nearest to where they stood; 0 when they are gone.
+    """The line where quoted lines are now, nearest to where they were; 0 when they are gone.
 
     >>> place("b", 2, "new\\na\\nb\\nc"), place("x", 2, "a\\nb")
     (3, 0)
     """
-    wanted, given = quote.split("\n"), lines(text)
-    found = [n + 1 for n in range(len(given) - len(wanted) + 1) if given[n : n + len(wanted)] == wanted]
-    return min(found, key=lambda n: abs(n - line), default=0)
+    wanted, present = quote.split("\n"), lines(text)
+    starts = [n + 1 for n in range(len(present) - len(wanted) + 1) if present[n : n + len(wanted)] == wanted]
+    return min(starts, key=lambda n: abs(n - line), default=0)
 
 
 class Discussion:
@@ -69,7 +69,7 @@ class Discussion:
         self.database, self.store, self.clock = changes.database, changes.store, changes.clock
 
     def comments(self, number: int) -> tuple[Comment, ...]:
-        """The discussion, oldest first, each remark at the line where its words stand now."""
+        """Oldest first, each at the line where its quote is now."""
         head = self.changes.get(number).head
         rows = self.database.comments.of_change(number)
         texts = {path: self._text(head, path) for path in {row["path"] for row in rows if row["path"]}}
@@ -95,7 +95,7 @@ class Discussion:
         thread: int = 0,
         head: str = "",
     ) -> Comment:
-        """A remark on the whole, on lines of a document (of the text that `head` names), or in answer to another."""
+        """Comment on the change, on lines of a document at `head`, or in answer to another comment."""
         require(actor, "propose a change")
         text = check_text(body)
         if not text:
@@ -110,27 +110,27 @@ class Discussion:
                     raise NotFound(f"Change {number} has no comment {thread}.")
                 thread, anchor["path"] = root["thread"] or thread, root["path"]
             author = {"who": actor.id, "name": actor.name}
-            made = state.comments.add(
+            added = state.comments.add(
                 change=number, thread=thread, **anchor, **author, body=text, at=self.clock.stamp()
             )
             self.changes.touch(state, number)
             self.changes.audit.record(state, actor, "comment", row["title"], change=number, detail=path)
-        return next(comment for comment in self.comments(number) if comment.id == made)
+        return next(comment for comment in self.comments(number) if comment.id == added)
 
     def _anchor(self, head: str, paths: Sequence[str], path: str, line: int, last: int) -> dict[str, Any]:
-        """A place in a document of the change, with the words that stand there."""
+        """A place in a document of the change, with the lines it quotes."""
         if not path:
             return {"path": "", "line": 0, "last": 0, "quote": ""}
         if path not in paths:
             raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(paths)}.")
-        given = lines(self._text(head, path))
-        if not 0 <= line <= last <= len(given):
-            raise BadInput(f"{path} has lines 1 to {len(given)}, not {line} to {last}.")
-        quote = "\n".join(given[line - 1 : last]) if line else ""
+        present = lines(self._text(head, path))
+        if not 0 <= line <= last <= len(present):
+            raise BadInput(f"{path} has lines 1 to {len(present)}, not {line} to {last}.")
+        quote = "\n".join(present[line - 1 : last]) if line else ""
         return {"path": path, "line": line, "last": last, "quote": quote}
 
     def resolve(self, actor: Actor, number: int, comment: int, *, done: bool = True) -> None:
-        """Close a conversation, or open it again."""
+        """Close a conversation, or reopen it."""
         require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts)
@@ -143,34 +143,34 @@ class Discussion:
             self.changes.audit.record(state, actor, action, row["title"], change=number, detail=str(comment))
 
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
-        """Write a suggestion into the document, as an edit of the person who accepts it."""
+        """Write a suggestion into the document, as an edit by the person who accepts it."""
         require(actor, "propose a change")
-        found = next((one for one in self.comments(number) if one.id == comment), None)
-        if found is None or found.suggestion is None:
+        remark = next((remark for remark in self.comments(number) if remark.id == comment), None)
+        if remark is None or remark.suggestion is None:
             raise NotFound(f"Comment {comment} of change {number} suggests no text.")
-        if found.applied:
+        if remark.applied:
             raise Refused("This suggestion was applied before.")
-        if not found.line:
+        if not remark.line:
             raise Refused("The lines that this suggestion is about have changed since. Edit the document instead.")
         change = self.changes.get(number)
-        written = self._text(change.head, found.path).split("\n")  # the last one empty, so that the text ends as it did
-        written[found.line - 1 : found.last] = found.suggestion.split("\n")
-        files = {found.path: "\n".join(written).encode()}
-        self.changes.edit(actor, number, files, f"Apply the suggestion of {found.name}", expected=change.head)
+        written = self._text(change.head, remark.path).split(
+            "\n"
+        )  # the last one empty, so that the text ends as it did
+        written[remark.line - 1 : remark.last] = remark.suggestion.split("\n")
+        files = {remark.path: "\n".join(written).encode()}
+        self.changes.edit(actor, number, files, f"Apply the suggestion of {remark.name}", expected=change.head)
         with self.database.transaction() as state:
             stamp = self.clock.stamp()
-            state.comments.set(found.thread or comment, applied=stamp, resolved=stamp)
+            state.comments.set(remark.thread or comment, applied=stamp, resolved=stamp)
             state.comments.set(comment, applied=stamp)
         return self.changes.get(number)
 
     # ------------------------------------------------------------ judging
 
     def approve(self, actor: Actor, number: int, note: str = "", *, head: str = "") -> Change:
-        """Say that the present text may become part of the knowledge base."""
         return self._judge(actor, number, "approve", "approved", note, head)
 
     def request_changes(self, actor: Actor, number: int, note: str = "", *, head: str = "") -> Change:
-        """Say what must be better first."""
         if not note.strip():
             raise BadInput("Say what should be changed, so that the author can do it.")
         return self._judge(actor, number, "request changes", "changes requested", note, head)
@@ -205,5 +205,5 @@ def _as_seen(facts: review.Facts, head: str) -> None:
 
 def _comment(row: dict[str, Any], text: str) -> Comment:
     line = place(row["quote"], row["line"], text) if row["line"] else 0
-    kept = {name: row[name] for name in Comment.__dataclass_fields__ if name not in ("line", "last")}
-    return Comment(**kept, line=line, last=line + row["last"] - row["line"] if line else 0)
+    values = {name: row[name] for name in Comment.__dataclass_fields__ if name not in ("line", "last")}
+    return Comment(**values, line=line, last=line + row["last"] - row["line"] if line else 0)

@@ -27,24 +27,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What git says about a change; it depends on two commits alone, so it is remembered."""
+    """What git says about a change; it depends on two commits alone, so it is cached."""
 
     start: str
     documents: tuple[Edit, ...]
     editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
-    clashes: tuple[tuple[str, ...], ...]
+    name_collisions: tuple[tuple[str, ...], ...]
     findings: tuple[Finding, ...]
 
 
 def branch_of(number: int) -> str:
-    """The branch of a change."""
     return f"change/{number}"
 
 
 class ChangeFacts:
-    """Looks at changes; says nothing about what may be done with them."""
+    """Facts about changes, for the review rules."""
 
     def __init__(self, store: GitStore, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
         self.store, self.accounts, self.checking, self.clock = store, accounts, checking, clock
@@ -52,7 +51,6 @@ class ChangeFacts:
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
     def of(self, state: State, row: Mapping[str, Any]) -> tuple[Facts, Work]:
-        """What the rules need to know about a change."""
         head = self._head(row)
         work = self._work(head, self._main(row))
         verdicts = tuple(
@@ -71,17 +69,21 @@ class ChangeFacts:
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
-            clashes=work.clashes,
+            name_collisions=work.name_collisions,
             barred=() if row["merged"] else self._barred(paths),
         )
         return facts, work
 
     def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """Accounts that may not judge a change of these paths now. People of this machine have none, and may."""
-        return tuple(one.id for one in self.accounts.all() if not (one.active and review.may_judge(one.actor, paths)))
+        """Accounts that may not review these paths now."""
+        return tuple(
+            account.id
+            for account in self.accounts.all()
+            if not (account.active and review.may_judge(account.actor, paths))
+        )
 
     def _last_editors(self, state: State, number: int, work: Work) -> tuple[str, ...]:
-        """Whom the audit names for the present text; for a commit that came by another door, all who have its address."""
+        """The last editor by the audit; for a commit made elsewhere, every account with its address."""
         if not work.editors:
             return ()
         written = work.editors[-1][0]
@@ -89,32 +91,32 @@ class ChangeFacts:
         who = state.audit.last_writer(number)
         if who and addresses.get(who, plain_address(who)) == plain_address(written):
             return (who,)
-        return (written, *(account for account, found in addresses.items() if found == plain_address(written)))
+        return (written, *(account for account, address in addresses.items() if address == plain_address(written)))
 
     def _head(self, row: Mapping[str, Any]) -> str:
-        """While a change is open its branch is the truth; afterwards what was merged or closed is kept."""
+        """An open change's head is its branch; a merged or closed one's is stored."""
         return str(row["head"]) or self.store.head(branch_of(row["id"])) or str(row["start"])
 
     def _main(self, row: Mapping[str, Any]) -> str:
-        """The main line that a change is compared with: today's, or the one it was merged into."""
+        """The main commit to compare with: today's, or the one it was merged into."""
         if row["merged"]:
             return str(row["start"])
         return self.store.head()
 
     def _look(self, head: str, main: str) -> Work:
-        start = self.store.fork(main, head)
+        start = self.store.merge_base(main, head)
         edits = self.store.changed(start, head) if head != start else ()
         steps = self.store.log(head, since=start) if head != start else ()
         editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
         now = edits if main == self.store.head() else ()
         conflicts = self.store.conflicts(head) if now else ()
-        clashes = self.store.clashes(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
+        collisions = self.store.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
         findings = self.checking.findings(head, main, edits, self.clock.today())
         broken = tuple(self._broken(head, edits, findings))
-        return Work(start, edits, editors, broken, conflicts, clashes, findings)
+        return Work(start, edits, editors, broken, conflicts, collisions, findings)
 
     def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
-        """A file that cannot be read, or in which the checks found an error: sentences that stop a submit and a merge."""
+        """Unreadable files and errors of checks, as sentences; they block submit and merge."""
         unreadable = set()
         for edit in edits:
             if edit.kind != "deleted":
@@ -123,12 +125,12 @@ class ChangeFacts:
                 except ConcordError as error:
                     unreadable.add(edit.path)
                     yield f"{edit.path}: {error}"
-        for one in findings:
-            if one.severity == "error" and one.path not in unreadable:
-                yield f"{one.path}, line {one.line}: {one.message}"
+        for finding in findings:
+            if finding.severity == "error" and finding.path not in unreadable:
+                yield f"{finding.path}, line {finding.line}: {finding.message}"
 
     def rules(self) -> tuple[policy.Rule, ...]:
-        """The review rules that hold now: those of the main line."""
+        """The review rules on main."""
         return self._rules(self.store.head())
 
     def _read_rules(self, head: str) -> tuple[policy.Rule, ...]:

@@ -1,4 +1,4 @@
-"""From an approved change to the knowledge base: merge, solve conflicts, revert, and repair after a kill."""
+"""Merge, conflicts, revert, and repair after a kill."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
-from core.curation.frontmatter import decode, read_document, with_field
+from core.curation.frontmatter import decode, read_document
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
+from core.curation.writing import with_fields
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import plain_address
 from core.services.reviews.changes import Change, Changes
@@ -27,7 +28,7 @@ REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
 
 @dataclass(frozen=True, slots=True)
 class Collision:
-    """One document that both the change and the knowledge base changed."""
+    """One document that both the change and main edited."""
 
     path: str
     parts: tuple[Hunk, ...]
@@ -37,7 +38,7 @@ class Collision:
 
 
 class Merger:
-    """The last step of a change, and the way back."""
+    """Merges and reverts changes."""
 
     def __init__(self, changes: Changes, merged: Callable[[], object]) -> None:
         self.changes, self.merged = changes, merged
@@ -45,7 +46,7 @@ class Merger:
         self.audit = changes.audit
 
     def merge(self, actor: Actor, number: int, *, bypass: str = "") -> Change:
-        """Make an approved change part of the knowledge base: one commit on the main line, then a new index."""
+        """Merge an approved change as one commit on main, then reindex."""
         require(actor, "merge a change")
         reason = check_text(bypass)
         if reason:
@@ -79,23 +80,23 @@ class Merger:
         self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
 
     def _finish(self, number: int) -> None:
-        """After the merge is safe: the branch is not needed any more, and the index has work to do."""
-        self.store.drop(branch_of(number))
+        """After the merge: delete the branch, start the index build."""
+        self.store.delete_branch(branch_of(number))
         self.merged()
 
     # ------------------------------------------------------------ conflicts
 
     def collisions(self, number: int) -> tuple[Collision, ...]:
-        """What must be decided before a change can be merged, document by document."""
+        """The conflicts of a change, document by document."""
         change = self.changes.get(number)
         return self._collisions(change.head, self.store.head()) if change.conflicts else ()
 
     def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
-        found = self.store.sides(head, main)
-        return tuple(self._collision(path, blobs, head, main) for path, blobs in found.items() if any(blobs[1:]))
+        conflicts = self.store.conflicting_blobs(head, main)
+        return tuple(self._collision(path, blobs, head, main) for path, blobs in conflicts.items() if any(blobs[1:]))
 
     def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
-        """Where one side has no such document, the whole text of the other is the one thing to decide."""
+        """Where one side deleted the document, the whole text of the other is one conflict."""
         base, mine, theirs = map(self._text, blobs)
         if mine is not None and theirs is not None:
             return Collision(path, hunks(base or "", mine, theirs), "", head, main)
@@ -108,7 +109,7 @@ class Merger:
     def solve(
         self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]], *, head: str = "", main: str = ""
     ) -> Change:
-        """Bring a change up to date with one decision per conflict; the result is a new edit, so verdicts are void.
+        """Update a change with one decision per conflict; this is a new edit, so verdicts are void.
 
         Per path: "mine", "theirs" or "=text" for each conflict; ("delete",) leaves the document out.
         `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
@@ -121,20 +122,22 @@ class Merger:
                 raise Conflict(
                     "The text moved on while you were deciding. Nothing was saved; look at the conflicts again."
                 )
-            found = {one.path: one for one in self._collisions(facts.head, now)}
-            if not found or set(choices) != set(found):
-                raise BadInput(f"Decide about each document in conflict: {', '.join(found) or 'there is none'}.")
-            files = checked_files({path: _solved(found[path], chosen) for path, chosen in choices.items()})
+            collisions = {collision.path: collision for collision in self._collisions(facts.head, now)}
+            if not collisions or set(choices) != set(collisions):
+                raise BadInput(f"Decide about each document in conflict: {', '.join(collisions) or 'there is none'}.")
+            files = checked_files({path: _solved(collisions[path], chosen) for path, chosen in choices.items()})
             note = "Solve conflicts with the main line"
-            self.store.weave(branch_of(number), now, files, actor.person, note, expected=facts.head)
+            self.store.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(state, number)
-            self.audit.record(state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(found))
+            self.audit.record(
+                state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(collisions)
+            )
         return self.changes.get(number)
 
     # ------------------------------------------------------------ the way back
 
     def revert(self, actor: Actor, number: int) -> Change:
-        """Propose to undo a merged change. Later edits of the same documents are kept, or shown as conflicts."""
+        """Propose to undo a merged change. Later edits of its documents are kept, or become conflicts."""
         with self.changes.writing(number) as (_, row, facts):
             self.changes.allow("revert", facts)
         commit = row["merged"]
@@ -149,7 +152,7 @@ class Merger:
         return self.changes.propose(actor, f"Revert “{row['title']}”"[:200], files, text, start=commit, reverts=number)
 
     def confirm(self, actor: Actor, name: str, until: date) -> str:
-        """Re-verify a document: its words are still right. A recorded act that moves only `review_due`."""
+        """Confirm that a document is still right; only its `review_due` changes."""
         require(actor, "confirm a document")
         if until <= self.clock.today():
             raise BadInput("The next review must lie in the future.")
@@ -158,7 +161,7 @@ class Merger:
             if name not in {entry.path for entry in self.store.entries(head)}:
                 raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
             text = decode(self.store.read(head, name))
-            files = {name: with_field(text, "review_due", until.isoformat()).encode()}
+            files = {name: with_fields(text, {"review_due": until}).encode()}
             title = read_document(name, text).title
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.store.commit("main", files, actor.person, note, expected=head)
@@ -169,7 +172,7 @@ class Merger:
     # ------------------------------------------------------------ after a kill
 
     def repair(self) -> int:
-        """Write down what reached the main line but not the database, because of a kill or of somebody's own git."""
+        """Record what reached main but not the database, after a kill or a direct push."""
         known, head = self.database.audit.last_commit(), self.store.head()
         if known == head:
             return 0
@@ -192,7 +195,7 @@ class Merger:
         row = state.changes.get(number)
         open_head = self.store.head(branch_of(number)) if row and row["stage"] == "in review" else ""
         if row and len(step.parents) == 2 and step.parents[1] == open_head:
-            start = self.store.fork(step.parents[0], step.parents[1])
+            start = self.store.merge_base(step.parents[0], step.parents[1])
             self._record(state, REPOSITORY, row, step.parents[1], start, step.id, trailers.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
@@ -204,7 +207,7 @@ class Merger:
 def message(
     change: Change, approved: tuple[Verdict, ...], people: tuple[Person, ...], emails: Mapping[str, str], bypass: str
 ) -> str:
-    """What the history says about a merge: title, description, and who wrote and approved it, and when."""
+    """The merge commit's message: title, description, authors and approvals."""
     trailers = [f"Change: {change.id}"]
     author = plain_address(_email(emails, change.author))
     trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if plain_address(p.email) != author]
@@ -222,12 +225,12 @@ def _line(text: str) -> str:
 
 
 def _email(emails: Mapping[str, str], who: str) -> str:
-    """The address of an account; people of this machine have theirs as id."""
+    """An account's address; local users have theirs as id."""
     return emails.get(who) or (who if "@" in who else f"{who}@localhost")
 
 
 def _trailers(text: str) -> dict[str, str]:
-    """What a commit says about its merge, from its last paragraph alone: the others are people's own words.
+    """The trailers of a merge commit, from its last paragraph alone: the others are people's own text.
 
     >>> _trailers("Title\\n\\nChange: 3\\nBypass: No time"), _trailers("Title\\n\\nChange: 3\\n\\nlast")
     ({'Change': '3', 'Bypass': 'No time'}, {})

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from core.analysis import analyser
 from core.chunking.sentences import trim
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
+from core.curation.names import top_folder
 from core.curation.render import plain
 from core.ports import Clock, Index
 from core.retrieval.snippets import Snippet, snippet
@@ -161,7 +162,7 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
         "types": [(facts.doc_type,) for facts in index.documents],
         "statuses": [(facts.status,) for facts in index.documents],
         "freshness": [(state.state,) for state in fresh],
-        "folders": [(folder_of(facts.path),) for facts in index.documents],
+        "folders": [(top_folder(facts.path),) for facts in index.documents],
         "owners": [(facts.owner,) for facts in index.documents],
         "tags": [facts.tags for facts in index.documents],
     }
@@ -191,11 +192,6 @@ def _names(index: Index) -> tuple[str, ...]:
 def freshness_of(facts: DocumentFacts, today: date) -> Freshness:
     """The freshness of a document in an index."""
     return freshness(parse_date(facts.effective_date), parse_date(facts.review_due), today)
-
-
-def folder_of(path: str) -> str:
-    """The folder at the top of a path; "" for documents that lie in none."""
-    return path.split("/")[0] if "/" in path else ""
 
 
 def _ordered(counts: Mapping[str, int], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:

@@ -1,1 +1,1 @@
-"""Files that people drop in, read into upload items with checks and duplicates; nothing is written here. The door is `uploads.Uploads`."""
+"""Uploaded files as items with checks and duplicates; only `submit` writes. The door is `uploads.Uploads`."""

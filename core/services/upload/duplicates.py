@@ -1,4 +1,4 @@
-"""What the knowledge base already says: the same path, the same content, the same words, the same meaning."""
+"""Documents that are there already: same path, content, id, wording or meaning."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
-from core.curation.duplicates import Duplicate, PassagePair, Shelfmarks, body, pairs
+from core.chunking import embedded_text
+from core.chunking.profiled import profile_chunker
+from core.curation.duplicates import Duplicate, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Index, Models
 from core.services.index.embedding import embed_texts
@@ -32,7 +32,7 @@ PROBES = 24  # passages of a whole batch that are embedded at once; one opened d
 
 
 class DuplicateFinder:
-    """Compares new texts with what is approved. Reads only; vectors it computes are kept for the index."""
+    """Compares new texts with approved ones. Vectors it computes are cached for the index."""
 
     def __init__(
         self,
@@ -44,34 +44,34 @@ class DuplicateFinder:
     ) -> None:
         self.documents, self.searcher, self.team_settings = documents, searcher, team_settings
         self.models, self.cache = models, cache
-        self._marks: tuple[str, Shelfmarks | None] = ("", None)
+        self._marks: tuple[str, ShingleIndex | None] = ("", None)
 
     def duplicates(self, document: Document) -> tuple[Duplicate, ...]:
-        """By path, content, id and wording; a document is never compared with its own path by wording."""
+        """By path, content, id and wording; never by wording against its own path."""
         by_path = {other.path: other for other in self.documents.all()}
         there = by_path.get(document.path)
-        found = [_same(document, there)] if there else []
+        duplicates = [_same(document, there)] if there else []
         for other in by_path.values():
             if other is not there and other.text == document.text:
-                found.append(Duplicate("same content", other.path, other.id, other.title))
+                duplicates.append(Duplicate("same content", other.path, other.id, other.title))
             elif other is not there and document.meta.id and other.meta.id == document.meta.id:
-                found.append(Duplicate("same id", other.path, other.id, other.title, 1.0, pairs(document, other)))
-        told = frozenset({document.path, *(one.path for one in found)})
-        for other, score in self.marks().near(body(document), told):
-            found.append(Duplicate("near copy", other.path, other.id, other.title, score, pairs(document, other)))
-        return tuple(found)
+                duplicates.append(Duplicate("same id", other.path, other.id, other.title, 1.0, pairs(document, other)))
+        excluded = frozenset({document.path, *(duplicate.path for duplicate in duplicates)})
+        for other, score in self.marks().near(body(document), excluded):
+            duplicates.append(Duplicate("near copy", other.path, other.id, other.title, score, pairs(document, other)))
+        return tuple(duplicates)
 
-    def marks(self) -> Shelfmarks:
-        """The shingles of every approved document, made once per commit."""
+    def marks(self) -> ShingleIndex:
+        """The shingles of all approved documents, computed once per commit."""
         head = self.documents.store.head()
         if self._marks[0] != head or self._marks[1] is None:
-            self._marks = (head, Shelfmarks(self.documents.all()))
+            self._marks = (head, ShingleIndex(self.documents.all()))
         return self._marks[1]  # type: ignore[return-value]
 
     def meanings(
-        self, documents: Sequence[Document], told: Sequence[frozenset[str]], probes: int = PROBES
+        self, documents: Sequence[Document], excluded: Sequence[frozenset[str]], probes: int = PROBES
     ) -> list[tuple[Duplicate, ...]]:
-        """By meaning, for several documents at once: some passages of each are looked up among the indexed ones."""
+        """By meaning, for several documents at once: a few passages of each are searched in the index."""
         index = self._index()
         if index is None or not documents or not index.size:
             return [() for _ in documents]
@@ -80,23 +80,21 @@ class DuplicateFinder:
         embedder = self.models.of(index.profile)
         texts = [embedded_text(chunk) for some in chunks for chunk in some]
         vectors, _ = embed_texts(embedder, self.cache, texts)
-        found, at = [], 0
-        for document, some, known in zip(documents, chunks, told, strict=True):
-            found.append(_by_meaning(index, document, some, vectors[at : at + len(some)], known))
+        duplicates, at = [], 0
+        for document, some, known in zip(documents, chunks, excluded, strict=True):
+            duplicates.append(_by_meaning(index, document, some, vectors[at : at + len(some)], known))
             at += len(some)
-        return found
+        return duplicates
 
     def _index(self) -> Index | None:
-        """The production index; without one nothing is compared by meaning."""
+        """The production index, if there is one."""
         try:
             return self.searcher.index()
         except ConcordError:
             return None
 
     def _chunks(self, index: Index, document: Document) -> tuple[Chunk, ...]:
-        embedder = self.models.of(index.profile)
-        tools = Tools(embedder.tokens, embedder.documents)
-        return chunker(index.profile.chunker, tools, index.profile.context)(document)
+        return profile_chunker(index.profile, self.models.of(index.profile))(document)
 
 
 def _same(mine: Document, there: Document) -> Duplicate:
@@ -106,30 +104,30 @@ def _same(mine: Document, there: Document) -> Duplicate:
 
 
 def _spread(chunks: Sequence[Chunk], most: int) -> list[Chunk]:
-    """A few chunks from everywhere in a document."""
+    """A few chunks, evenly spread over the document."""
     step = max(1.0, len(chunks) / most)
     return [chunks[int(n * step)] for n in range(min(most, len(chunks)))]
 
 
 def _by_meaning(
-    index: Index, document: Document, chunks: Sequence[Chunk], vectors: np.ndarray, told: frozenset[str]
+    index: Index, document: Document, chunks: Sequence[Chunk], vectors: np.ndarray, excluded: frozenset[str]
 ) -> tuple[Duplicate, ...]:
     near = NEAR if len(chunks) >= THREE else SURE
     hits: dict[int, list[PassagePair]] = {}
     for chunk, vector in zip(chunks, vectors, strict=True):
         for number, score in index.dense(vector).search(3, None).items():
-            if score >= near and index.documents[index.document_of(number)].path not in told:
+            if score >= near and index.documents[index.document_of(number)].path not in excluded:
                 hits.setdefault(index.document_of(number), []).append(_pair(index, document, chunk, number, score))
                 break
-    counts = Counter({n: len(found) for n, found in hits.items() if len(found) / len(chunks) >= SHARE})
-    made = []
+    counts = Counter({n: len(pairs_of) for n, pairs_of in hits.items() if len(pairs_of) / len(chunks) >= SHARE})
+    duplicates = []
     for n, count in counts.most_common(3):
         facts = index.documents[n]
         best = sorted(hits[n], key=lambda pair: (-pair.score, pair.my_line))[:3]
-        made.append(
+        duplicates.append(
             Duplicate("same meaning", facts.path, facts.doc, facts.title, round(count / len(chunks), 3), tuple(best))
         )
-    return tuple(made)
+    return tuple(duplicates)
 
 
 def _pair(index: Index, document: Document, chunk: Chunk, number: int, score: float) -> PassagePair:

@@ -1,4 +1,4 @@
-"""Bringing documents in: uploads become items with a path, a text, checks and duplicates. Nothing is written here."""
+"""Uploads: files become items with a path, a text, checks and duplicates. Only `submit` writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.access import Actor, require
 from core.curation import checks, conversions
 from core.curation.archives import check_office
-from core.curation.duplicates import CHOICES, Duplicate, Shelfmarks, body, pairs
+from core.curation.duplicates import CHOICES, Duplicate, ShingleIndex, body, pairs
 from core.curation.findings import CheckContext, Finding
 from core.curation.frontmatter import decode
 from core.curation.names import collision_key, free_path, safe_folder, safe_path
@@ -20,14 +20,14 @@ from core.curation.uploads import (
     Batch,
     Raw,
     UploadItem,
+    best_effort_text,
     document_of,
-    flat,
     path_findings,
     places,
     plain_lines,
-    proposed,
-    salvaged,
+    proposed_path,
     title_of,
+    unzipped,
 )
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Clock, Progress, no_progress
@@ -36,7 +36,7 @@ from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.conversion.converter import Conversion
+    from core.adapters.conversion.converter import ConverterProcess
 
 
 class ChangeStarter(Protocol):
@@ -47,13 +47,13 @@ class ChangeStarter(Protocol):
 
 
 class Uploads:
-    """Reads uploads and looks at them; only `submit` hands anything on."""
+    """Reads and checks uploads, and submits them as a change."""
 
     def __init__(
         self,
         documents: Documents,
         duplicates: DuplicateFinder,
-        converter: Conversion,
+        converter: ConverterProcess,
         clock: Clock,
         changes: ChangeStarter | None = None,
     ) -> None:
@@ -64,111 +64,115 @@ class Uploads:
     # ------------------------------------------------------------ from bytes to items
 
     def read(self, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress) -> Batch:
-        """One or many uploads as items. A bad file says why and does not hold up the others."""
-        folder, found, items = safe_folder(into), list(flat(files)), []
-        for n, one in enumerate(found, 1):
-            items.append(self._item(one, folder))
-            progress(n, len(found), "Reading")
+        """Files as items. A bad file says why and does not hold up the others."""
+        folder, uploads, items = safe_folder(into), list(unzipped(files)), []
+        for n, upload in enumerate(uploads, 1):
+            items.append(self._item(upload, folder))
+            progress(n, len(uploads), "Reading")
         return self.look(Batch(tuple(items)))
 
     def paste(self, name: str, text: str, into: str = "") -> Batch:
-        """A text that was typed or pasted, as a batch of one."""
+        """Typed or pasted text as a batch of one."""
         if not name.strip() or not text.strip():
             raise BadInput("A pasted document needs a name and some text.")
         path = f"{conversions.slug(name.strip().removesuffix('.md'))}.md"
         return self.read([(path, plain_lines(text).encode())], into)
 
     def add(self, batch: Batch, more: Batch) -> Batch:
-        """Two batches as one."""
         if len(batch.items) + len(more.items) > MAX_ITEMS:
             raise BadInput(f"More than {MAX_ITEMS} documents at once cannot be reviewed. Submit these first.")
         return self.look(Batch(batch.items + more.items))
 
-    def _item(self, one: Raw, folder: str) -> UploadItem:
-        path = proposed(one.name, folder)
+    def _item(self, upload: Raw, folder: str) -> UploadItem:
+        path = proposed_path(upload.name, folder)
         try:
-            if one.refused:
-                raise BadInput(one.refused)
-            text, converted = self._text(one)
-            return UploadItem(one.name, path, text, converted, notes=_notes(path, one.raw, converted))
+            if upload.refused:
+                raise BadInput(upload.refused)
+            text, converted = self._text(upload)
+            return UploadItem(upload.name, path, text, converted, notes=_notes(path, upload.raw, converted))
         except ConcordError as error:
             why = checks.refusal(path, "file", str(error))
-            return UploadItem(one.name, path, salvaged(one.raw, one.name), findings=(why,), readable=False)
+            return UploadItem(
+                upload.name, path, best_effort_text(upload.raw, upload.name), findings=(why,), readable=False
+            )
 
-    def _text(self, one: Raw) -> tuple[str, str]:
+    def _text(self, upload: Raw) -> tuple[str, str]:
         """The Markdown of an upload, and what it was converted from."""
-        suffix = conversions.suffix_of(one.name)
+        suffix = conversions.suffix_of(upload.name)
         if not suffix:
             raise BadInput(f"Files of this kind cannot be used. Bring {', '.join(conversions.SUFFIXES)}.")
-        if not one.raw.strip():
+        if not upload.raw.strip():
             raise BadInput("The file is empty.")
         if suffix in conversions.TEXT:
-            return decode(one.raw), ""
-        if len(one.raw) > MAX_UPLOAD:
-            raise BadInput(f"The file has {len(one.raw):,} bytes; the limit is {MAX_UPLOAD:,}.")
+            return decode(upload.raw), ""
+        if len(upload.raw) > MAX_UPLOAD:
+            raise BadInput(f"The file has {len(upload.raw):,} bytes; the limit is {MAX_UPLOAD:,}.")
         if suffix in (".docx", ".pptx", ".xlsx"):
-            check_office(one.raw, suffix)
-        if suffix == ".pdf" and b"%PDF" not in one.raw[:1024]:
+            check_office(upload.raw, suffix)
+        if suffix == ".pdf" and b"%PDF" not in upload.raw[:1024]:
             raise BadInput("The file is named .pdf and is none. Bring it in its own format.")
-        made = conversions.tidy(self.converter.convert(suffix, one.raw), suffix, title_of(one.name))
-        return decode(plain_lines(made).encode()), conversions.CONVERTED[suffix]
+        markdown = conversions.tidy(self.converter.convert(suffix, upload.raw), suffix, title_of(upload.name))
+        return decode(plain_lines(markdown).encode()), conversions.CONVERTED[suffix]
 
     # ------------------------------------------------------------ looking at items
 
     def look(self, batch: Batch) -> Batch:
-        """Checks and duplicates of every item, each beside all others."""
+        """Checks and duplicates of every item, each against all others."""
         there = {collision_key(document.path): document.path for document in self.documents.all()}
         compared = Batch(tuple(self._compared(batch.items, set(there.values()))))
         around, wanted = self._around(compared), places(compared.items)
         return Batch(tuple(self._checked(item, around, wanted, there) for item in compared.items))
 
     def edit(self, batch: Batch, n: int, *, text: str | None = None, path: str | None = None) -> Batch:
-        """An item with a repaired text or another path, looked at again."""
+        """An item with another text or path, checked again."""
         item = batch.at(n)
         if text is not None:
             item = replace(item, text=plain_lines(text), readable=True)
         if path is not None and path.strip() != item.path:
             item = replace(item, path=path.strip(), choice="", target="")
-        return self.look(batch.having(n, replace(item, duplicates=(), compared=False)))
+        return self.look(batch.with_item(n, replace(item, duplicates=(), compared=False)))
 
     def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
-        """What to do about an item's duplicate: replace that document, keep both, or drop this one; "" is undecided."""
+        """Decide about a duplicate: replace that document, keep both, or drop this one; "" is undecided."""
         item = batch.at(n)
         if choice and choice not in CHOICES:
             raise BadInput(f"There is no choice {choice!r}. Choices: {', '.join(CHOICES)}.")
-        known = [one.path for one in item.duplicates if not one.batch]
+        known = [duplicate.path for duplicate in item.duplicates if not duplicate.batch]
         if choice == "replace" and (target or (known or [""])[0]) not in known:
             raise BadInput("Only a document of the knowledge base can be replaced. Keep both, or drop this one.")
-        path = free_path(item.path, [one.path for one in self.documents.all()]) if choice == "keep" else item.path
-        made = replace(item, choice=choice, path=path, target=(target or known[0]) if choice == "replace" else "")
-        return self.look(batch.having(n, made))
+        path = (
+            free_path(item.path, [document.path for document in self.documents.all()])
+            if choice == "keep"
+            else item.path
+        )
+        decided = replace(item, choice=choice, path=path, target=(target or known[0]) if choice == "replace" else "")
+        return self.look(batch.with_item(n, decided))
 
     def decided(self, batch: Batch) -> Batch:
-        """For doors that cannot ask: a document at its own path is a new version; whatever else is alike is kept."""
+        """Decide without asking: a document at its own path is a new version, all others are kept."""
         for n, item in enumerate(batch.items):
             if item.undecided:
-                own = any(one.path == item.path and not one.batch for one in item.duplicates)
+                own = any(duplicate.path == item.path and not duplicate.batch for duplicate in item.duplicates)
                 batch = self.choose(batch, n, "replace" if own else "keep", item.path if own else "")
         return batch
 
     def remove(self, batch: Batch, n: int) -> Batch:
-        """The batch without an item."""
         batch.at(n)
         return self.look(Batch(batch.items[:n] + batch.items[n + 1 :]))
 
     def meaning(self, batch: Batch, n: int) -> Batch:
-        """One item compared by meaning in full: every passage, not a sample."""
+        """Compare one item by meaning with every passage, not a sample."""
         item = batch.at(n)
-        kept = tuple(one for one in item.duplicates if one.kind != "same meaning")
+        others = tuple(duplicate for duplicate in item.duplicates if duplicate.kind != "same meaning")
         document = document_of(item)
         if document is None:
             return batch
-        told = frozenset({item.place, *(one.path for one in kept)})
-        found = self.duplicates.meanings([document], [told], probes=200)[0]
-        return batch.having(n, replace(item, duplicates=kept + found))
+        excluded = frozenset({item.place, *(duplicate.path for duplicate in others)})
+        similar = self.duplicates.meanings([document], [excluded], probes=200)[0]
+        return batch.with_item(n, replace(item, duplicates=others + similar))
 
     def _around(self, batch: Batch) -> CheckContext:
-        """What links and ids may lead to: the approved documents, and the other items."""
+        """Link and id targets: the approved documents and the other items."""
         head = self.documents.store.head()
         if self._known[0] != head:
             known = self.documents.all()
@@ -186,66 +190,71 @@ class Uploads:
     ) -> UploadItem:
         if not item.readable:
             return item
-        found = [*item.notes, *path_findings(item, wanted, there)]
+        findings = [*item.notes, *path_findings(item, wanted, there)]
         if not item.text.strip():
-            found.append(Finding(item.path, 1, "error", "file", "The document is empty. Write something."))
+            findings.append(Finding(item.path, 1, "error", "file", "The document is empty. Write something."))
         elif item.choice != "drop":
-            found += checks.check(item.place, item.text.encode(), around)
-        return replace(item, findings=checks.ordered(found))
+            findings += checks.check(item.place, item.text.encode(), around)
+        return replace(item, findings=checks.ordered(findings))
 
     def _compared(self, items: Sequence[UploadItem], there: set[str]) -> Iterator[UploadItem]:
-        """Duplicates of items that were not compared yet, or whose path was taken meanwhile."""
+        """Duplicates of items that were not compared yet, or whose path was taken since."""
         documents = [document_of(item) for item in items]
-        marks = Shelfmarks(document for document in documents if document)
-        new = {n: one for n, one in enumerate(documents) if one and _stale(items[n], there)}
-        found = {n: _among(self.duplicates.duplicates(one), one, marks) for n, one in new.items()}
-        open_ = [n for n in new if not found[n]]
-        told = [frozenset({new[n].path}) for n in open_]
-        found |= dict(zip(open_, self.duplicates.meanings([new[n] for n in open_], told), strict=True))
+        marks = ShingleIndex(document for document in documents if document)
+        new = {n: document for n, document in enumerate(documents) if document and _stale(items[n], there)}
+        duplicates = {n: _among(self.duplicates.duplicates(document), document, marks) for n, document in new.items()}
+        open_ = [n for n in new if not duplicates[n]]
+        excluded = [frozenset({new[n].path}) for n in open_]
+        duplicates |= dict(zip(open_, self.duplicates.meanings([new[n] for n in open_], excluded), strict=True))
         for n, item in enumerate(items):
-            yield _decided(replace(item, duplicates=found[n], compared=True)) if n in found else item
+            yield _decided(replace(item, duplicates=duplicates[n], compared=True)) if n in duplicates else item
 
     # ------------------------------------------------------------ handing on
 
     def files(self, batch: Batch) -> dict[str, bytes | None]:
-        """What the change would hold: path to content."""
-        return {safe_path(item.place): item.text.encode() for item in batch.going}
+        """The files of the change."""
+        return {safe_path(item.place): item.text.encode() for item in batch.included}
 
     def submit(self, actor: Actor, batch: Batch, title: str, message: str = "") -> tuple[Any, Batch]:
-        """Propose what is ready as one change; returns it, and the batch of what stays behind."""
+        """Propose what is ready as one change; returns it and the batch of what is left."""
         require(actor, "propose a change")
         batch = self.look(batch)
         files = self.files(batch)
         if not files:
-            raise BadInput("No document is ready. Mend what is refused, or decide about the duplicates, first.")
+            raise BadInput("No document is ready. Fix what is refused, or decide about the duplicates, first.")
         if not title.strip():
             raise BadInput("The change needs a title, so that a reviewer knows what it is about.")
         if self.changes is None:
             raise Unavailable("This workspace has no change service, so nothing can be proposed.")
-        made = self.changes.propose(actor, " ".join(title.split()), files, message.strip())
-        return made, Batch(tuple(item for item in batch.items if not item.goes_on and item.choice != "drop"))
+        change = self.changes.propose(actor, " ".join(title.split()), files, message.strip())
+        return change, Batch(tuple(item for item in batch.items if not item.included and item.choice != "drop"))
 
 
 def _notes(path: str, raw: bytes, converted: str) -> tuple[Finding, ...]:
     if converted:
         why = f"Converted from {converted}. Compare it with the original before you submit it."
         return (Finding(path, 1, "note", "converted", why),)
-    return checks.harmless(path, raw)
+    return checks.decoding_notes(path, raw)
 
 
 def _stale(item: UploadItem, there: set[str]) -> bool:
-    """Whether an item must be compared: never done, or somebody took its path since."""
-    return not item.compared or (item.place in there and item.place not in {one.path for one in item.duplicates})
+    """Whether an item must be compared: never done, or its path was taken since."""
+    return not item.compared or (
+        item.place in there and item.place not in {duplicate.path for duplicate in item.duplicates}
+    )
 
 
 def _decided(item: UploadItem) -> UploadItem:
-    """An upload that is there already, word for word and at the same place, is dropped without asking."""
-    unchanged = any(one.kind == "same content" and one.path == item.path and not one.batch for one in item.duplicates)
+    """An upload identical to the document at its path is dropped without asking."""
+    unchanged = any(
+        duplicate.kind == "same content" and duplicate.path == item.path and not duplicate.batch
+        for duplicate in item.duplicates
+    )
     return replace(item, choice="drop") if unchanged and not item.choice else item
 
 
-def _among(known: tuple[Duplicate, ...], document: Document, marks: Shelfmarks) -> tuple[Duplicate, ...]:
-    """Also those in the same upload, so that two copies of one text do not both go on unseen."""
+def _among(known: tuple[Duplicate, ...], document: Document, marks: ShingleIndex) -> tuple[Duplicate, ...]:
+    """Also duplicates within the same upload."""
     more = []
     for other, score in marks.near(body(document), frozenset({document.path})):
         kind = "same content" if other.text == document.text else "near copy"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.chunking import CHUNKERS, chunker, known
-from core.chunking.tools import Tools
+from core.chunking import CHUNKERS, known
+from core.chunking.profiled import profile_chunker
 from core.errors import ConcordError
 from core.types import Chunk, ChunkerSpec, Document
 from pages.ui import flash
@@ -16,7 +16,7 @@ from pages.ui.workspace import app
 def draw(document: Document) -> None:
     production = app().platform.settings.production().profile
     compare = st.toggle("Compare with another chunker", key="compare")
-    sides = [(f"{production.chunker.name} (production)", cut(document, production.chunker, production.context))]
+    sides = [(f"{production.chunker.name} (production)", cut(document, production.chunker))]
     if compare:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190)
@@ -28,7 +28,7 @@ def draw(document: Document) -> None:
             sides.append(
                 (
                     f"{name} ({', '.join(map(str, params.values()))})",
-                    cut(document, ChunkerSpec(name, params), production.context),
+                    cut(document, ChunkerSpec(name, params)),
                 )
             )
         except ConcordError as error:
@@ -36,8 +36,8 @@ def draw(document: Document) -> None:
     chunk_view(document, sides, key="chunks")
 
 
-def cut(document: Document, spec: ChunkerSpec, context: str) -> tuple[Chunk, ...]:
-    """The chunks of a document, as an index would hold them."""
-    embedder = app().models.registry.of(app().platform.settings.production().profile)
-    tools = Tools(embedder.tokens, embedder.documents, report=lambda _, what: st.caption(flash.plain(what)))
-    return chunker(spec, tools, context)(document)
+def cut(document: Document, spec: ChunkerSpec) -> tuple[Chunk, ...]:
+    """The chunks of a document under the production profile, with this chunker."""
+    profile = app().platform.settings.production().profile
+    report = lambda _, what: st.caption(flash.plain(what))
+    return profile_chunker(profile, app().models.registry.of(profile), spec, report)(document)

@@ -46,7 +46,9 @@ def _move(document: Document, me: Actor) -> None:
     )
     chosen = save_target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
     if st.button("Save in a change", type="primary", key="move"):
-        save_target.finish(chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), mend=fix_links))
+        save_target.finish(
+            chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), fix_links=fix_links)
+        )
 
 
 def _status(document: Document, me: Actor, word: str, status: str) -> None:

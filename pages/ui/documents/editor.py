@@ -15,7 +15,7 @@ from core.curation.markup import slugify
 from core.curation.render import render
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
-from core.services.reviews.authoring import Files, Target, free_path
+from core.services.reviews.authoring import Files, Target, check_new_path
 from core.types import Document
 from pages.ui import flash, identity, keys
 from pages.ui.components import component
@@ -144,4 +144,4 @@ def _files(start: Opened, path: str, text: str) -> Files:
     if not path.endswith(".md"):
         raise BadInput("Give the document a title first; its file name is made from it.")
     content = text if text.endswith("\n") else f"{text}\n"
-    return {start.path or free_path(app().knowledge.documents, path): content.encode()}
+    return {start.path or check_new_path(app().knowledge.documents, path): content.encode()}

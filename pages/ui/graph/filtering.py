@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
+from core.curation.names import top_folder
 from core.services.graph.view import GraphNode, GraphView
 from pages.ui.graph.describing import group, starts
 from pages.ui.graph.tables import within
@@ -40,7 +41,7 @@ def tops(node: GraphNode) -> set[str]:
     >>> sorted(tops(GraphNode("a", "a", "entity", sources=("it/x/a.md", "b.md", "hr/c.md"))))
     ['hr', 'it']
     """
-    return {path.partition("/")[0] for path in node.sources if "/" in path}
+    return {top_folder(path) for path in node.sources} - {""}
 
 
 def _pills(label: str, options: list[str], key: str) -> list[str]:

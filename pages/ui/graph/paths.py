@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
-from pages.ui.passage_links import address, place
 
 from core.errors import ConcordError
 from core.graph.paths import MOST
-from core.services.graph.paths import Connection, EntityPath, PathStep, Witness
+from core.services.graph.paths import EntityConnection, EntityPath, PathStep, Witness
 from pages.ui import flash, keys, style
 from pages.ui.components.chain import chain
 from pages.ui.components.listing import listing
 from pages.ui.graph.choosing import Choice, look_around
 from pages.ui.graph.describing import KINDS, type_words
+from pages.ui.passage_links import address, place
 from pages.ui.workspace import app
 
 _KEY = "graph_chain"
@@ -37,14 +37,14 @@ def draw(choice: Choice) -> None:
     _shared(connection)
 
 
-def _chains(connection: Connection) -> None:
+def _chains(connection: EntityConnection) -> None:
     st.caption(flash.plain(summary(connection)))
     clicked = chain([_path(path) for path in connection.paths], _KEY, _centre)
     if clicked.open:
         st.switch_page("pages/documents.py", query_params=address(clicked.open))
 
 
-def summary(connection: Connection) -> str:
+def summary(connection: EntityConnection) -> str:
     """How far apart the ends are, and in how many ways they are joined."""
     steps, ways = len(connection.paths[0].steps), len(connection.paths)
     ends = f"{connection.source.label} and {connection.target.label}"
@@ -89,7 +89,7 @@ def _witness(witness: Witness) -> dict[str, Any]:
     }
 
 
-def _shared(connection: Connection) -> None:
+def _shared(connection: EntityConnection) -> None:
     """Documents that name both, whether or not a sentence joins them."""
     st.subheader("Documents that name both", anchor=False)
     items = [

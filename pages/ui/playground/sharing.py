@@ -13,6 +13,7 @@ from core import strict
 from core.retrieval.presets import spell
 from core.services.playground.compare import Comparison, to_json
 from core.services.playground.notebook import Setup
+from core.spreadsheet import guarded
 from pages.ui import identity, keys
 from pages.ui.direct import token
 
@@ -105,7 +106,7 @@ def as_csv(made: Comparison) -> str:
             moved = [move.kind, move.steps] if move else ["", ""]
             rows.writerow(
                 [
-                    _safe(cell)
+                    guarded(cell)
                     for cell in (made.query, lane.column.title, lane.column.profile, hit.rank, *moved, *place, *given)
                 ]
             )
@@ -114,12 +115,3 @@ def as_csv(made: Comparison) -> str:
 
 def _leg(score: object) -> tuple[object, object, object]:
     return (score.rank, score.score, score.normalised) if score else ("", "", "")  # type: ignore[attr-defined]
-
-
-def _safe(cell: object) -> object:
-    """A cell that no spreadsheet takes for a formula.
-
-    >>> _safe("=1+1"), _safe(-0.5)
-    ("'=1+1", -0.5)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell

@@ -41,9 +41,7 @@ def draw(change: Change) -> None:
 
 def _document(document: DocumentDiff) -> dict[str, Any]:
     production = app().platform.settings.production().profile
-    old, new = (
-        cut(side, production.chunker, production.context) if side else () for side in (document.old, document.new)
-    )
+    old, new = (cut(side, production.chunker) if side else () for side in (document.old, document.new))
     pairs = compare_chunks(old, new)
     counts = {kind: sum(pair.kind == kind for pair in pairs) for kind in ("added", "removed", "changed", "same")}
     summary = f"{style.count(len(new), 'passage')} after the change: {counts['added']} appear, {counts['removed']} vanish, {counts['changed']} change, {counts['same']} stay."

@@ -8,6 +8,7 @@ from datetime import datetime
 import streamlit as st
 
 from core.access import Actor, allowed
+from core.curation.names import top_folder
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import compare, size
 from pages.ui import keys, style
@@ -83,7 +84,7 @@ def row(change: Change) -> dict[str, object]:
         "checks": checks(change),
         "size": extent(change),
         "talk": style.count(change.conversations, "open conversation") if change.conversations else "",
-        "folders": sorted({path.split("/")[0] for path in paths if "/" in path}),
+        "folders": sorted({top_folder(path) for path in paths} - {""}),
         "search": " ".join((str(change.id), change.title, change.author_name, *paths)).lower(),
     }
 

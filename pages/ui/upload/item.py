@@ -140,7 +140,7 @@ def chunks(item: UploadItem, n: int) -> None:
             for key, value in defaults.items()
         }
     try:
-        pieces = cut(document, ChunkerSpec(name, params), production.context)
+        pieces = cut(document, ChunkerSpec(name, params))
     except ConcordError as error:
         st.warning(flash.plain(str(error)))
         return

@@ -17,7 +17,7 @@ def summary(batch: Batch) -> str:
     >>> summary(Batch())
     '0 documents go on'
     """
-    going = len(batch.going)
+    going = len(batch.included)
     parts = [f"{style.count(going, 'document')} {'goes' if going == 1 else 'go'} on"]
     refused = sum(item.state == "refused" and item.choice != "drop" for item in batch.items)
     waiting = sum(item.undecided and item.state != "refused" for item in batch.items)
@@ -29,7 +29,7 @@ def summary(batch: Batch) -> str:
 
 
 def draw(batch: Batch) -> None:
-    going = len(batch.going)
+    going = len(batch.included)
     with st.container(border=True, key="submit_box"):
         title, why = st.columns([2, 3], vertical_alignment="bottom")
         title.text_input(
@@ -66,7 +66,7 @@ def link_to_change() -> None:
 
 def suggestion(batch: Batch) -> str:
     """The title of a change whose author types none."""
-    titles = [document.title for item in batch.going if (document := document_of(item))]
+    titles = [document.title for item in batch.included if (document := document_of(item))]
     if len(titles) == 1:
         return f"Add {titles[0]}"
     return f"Add {style.count(len(titles), 'document')}"
@@ -84,4 +84,4 @@ def submit(actor: Actor) -> str:
     st.session_state[keys.UPLOAD_TITLE] = st.session_state[keys.UPLOAD_WHY] = ""
     st.session_state[keys.UPLOAD_MADE] = str(change.id)
     staying = f" {style.count(len(rest.items), 'document')} stay here." if rest.items else ""
-    return f"Change {change.id} holds {style.count(len(batch.going), 'document')}.{staying}"
+    return f"Change {change.id} holds {style.count(len(batch.included), 'document')}.{staying}"
