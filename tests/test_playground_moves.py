@@ -17,7 +17,7 @@ from core.services.playground.notebook import Setup
 from pages.ui import workspace
 from pages.ui.playground import drawing, serving
 from tests.conftest import WordReranker, put, small_app
-from tests.test_pipeline import FILES
+from tests.small_kb import FILES
 
 QUERY = "file form 111 within days"
 NAMES = ("Convex 0.3", "BM25", "RRF 60", "Conditional rerank")
@@ -25,7 +25,7 @@ TIMES = ("ms", "stages", "choices")  # what two searches never share, and what o
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> App:
+def indexed_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     made = small_app(tmp_path_factory.mktemp("moves") / "home")
     put(made, dict(FILES))
     made.index.builder.build(made.platform.settings.profile())
@@ -33,10 +33,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 
 @pytest.fixture(autouse=True)
-def served(found: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def serve_indexed_app(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     workspace._memory.clear()
     for module in (workspace, serving):
-        monkeypatch.setattr(module, "app", lambda: found)
+        monkeypatch.setattr(module, "app", lambda: indexed_app)
     yield
     workspace._memory.clear()
 
@@ -96,14 +96,16 @@ def test_removing_a_column_that_is_gone_leaves_the_others(column: int) -> None:
 
 
 def test_a_passage_is_made_once_per_run_and_only_the_column_that_moved_is_ranked(
-    found: App, monkeypatch: pytest.MonkeyPatch
+    indexed_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written: list[str] = []
     real, ranked = drawing._written, []
     monkeypatch.setattr(drawing, "_written", lambda hit, *rest: written.append(hit.chunk) or real(hit, *rest))
-    search = type(found.search.searcher).search_in
+    search = type(indexed_app.search.searcher).search_in
     monkeypatch.setattr(
-        type(found.search.searcher), "search_in", lambda self, i, q, c, f: ranked.append(c) or search(self, i, q, c, f)
+        type(indexed_app.search.searcher),
+        "search_in",
+        lambda self, i, q, c, f: ranked.append(c) or search(self, i, q, c, f),
     )
     ask()
     assert len(ranked) == 4
@@ -113,13 +115,13 @@ def test_a_passage_is_made_once_per_run_and_only_the_column_that_moved_is_ranked
     assert len(written) == len(set(written)), "no passage is drawn twice"
 
 
-def test_a_reranker_is_asked_once_what_it_cuts(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reranker_is_asked_once_what_it_cuts(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     plain = WordReranker()
     counting = type(
         "Counting", (WordReranker,), {"cuts": lambda _, q, texts: asked.extend(texts) or plain.cuts(q, texts)}
     )
-    monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: counting())
+    monkeypatch.setattr(indexed_app.playground.comparer.models, "reranker", lambda name: counting())
     columns = [Column("local", replace(presets()["Rerank always"], alpha=alpha)) for alpha in (0.2, 0.9)]
-    found.playground.comparer.run(QUERY, columns)
+    indexed_app.playground.comparer.run(QUERY, columns)
     assert len(asked) == len(set(asked)) > 0
