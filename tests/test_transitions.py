@@ -1,4 +1,4 @@
-"""Every forbidden move of the state table is refused by the service and by the command line, in the rule's own words."""
+"""Every forbidden transition of the state table is refused by the service and by the command line, in the rule's own words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEW = {"a.md": b"# A\n\nother words\n"}
 @pytest.fixture(scope="module")
 def change_per_state(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dict[str, int]]:
     """One change in every state."""
-    app = small_app(tmp_path_factory.mktemp("moves") / "home", NoProcesses())
+    app = small_app(tmp_path_factory.mktemp("transitions") / "home", NoProcesses())
     put(app, {"a.md": "# A\n\nwords\n"})
     made: dict[str, int] = {}
     for state in review.STATES:
