@@ -26,9 +26,9 @@ from core.retrieval import config as configs
 from core.settings import load
 before, started = time.process_time(), time.perf_counter()
 app = build(load(home=Path(sys.argv[1])))
-profile = app.preferences.profile()
+profile = app.platform.settings.profile()
 loaded = time.perf_counter()
-index = app.shelf.open(profile)
+index = app.index.generations.open(profile)
 opened = time.perf_counter()
 vector = index._vectors[0]
 from core.retrieval import config, pipeline

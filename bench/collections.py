@@ -43,7 +43,9 @@ class Laid:
 
     def run(self, queries: QuerySet, configs: Sequence[SearchConfig], profile: Profile | None = None) -> list[Run]:
         """One run per configuration, kept in the collection's own workspace."""
-        return list(self.app.runs.evaluate(queries, [RunPlan(profile or self.profile, one) for one in configs]))
+        return list(
+            self.app.evaluation.runs.evaluate(queries, [RunPlan(profile or self.profile, one) for one in configs])
+        )
 
 
 def spread(items: Sequence[str], count: int) -> list[str]:

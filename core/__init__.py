@@ -1,3 +1,3 @@
 """Concord's core: everything that is true without a browser."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -179,7 +179,7 @@ def production_app(two_embedders_app: App, request: pytest.FixtureRequest) -> Ap
 
 
 def test_an_upload_is_compared_by_meaning(production_app: App) -> None:
-    copy = DOCUMENTS["a.md"].replace("# Wires", "# Transfers").encode()
+    copy = f"---\ntags: [copy]\n---\n{DOCUMENTS['a.md']}".encode()
     batch = production_app.upload.uploads.read([("copy.md", copy)])
     assert not [finding for finding in batch.items[0].findings if finding.severity == "error"]
     looked = production_app.upload.uploads.meaning(batch, 0)

@@ -20,7 +20,7 @@ from core.services.evaluation.experiments.compliance import configurations
 from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
 from core.services.evaluation.experiments.workbench import sampled
 from core.services.evaluation.runs import RunPlan
-from tests.conftest import ScriptedLlm, WordReranker, put, small_app
+from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
@@ -100,13 +100,8 @@ def test_the_figures_are_the_means_of_the_measures(shared_app: App) -> None:
 def test_the_same_run_again_is_free_and_legs_are_searched_once(
     judged_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    searched = []
-    once = type(judged_app.search.searcher).candidates
-    monkeypatch.setattr(
-        type(judged_app.search.searcher),
-        "candidates",
-        lambda self, *rest: searched.append(rest[1]) or once(self, *rest),
-    )
+    searched, embed = [], HashEmbedder.query
+    monkeypatch.setattr(HashEmbedder, "query", lambda self, text: searched.append(text) or embed(self, text))
     first = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25", "dense", "convex-0.3", "rrf-60"))
     assert len(searched) == len(questions().questions), "four configurations, one search per question"
     again = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25", "dense", "convex-0.3", "rrf-60"))
@@ -124,11 +119,8 @@ def test_a_cancelled_run_goes_on_where_it_stopped(judged_app: App, monkeypatch: 
     with pytest.raises(Cancelled):
         judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"), progress=stop)
     assert judged_app.evaluation.runs.all() == ()
-    reranked = []
-    once = type(judged_app.search.searcher).reranked
-    monkeypatch.setattr(
-        type(judged_app.search.searcher), "reranked", lambda self, *rest: reranked.append(1) or once(self, *rest)
-    )
+    reranked, score = [], WordReranker.scores
+    monkeypatch.setattr(WordReranker, "scores", lambda self, *rest: reranked.append(1) or score(self, *rest))
     judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"))
     assert len(reranked) == len(questions().questions) - 25
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.curation.findings import CheckContext, File, Remark
-from core.curation.links import is_external, links
+from core.curation.links import Link, is_external, links
 from core.curation.markup import unique_slug
 
 LONG = 200_000  # characters; a document longer than this is rarely one document
@@ -57,19 +57,17 @@ def broken_links(file: File, context: CheckContext) -> Iterator[Remark]:
     own = frozenset(slugs(file))
     for link in links(file.document):
         if link.path:
-            yield from _internal(link.path, link.anchor, link.line, link.target, context, file.path, own)
+            yield from _internal(link, own if link.path == file.path else context.anchors.get(link.path))
         elif not is_external(link.target):
             yield Remark(link.line, "warning", f"The link {_short(link.target)} leads nowhere and is shown as text.")
 
 
-def _internal(
-    path: str, anchor: str, line: int, target: str, context: CheckContext, here: str, own: frozenset[str]
-) -> Iterator[Remark]:
-    known = own if path == here else context.anchors.get(path)
-    if known is None:
-        yield Remark(line, "warning", f"The link {_short(target)} leads to {path}, and there is no such document.")
-    elif anchor and anchor.lower() not in known:
-        yield Remark(line, "warning", f"The link {_short(target)} names a heading that {path} does not have.")
+def _internal(link: Link, anchors: frozenset[str] | None) -> Iterator[Remark]:
+    target = _short(link.target)
+    if anchors is None:
+        yield Remark(link.line, "warning", f"The link {target} leads to {link.path}, and there is no such document.")
+    elif link.anchor and link.anchor.lower() not in anchors:
+        yield Remark(link.line, "warning", f"The link {target} names a heading that {link.path} does not have.")
 
 
 def slugs(file: File) -> Iterator[str]:

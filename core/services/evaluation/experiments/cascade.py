@@ -44,7 +44,7 @@ def run(bench: Workbench, progress: Progress) -> Report:
     plans, names, skipped = [], [], []
     for name, config in stages().items():
         if _asks_llm(config) and bench.llm() is None:
-            skipped.append(f"{name} was left out: no language model is configured.")
+            skipped.append(f"{name} was left out: No language model is configured.")
             continue
         plans.append(RunPlan(profile, config))
         names.append(name)

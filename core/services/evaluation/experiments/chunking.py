@@ -45,7 +45,7 @@ def run(bench: Workbench, progress: Progress) -> Report:
     wanted, skipped = list(profiles_of(production.profile)), []
     for name, context in AGENTIC.items():
         if bench.llm() is None:
-            skipped.append(f"{name} was left out: no language model is configured.")
+            skipped.append(f"{name} was left out: No language model is configured.")
         else:
             wanted.append(replace(_with(production.profile, "agentic", Frozen()), name=f"try-{name}", context=context))
     built: list[tuple[Profile, Built]] = []
