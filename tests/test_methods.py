@@ -38,8 +38,8 @@ from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade, chunking, compliance
 from core.types import Document, SearchConfig
+from tests.chunker_laws import KB, check_laws
 from tests.conftest import ROOT, put
-from tests.test_chunking import KB, check_laws
 
 SCORES = st.dictionaries(st.integers(0, 40), st.floats(0.0, 30.0), min_size=1, max_size=12)
 COSINES = st.dictionaries(st.integers(0, 40), st.floats(-1.0, 1.0), min_size=1, max_size=12)

@@ -21,7 +21,7 @@ from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.types import Filters
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, kb_settings, put, small_app
-from tests.test_pipeline import FILES
+from tests.small_kb import FILES
 
 Open = Callable[..., AppTest]
 QUERY = "file form 111"

@@ -23,15 +23,15 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A judged workspace, made once."""
     return evaluated(small_app(tmp_path_factory.mktemp("judged") / "home", NoProcesses())).settings.home
 
 
 @pytest.fixture
-def kb(built: Path, tmp_path: Path) -> App:
+def kb(judged_home: Path, tmp_path: Path) -> App:
     """A copy of it; its jobs wait for the test to do them."""
-    shutil.copytree(built, tmp_path / "home")
+    shutil.copytree(judged_home, tmp_path / "home")
     return small_app(tmp_path / "home", NoProcesses())
 
 
