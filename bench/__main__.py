@@ -61,20 +61,22 @@ def _legs(sizes: list[int]) -> None:
     text = f"Top 10, one query at a time, {report.machine()}. The same tokens and vectors for everybody.\n"
     for leg in ("bm25", "dense", "hybrid"):
         text += (
-            f"\n### {leg}\n\n" + markdown_table(heads, [row for one in measured for row in legs.rows(one, leg)]) + "\n"
+            f"\n### {leg}\n\n"
+            + markdown_table(heads, [row for figures in measured for row in legs.rows(figures, leg)])
+            + "\n"
         )
-    sums = []
-    for one in measured:
-        sums.append(
+    agreement = []
+    for figures in measured:
+        agreement.append(
             [
-                f"{one['chunks']:,}",
-                f"{one['agreement']:.2f}",
-                f"{one['recall']:.3f}",
-                f"{one['sum']:.2f}x",
+                f"{figures['chunks']:,}",
+                f"{figures['agreement']:.2f}",
+                f"{figures['recall']:.3f}",
+                f"{figures['sum']:.2f}x",
             ]
         )
     text += "\n### Agreement\n\nFor the last column both legs and hybrid search took turns.\n\n" + markdown_table(
-        ("chunks", "ranks equal match_bm25", "dense recall@10", "hybrid CPU against the sum of its legs"), sums
+        ("chunks", "ranks equal match_bm25", "dense recall@10", "hybrid CPU against the sum of its legs"), agreement
     )
     report.write("legs", "Search beside the peers", text)
 
@@ -94,17 +96,17 @@ def _building(sizes: list[int]) -> None:
     )
     lines = [
         [
-            f"{one['chunks']:,}",
-            one["full_cpu_s"],
-            one["edit_cpu_s"],
-            one["edit_share"],
-            one["edit_wall_s"],
-            one["open_s"],
-            one["open_and_search_s"],
-            one["peak_mb"],
-            one["index_mb"],
+            f"{figures['chunks']:,}",
+            figures["full_cpu_s"],
+            figures["edit_cpu_s"],
+            figures["edit_share"],
+            figures["edit_wall_s"],
+            figures["open_s"],
+            figures["open_and_search_s"],
+            figures["peak_mb"],
+            figures["index_mb"],
         ]
-        for one in measured
+        for figures in measured
     ]
     text = f"{report.machine()}. CPU without embedding; an edit counts until its new word is found. Opening is in a fresh process.\n\n"
     text += markdown_table(heads, lines)
@@ -123,13 +125,13 @@ def _embedding(sizes: list[int]) -> None:
         f"counted {embedding.EVERY} times; everything else is done in full.\n\n"
     )
     small, large = embedding.corpora(sizes)
-    for part, title, said, names in (
+    for part, title, about, names in (
         ("embedding", "A full index with the default model", text, small),
         ("embedding-sampled", "A large index with the default model", sampled, large),
     ):
         rows = [embedding.measure(HOME / "real", name) for name in names]
         if rows:
-            report.write(part, title, said + markdown_table(embedding.HEADS, rows))
+            report.write(part, title, about + markdown_table(embedding.HEADS, rows))
 
 
 def _quality(sizes: list[int]) -> None:
@@ -186,13 +188,13 @@ def _lcs(sizes: list[int]) -> None:
 
 
 def _statistics(sizes: list[int]) -> None:
-    found = statistics.measure()
+    timing = statistics.measure()
     line = [
         f"{statistics.ALPHAS}",
         f"{statistics.QUERIES:,}",
         "2,000",
-        f"{found.cpu50 / 1000:.2f}",
-        f"{found.wall50 / 1000:.2f}",
+        f"{timing.cpu50 / 1000:.2f}",
+        f"{timing.wall50 / 1000:.2f}",
     ]
     heads = ("alphas", "queries", "resamples", "CPU s", "wall s")
     report.write(
@@ -215,7 +217,7 @@ def _sweep(sizes: list[int]) -> None:
 
 def _playground(sizes: list[int]) -> None:
     largest = sorted(size for size in sizes if size <= 20_000)[-1:]
-    measured = [one for size in (0, *largest) for one in playground.measure(HOME, size)]
+    measured = [times for size in (0, *largest) for times in playground.measure(HOME, size)]
     heads = (
         "corpus",
         "chunks",
@@ -230,14 +232,14 @@ def _playground(sizes: list[int]) -> None:
     text = f"CPU, medians, ranking and drawing on the server together, {report.machine()}. A search is a new run of three columns; a slider move turns alpha in one of the three, in the reranked one where there is one. Four columns and the slowest of them alone are timed after their passages were read once. "
     text += "The vectors of the synthetic corpus are made up, but questions are embedded, and passages reranked, by the real models: a question that costs nothing would make every column too cheap.\n\n"
     report.write(
-        "playground", "The playground", text + markdown_table(heads, [playground.rows(one) for one in measured])
+        "playground", "The playground", text + markdown_table(heads, [playground.rows(times) for times in measured])
     )
 
 
 def _fusion(sizes: list[int]) -> None:
     measured = fusing.measure()
-    under = lambda at: ", ".join(one[0] for one in measured if one[at].cpu50 < 1.0) or "none"
-    figures = lambda *timings: [f"{value:.2f}" for one in timings for value in (one.cpu50, one.cpu95)]
+    under = lambda at: ", ".join(row[0] for row in measured if row[at].cpu50 < 1.0) or "none"
+    figures = lambda *timings: [f"{value:.2f}" for timing in timings for value in (timing.cpu50, timing.cpu95)]
     lines = [[name, missing, *figures(first, again)] for name, missing, first, again in measured]
     text = f"2 x {fusing.LEG:,} candidates, {fusing.SHARED} of them found by both legs, {report.machine()}: normalisation, fusion and ranking. "
     text += f"The first fusion of a query also lays the candidates out as arrays. Where a missing score is exact, each leg scores all 1,500. Below the target of 1 ms: {under(3)}; with the laying out: {under(2)}.\n\n"
@@ -257,12 +259,12 @@ def _methods(sizes: list[int]) -> None:
     if not folders:
         print(f"No BEIR collections in {SHARED}: the methods part is left out.")
         return
-    found = [methods.measure(HOME, folder) for folder in folders]
-    report.write("methods", "Every method", methods_report.text(found, report.machine()))
+    collections = [methods.measure(HOME, folder) for folder in folders]
+    report.write("methods", "Every method", methods_report.text(collections, report.machine()))
     two_hops = SHARED / "multihop" / "hotpotqa_200"
     if two_hops.is_dir():
-        made = multihop.measure(HOME, two_hops)
-        report.write("multihop", "Two hops", methods_report.hops(made, report.machine()))
+        hops = multihop.measure(HOME, two_hops)
+        report.write("multihop", "Two hops", methods_report.hops(hops, report.machine()))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""`search()` and nothing else, in a process of its own: a question per line comes in, its CPU milliseconds go out.
+"""`search()` alone in its own process: reads a question per line, prints its CPU milliseconds.
 
-The app under load is compared with this, asked at the same moments: a processor that slept between two questions
-has cold caches, and everything it does then costs more than in a tight loop.
+The app under load is compared with this at the same pace: a processor that idled between two questions has cold
+caches, so that everything costs more than in a tight loop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.settings import load
 
 
 def main() -> None:
-    """Warm up as the app does, then answer until nobody asks."""
+    """Warm up as the app does, then answer until the input ends."""
     app = build(load())
     app.platform.workspace.warm()
     gc.collect()

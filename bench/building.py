@@ -1,4 +1,4 @@
-"""Indexing: one edited document against a full rebuild, and what opening costs."""
+"""Indexing: one edited document against a full rebuild, and the time to open an index."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ opened = time.perf_counter()
 vector = index._vectors[0]
 from core.retrieval import config, pipeline
 for query in ("cells and growth in mice", "protein expression"):
-    pipeline.search(query, config.DEFAULT, index, embed=lambda _: vector, reranker=None)
+    pipeline.search(query, config.DEFAULT, index, pipeline.Ask(embed=lambda _: vector))
 print(json.dumps({"imports": loaded - started, "open": opened - loaded, "open_and_search": time.perf_counter() - loaded,
                   "chunks": index.size, "peak_mb": int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1e3}))
 """
 
 
 def workspace(home: Path, chunks: int) -> App:
-    """A workspace with so many chunks; kept between runs of the benchmark."""
+    """A workspace with about `chunks` chunks; reused by later benchmarks."""
     app = build(load(home=home, threads=2), models=SyntheticModels())
     app.platform.workspace.create()
     if not app.knowledge.store.head():

@@ -22,17 +22,17 @@ _WORD = re.compile(r"(?<= )[a-z]{4,}(?= )")
 
 
 def sentences() -> list[str]:
-    """Where the words come from."""
-    found: list[str] = []
+    """Sentences of the public collections, else of the starter knowledge base."""
+    texts: list[str] = []
     for name in ("scifact", "nfcorpus"):
         path = SHARED / "beir" / name / "corpus.jsonl"
         if path.exists():
-            found += [part for line in path.open() for part in json.loads(line)["text"].split(". ") if len(part) > 40]
-    if not found:
-        found = [
+            texts += [part for line in path.open() for part in json.loads(line)["text"].split(". ") if len(part) > 40]
+    if not texts:
+        texts = [
             part for path in (ROOT / "kb").rglob("*.md") for part in path.read_text().split(". ") if len(part) > 40
         ]
-    return found
+    return texts
 
 
 def documents(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, bytes]:
@@ -42,8 +42,8 @@ def documents(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, b
     for n in range(chunks // per_document):
         parts = []
         for m in range(per_document):
-            some = ". ".join(rng.choices(source, k=7))
-            parts.append(f"## Part {m} of {n}\n\n{some}. Reference R-{n:06d}-{m}.")
+            text = ". ".join(rng.choices(source, k=7))
+            parts.append(f"## Part {m} of {n}\n\n{text}. Reference R-{n:06d}-{m}.")
         files[f"f{n % 50:02d}/{n:06d}.md"] = (
             f"---\nid: D-{n:06d}\ntitle: Document {n}\n---\n\n".encode() + "\n\n".join(parts).encode() + b"\n"
         )
@@ -65,12 +65,12 @@ def exactly(chunks: int, per_document: int = 10, seed: int = 1) -> dict[str, byt
 
 
 def real() -> Path:
-    """Where real Markdown comes from: public handbooks, else the starter knowledge base."""
+    """The folder of real Markdown: public handbooks, else the starter knowledge base."""
     return next(folder for folder in (SHARED / "markdown", ROOT / "kb") if folder.is_dir())
 
 
 def markdown(chunks: int, seed: int = 1) -> dict[str, bytes]:
-    """Real Markdown, as many times over as about `chunks` chunks need; in each copy a tenth of the words is another."""
+    """Real Markdown, repeated to about `chunks` chunks; in each copy a tenth of the words is replaced."""
     folder = real()
     originals = {
         path.relative_to(folder).as_posix(): path.read_text(errors="replace") for path in sorted(folder.rglob("*.md"))
@@ -83,7 +83,7 @@ def markdown(chunks: int, seed: int = 1) -> dict[str, bytes]:
             if left <= 0:
                 return files
             left -= len(text)
-            varied = _WORD.sub(lambda found: found[0] if rng.random() > 0.1 else rng.choice(words), text)
+            varied = _WORD.sub(lambda word: word[0] if rng.random() > 0.1 else rng.choice(words), text)
             files[f"copy-{n:03d}/{path}"] = (varied if n else text).encode()
     return files
 
@@ -99,15 +99,15 @@ def queries(count: int, seed: int = 2) -> list[str]:
 
 
 def vectors(rows: int, seed: int = 3) -> np.ndarray:
-    """Unit vectors around two hundred centres, as texts on some topics would lie."""
+    """Unit vectors around two hundred centres, like texts on two hundred topics."""
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(200, DIMENSION)).astype(np.float32)
-    made = centres[rng.integers(0, 200, rows)] + rng.normal(size=(rows, DIMENSION)).astype(np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    points = centres[rng.integers(0, 200, rows)] + rng.normal(size=(rows, DIMENSION)).astype(np.float32)
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
 class SyntheticEmbedder:
-    """Real tokens, vectors that cost nothing: for measuring everything but the embedding."""
+    """Real tokens and made-up vectors, to measure everything but the embedding."""
 
     name, dimension, limit, parts = "synthetic-384", DIMENSION, 512, ()
 
@@ -140,7 +140,7 @@ class SyntheticEmbedder:
 
 
 class SyntheticModels:
-    """The `Models` port on the one above."""
+    """The `Models` port on `SyntheticEmbedder`."""
 
     def __init__(self) -> None:
         self._embedder = SyntheticEmbedder()
@@ -158,8 +158,8 @@ class SyntheticModels:
         raise Unavailable("The corpus of the benchmark has no such model.")
 
 
-class AskingEmbedder(SyntheticEmbedder):
-    """Free vectors for the corpus, the real model for questions: a search costs what it costs people."""
+class RealQueryEmbedder(SyntheticEmbedder):
+    """Free vectors for the corpus, the real model for queries, so that a search has its real cost."""
 
     name = "synthetic-384-asking"
 
@@ -167,14 +167,14 @@ class AskingEmbedder(SyntheticEmbedder):
         return self.real.query(text)
 
 
-class AskingModels(SyntheticModels):
-    """The `Models` port on the one above, with the real reranker."""
+class RealQueryModels(SyntheticModels):
+    """The `Models` port on `RealQueryEmbedder`, with the real reranker."""
 
     def __init__(self) -> None:
         from core.bootstrap import build
         from core.settings import load
 
-        self._embedder, self._real = AskingEmbedder(), build(load()).models.registry
+        self._embedder, self._real = RealQueryEmbedder(), build(load()).models.registry
 
     def reranker(self, name):  # type: ignore[no-untyped-def]
         return self._real.reranker(name)

@@ -38,32 +38,31 @@ HEADS = (
 
 
 class Meter:
-    """CPU seconds inside the model. Each text is computed by the thread that asks, so its clock is exact.
+    """CPU seconds inside the model, by the clock of the calling thread, which computes the text itself.
 
-    With `every` above one only each so manieth text is computed, and counts so many times; the others get a vector
-    that costs nothing.
+    With `every` above 1, only one text in `every` is computed and its time multiplied; the others get a made-up vector.
     """
 
     def __init__(self, embedder: OnnxEmbedder, every: int = 1) -> None:
         self.calls: list[float] = []
-        self.every, self._made = every, vectors(4096)
+        self.every, self._vectors = every, vectors(4096)
         self._embed = embedder._embed
         embedder._embed = self._timed  # type: ignore[method-assign]
 
     @property
     def spent(self) -> float:
-        """All of it."""
+        """All CPU seconds, extrapolated."""
         return self.every * math.fsum(self.calls)
 
     @property
     def missing(self) -> float:
-        """What was counted and not spent."""
+        """The extrapolated part, which was not really spent."""
         return self.spent - math.fsum(self.calls)
 
     def _timed(self, text: str) -> Any:
         code = zlib.crc32(text.encode("utf-8", "replace"))
         if code % self.every:
-            return self._made[code % 4096]
+            return self._vectors[code % 4096]
         started = time.thread_time()
         row = self._embed(text)
         self.calls.append(time.thread_time() - started)
@@ -99,15 +98,15 @@ def _measure(home: Path, name: str) -> list[str]:
     meter = Meter(app.models.registry.embedder(profile.embedder), every)  # type: ignore[arg-type]
     before, started = cpu(), time.perf_counter()
     built = app.index.builder.build(profile)
-    used, wall, made = cpu() - before + meter.missing, time.perf_counter() - started, built.generation
+    used, wall, generation = cpu() - before + meter.missing, time.perf_counter() - started, built.generation
     wall += meter.missing / CORES
     return [
         name if folder else f"{real().name}, repeated with variation",
-        f"{made.documents:,}",
-        f"{made.chunks:,}",
+        f"{generation.documents:,}",
+        f"{generation.chunks:,}",
         f"{built.embedded:,}",
         f"{wall:.1f}",
-        f"{made.chunks / wall:.1f}",
+        f"{generation.chunks / wall:.1f}",
         f"{used:.1f}",
         f"{100 * meter.spent / used:.1f} %",
         f"{100 * meter.spent / CORES / wall:.1f} %",

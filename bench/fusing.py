@@ -1,6 +1,6 @@
-"""Fusion alone: two legs of 1,000 candidates each, half of them found by both, to one ranking.
+"""Fusion alone: two legs of 1,000 candidates each, half of them shared, to one ranking.
 
-The first fusion of a query also lays what the legs found out as arrays; those of a moving slider find them there.
+The first fusion of a query also converts the candidates to arrays; a moving slider reuses them.
 """
 
 from __future__ import annotations
@@ -19,24 +19,26 @@ NAMES = ("convex-0.5", "tm2c2-0.5", "rrf-60", "rsf", "dbsn", "combsum", "combmnz
 
 
 def candidates(exact: bool, seed: int = 42) -> Candidates:
-    """What two legs found; with `exact` each also scored what only the other one retrieved."""
+    """Candidates of two legs; with `exact` each leg also scores what only the other retrieved."""
     chance = np.random.default_rng(seed)
     chunks = chance.permutation(20_000)[: 2 * LEG - SHARED].tolist()
-    found = {"bm25": chunks[:LEG], "dense": chunks[LEG - SHARED :]}
-    given = {"bm25": chance.gamma(2.0, 4.0, len(chunks)), "dense": chance.uniform(-0.2, 0.9, len(chunks))}
-    full = {leg: dict(zip(chunks, scores.tolist(), strict=True)) for leg, scores in given.items()}
-    retrieved = {leg: rank({chunk: full[leg][chunk] for chunk in own}) for leg, own in found.items()}
+    retrieved_by = {"bm25": chunks[:LEG], "dense": chunks[LEG - SHARED :]}
+    drawn = {"bm25": chance.gamma(2.0, 4.0, len(chunks)), "dense": chance.uniform(-0.2, 0.9, len(chunks))}
+    full = {leg: dict(zip(chunks, scores.tolist(), strict=True)) for leg, scores in drawn.items()}
+    retrieved = {leg: rank({chunk: full[leg][chunk] for chunk in own}) for leg, own in retrieved_by.items()}
     scores = {leg: {**retrieved[leg], **full[leg]} for leg in full} if exact else retrieved
     return stored(retrieved, scores, {"bm25": 0.0, "dense": -1.0})
 
 
 def measure() -> list[tuple[str, str, Timing, Timing]]:
     """Milliseconds of normalisation, fusion and ranking by configuration: for the first time, and again."""
-    made = []
+    timings = []
     for name in NAMES:
         config = parse(name)
-        given = candidates(config.missing == "exact")
-        fresh = [replace(given) for _ in range(TIMES)]
-        first = timed(lambda one, c=config: fuse(one, c), fresh, warm=0)
-        made.append((name, config.missing, first, timed(lambda _, g=given, c=config: fuse(g, c), range(TIMES))))
-    return made
+        stored_candidates = candidates(config.missing == "exact")
+        fresh = [replace(stored_candidates) for _ in range(TIMES)]
+        first = timed(lambda gathered, c=config: fuse(gathered, c), fresh, warm=0)
+        timings.append(
+            (name, config.missing, first, timed(lambda _, g=stored_candidates, c=config: fuse(g, c), range(TIMES)))
+        )
+    return timings

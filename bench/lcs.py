@@ -13,21 +13,21 @@ from core.evaluation.measures import lcs
 WORDS, PAIRS = 250, 40
 
 
-def table(one: Sequence[str], other: Sequence[str]) -> int:
+def table(first: Sequence[str], second: Sequence[str]) -> int:
     """The textbook: a table of all prefixes."""
-    rows = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i, x in enumerate(one, 1):
-        for j, y in enumerate(other, 1):
+    rows = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
+    for i, x in enumerate(first, 1):
+        for j, y in enumerate(second, 1):
             rows[i][j] = rows[i - 1][j - 1] + 1 if x == y else max(rows[i - 1][j], rows[i][j - 1])
     return rows[-1][-1]
 
 
-def one_row(one: Sequence[str], other: Sequence[str]) -> int:
+def one_row(first: Sequence[str], second: Sequence[str]) -> int:
     """The same with one row kept, as fast as plain Python gets."""
-    row = [0] * (len(other) + 1)
-    for x in one:
+    row = [0] * (len(second) + 1)
+    for x in first:
         corner = 0
-        for j, y in enumerate(other, 1):
+        for j, y in enumerate(second, 1):
             above = row[j]
             if x == y:
                 row[j] = corner + 1
@@ -43,13 +43,17 @@ def measure() -> dict[str, Any]:
     rng = random.Random(42)
     starts = [(rng.randrange(len(text) - WORDS), rng.randrange(len(text) - WORDS)) for _ in range(PAIRS)]
     pairs = [(text[i : i + WORDS], text[j : j + WORDS]) for i, j in starts]
-    ways = {"concord": lcs.length, "plain, table": table, "plain, one row": one_row}
-    found = {name: timed(lambda pair, way=way: way(*pair), pairs) for name, way in ways.items()}
+    functions = {"concord": lcs.length, "plain, table": table, "plain, one row": one_row}
+    timings = {
+        name: timed(lambda pair, function=function: function(*pair), pairs) for name, function in functions.items()
+    }
     agree = all(lcs.length(*pair) == table(*pair) == one_row(*pair) for pair in pairs)
-    return {"timings": found, "agree": agree}
+    return {"timings": timings, "agree": agree}
 
 
 def rows(measured: dict[str, Any]) -> list[list[str]]:
     """Lines of a table, as ratios."""
     ours = measured["timings"]["concord"].cpu50
-    return [[name, f"{one.cpu50:.3f}", f"{one.cpu50 / ours:.0f}x"] for name, one in measured["timings"].items()]
+    return [
+        [name, f"{timing.cpu50:.3f}", f"{timing.cpu50 / ours:.0f}x"] for name, timing in measured["timings"].items()
+    ]

@@ -1,4 +1,4 @@
-"""BM25, dense and hybrid search beside the peers, on the same chunks, tokens and vectors, in one run."""
+"""BM25, dense and hybrid search beside other engines, on the same chunks, tokens and vectors, in one run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ K = 10
 
 
 def measure(home: Path, chunks: int) -> dict[str, Any]:
-    """Timings of every way, and whether the ranks agree."""
+    """Timings of every engine, and whether the ranks agree."""
     app = workspace(home / f"w{chunks}", chunks)
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)
@@ -36,7 +36,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     ours = (
         lambda query: index.bm25(query).search(K, None),
         lambda query: index.dense(known[query]).search(K, None),
-        lambda query: pipeline.search(query, configs.DEFAULT, index, embed=known.__getitem__, reranker=lambda: None),
+        lambda query: pipeline.search(query, configs.DEFAULT, index, pipeline.Ask(embed=known.__getitem__)),
     )
     for leg, call in zip(("bm25", "dense", "hybrid"), ours, strict=True):
         out[leg]["concord"] = timed(call, asked)

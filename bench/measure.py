@@ -21,8 +21,8 @@ class Timing:
 
 def cpu() -> float:
     """CPU seconds of this process and its finished children, all threads."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def timed(call: Callable[[Any], Any], inputs: Sequence[Any], warm: int = 3) -> Timing:

@@ -1,6 +1,6 @@
-"""Every method on public collections: quality and time of each, the best hybrid against its legs, and what reranking adds.
+"""Every method on public collections: quality and time, the best hybrid against its legs, and what reranking adds.
 
-Whatever has to be chosen (the hybrid, the blend, tau) is chosen on train queries and measured on test queries.
+The hybrid, the blend and tau are chosen on train queries and measured on test queries.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.collections import Laid, lay
+from bench.collections import IndexedCollection, index_collection
 from core import profiles
 from core.evaluation.querysets.queryset import QuerySet
 from core.evaluation.runs import comparisons
@@ -39,7 +39,7 @@ STAGES = ("embed", *LEG_KINDS, "fuse", "rerank")
 
 @dataclass(frozen=True)
 class Row:
-    """One line: a method, its run, and the milliseconds that its stages take."""
+    """A method, its run, and the milliseconds of its stages."""
 
     label: str
     run: Run
@@ -47,10 +47,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One collection: all methods on all test queries, then reranking on a sample of them."""
+class CollectionFigures:
+    """A collection: all methods on all test queries, and reranking on a sample of them."""
 
-    laid: Laid
+    indexed: IndexedCollection
     rows: tuple[Row, ...]
     hybrid: str
     against: Mapping[str, comparisons.RunComparison]
@@ -64,17 +64,17 @@ def named(text: str) -> SearchConfig:
     return replace(config.parse(text), depth=DEPTH)
 
 
-def measure(home: Path, folder: Path) -> Measured:
+def measure(home: Path, folder: Path) -> CollectionFigures:
     """Everything about one collection."""
-    laid = lay(home, folder)
-    test, names = laid.queries("test"), (*LEGS, *FUSIONS, *GRAPH)
-    runs = dict(zip(names, laid.run(test, [named(name) for name in names]), strict=True))
-    hybrid = best(FUSIONS, laid.run(laid.queries("train", TRAIN), [named(name) for name in FUSIONS]))
+    indexed = index_collection(home, folder)
+    test, names = indexed.queries("test"), (*LEGS, *FUSIONS, *GRAPH)
+    runs = dict(zip(names, indexed.run(test, [named(name) for name in names]), strict=True))
+    hybrid = best(FUSIONS, indexed.run(indexed.queries("train", TRAIN), [named(name) for name in FUSIONS]))
     against = {leg: comparisons.compare(runs[leg], runs[hybrid]) for leg in ("bm25", "dense")}
-    blend, tau = fit(laid, named(hybrid))
-    read = reranked(laid, named(hybrid), blend, tau)
-    rows = tuple(Row(name, run, run.times) for name, run in {**runs, **parents(laid, test)}.items())
-    return Measured(laid, rows, hybrid, against, read, tau, blend)
+    blend, tau = fit(indexed, named(hybrid))
+    read = reranked(indexed, named(hybrid), blend, tau)
+    rows = tuple(Row(name, run, run.times) for name, run in {**runs, **parents(indexed, test)}.items())
+    return CollectionFigures(indexed, rows, hybrid, against, read, tau, blend)
 
 
 def best(names: Sequence[str], runs: Sequence[Run]) -> str:
@@ -82,14 +82,14 @@ def best(names: Sequence[str], runs: Sequence[Run]) -> str:
     return max(zip(names, runs, strict=True), key=lambda pair: pair[1].figures[MEASURE])[0]
 
 
-def parents(laid: Laid, queries: QuerySet) -> dict[str, Run]:
+def parents(indexed: IndexedCollection, queries: QuerySet) -> dict[str, Run]:
     """Children searched, parents returned, beside whole chunks with the same static vectors."""
-    made = {}
+    runs = {}
     for label, shape in ((f"{PAIR}, static vectors", {}), (f"{PAIR}, static vectors, parents", {"chunker": CHILDREN})):
         profile = profiles.from_mapping({"name": "bench", "embedder": STATIC, "graph": "none", **shape})
-        laid.app.builder.build(profile)
-        made[label] = laid.run(queries, [replace(named(PAIR), depth=CHILD_DEPTH, parents=bool(shape))], profile)[0]
-    return made
+        indexed.app.index.builder.build(profile)
+        runs[label] = indexed.run(queries, [replace(named(PAIR), depth=CHILD_DEPTH, parents=bool(shape))], profile)[0]
+    return runs
 
 
 # ---------------------------------------------------------------- reranking
@@ -100,40 +100,42 @@ def always(base: SearchConfig, read: int, blend: float = 0.0) -> SearchConfig:
     return replace(base, rerank="always", rerank_depth=read, rerank_blend=blend)
 
 
-def fit(laid: Laid, base: SearchConfig) -> tuple[float, float]:
+def fit(indexed: IndexedCollection, base: SearchConfig) -> tuple[float, float]:
     """The share of the fused score in the final order, and tau, from train queries alone."""
-    queries, read = laid.queries("train", CALIBRATE), READ.get(laid.name, READ_ELSE)
-    fused, *blended = laid.run(queries, [base, *(always(base, read, share) for share in BLENDS)])
+    queries, read = indexed.queries("train", CALIBRATE), READ.get(indexed.name, READ_ELSE)
+    fused, *blended = indexed.run(queries, [base, *(always(base, read, share) for share in BLENDS)])
     after = max(blended, key=lambda run: run.figures[MEASURE])
     return after.config.rerank_blend, calibrated(observed(fused, after))
 
 
-def calibrated(seen: Sequence[Observed]) -> float:
-    """The smallest tau that keeps on train queries all that reranking gains there, else the highest."""
-    points = calibration.curve(seen)
-    whole = sum(one.reranked for one in seen) / len(seen)
-    return next((point.tau for point in points if point.measure >= whole), points[-1].tau)
+def calibrated(questions: Sequence[Observed]) -> float:
+    """The smallest tau that keeps all of reranking's gain on train queries, else the highest."""
+    points = calibration.curve(questions)
+    all_reranked = sum(question.reranked for question in questions) / len(questions)
+    return next((point.tau for point in points if point.measure >= all_reranked), points[-1].tau)
 
 
-def reranked(laid: Laid, base: SearchConfig, blend: float, tau: float) -> tuple[Row, ...]:
+def reranked(indexed: IndexedCollection, base: SearchConfig, blend: float, tau: float) -> tuple[Row, ...]:
     """The sample without, with, with blended and with conditional reranking."""
-    queries, read = laid.queries("test", SAMPLE), READ.get(laid.name, READ_ELSE)
+    queries, read = indexed.queries("test", SAMPLE), READ.get(indexed.name, READ_ELSE)
     alone, mixed = always(base, read), always(base, read, blend)
-    fused, final, blended = laid.run(queries, [base, alone, mixed])
+    fused, final, blended = indexed.run(queries, [base, alone, mixed])
     taus = sorted({*TAUS, tau})
-    some = laid.run(queries, [replace(mixed, rerank="conditional", tau=one) for one in taus])
+    conditional = indexed.run(queries, [replace(mixed, rerank="conditional", tau=threshold) for threshold in taus])
     rows = [Row("hybrid", fused, fused.times), Row("cross-encoder", final, final.times)]
     rows.append(Row(f"blend {blend:g}", blended, spent(blended, final, 2.0)))
-    rows += [Row(f"blend {blend:g}, tau {t:g}", run, spent(run, final, t)) for t, run in zip(taus, some, strict=True)]
+    rows += [
+        Row(f"blend {blend:g}, tau {t:g}", run, spent(run, final, t)) for t, run in zip(taus, conditional, strict=True)
+    ]
     return tuple(rows)
 
 
 def spent(run: Run, read: Run, tau: float) -> Mapping[str, Mapping[str, float]]:
-    """The times of a run that found its pairs scored: what reading them took when they were read first."""
+    """The times of a run whose pairs were cached, with the time that scoring them took the first time."""
     rows = []
-    for query, one in run.results.items():
-        cost = read.results[query].ms["rerank"] if one.confidence < tau else 0.0
-        rows.append({**one.ms, "rerank": cost})
+    for query, answer in run.results.items():
+        cost = read.results[query].ms["rerank"] if answer.confidence < tau else 0.0
+        rows.append({**answer.ms, "rerank": cost})
     return times_of(rows)
 
 
@@ -142,4 +144,4 @@ def skipped(row: Row) -> float:
     run = row.run
     if run.config.rerank != "conditional":
         return float(run.config.rerank == "off")
-    return sum(one.confidence >= run.config.tau for one in run.results.values()) / len(run.results)
+    return sum(answer.confidence >= run.config.tau for answer in run.results.values()) / len(run.results)

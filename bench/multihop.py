@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.collections import lay
+from bench.collections import index_collection
 from bench.methods import FUSIONS, GRAPH, LEGS, Row, always, named, spent
 from core.evaluation.runs.comparisons import RunComparison, compare
 from core.evaluation.runs.run import Run
@@ -17,7 +17,7 @@ PAIRS = (
         '{"base": "trimodal", "legs": ["bm25", "dense", "pagerank"], "weights": {"bm25": 0.35, "dense": 0.5, "pagerank": 0.15}}',
     ),
 )
-READ, SAMPLE, BLEND = 10, 100, 0.5  # the cross-encoder: chunks read, questions, and a blend that nobody fitted
+READ, SAMPLE, BLEND = 10, 100, 0.5  # the cross-encoder: chunks read, questions, and a blend that was not fitted
 HYBRID = "convex-0.5"
 
 
@@ -31,23 +31,22 @@ class Hops:
 
 
 def measure(home: Path, folder: Path) -> Hops:
-    """One run per method."""
-    laid = lay(home, folder)
+    indexed = index_collection(home, folder)
     names = [(name, name) for name in (*LEGS, *FUSIONS, *GRAPH)] + list(PAIRS)
-    runs = laid.run(laid.queries("test"), [named(text) for _, text in names])
-    made = {label: run for (label, _), run in zip(names, runs, strict=True)}
-    few, base = laid.queries("test", SAMPLE), named(HYBRID)
-    ways = [base, *(always(base, READ, blend) for blend in (0.0, BLEND))]
-    fused, final, blended = laid.run(few, ways)
+    runs = indexed.run(indexed.queries("test"), [named(text) for _, text in names])
+    run_of = {label: run for (label, _), run in zip(names, runs, strict=True)}
+    sample, base = indexed.queries("test", SAMPLE), named(HYBRID)
+    configs = [base, *(always(base, READ, blend) for blend in (0.0, BLEND))]
+    fused, final, blended = indexed.run(sample, configs)
     read = (Row(HYBRID, fused, fused.times), Row("cross-encoder", final, final.times))
     mixed = Row(f"blend {BLEND:g}", blended, spent(blended, final, 2.0))
-    rows = tuple(Row(label, run, run.times) for label, run in made.items())
-    return Hops(rows, (*read, mixed), compare(made[HYBRID], made["trimodal"], "Recall@10"))
+    rows = tuple(Row(label, run, run.times) for label, run in run_of.items())
+    return Hops(rows, (*read, mixed), compare(run_of[HYBRID], run_of["trimodal"], "Recall@10"))
 
 
 def both(run: Run, k: int) -> float:
     """The share of questions with every supporting document among the first k."""
-    return sum(one.values[f"Recall@{k}"] == 1.0 for one in run.results.values()) / len(run.results)
+    return sum(answer.values[f"Recall@{k}"] == 1.0 for answer in run.results.values()) / len(run.results)
 
 
 def cells(row: Row) -> list[str]:

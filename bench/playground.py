@@ -1,7 +1,7 @@
-"""The playground: what a slider move costs beside a full search, and four columns beside the slowest of them.
+"""The playground: a slider move beside a full search, and four columns beside the slowest of them.
 
-Both are measured as the page does them: the ranking and everything that the component draws. Moves ask the page's own
-route; a full search is a new run, with an empty memory.
+Both include the ranking and the data for the component. Moves call the page's own route; a full search is a new run
+with an empty cache.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.corpus import ROOT, AskingModels, exactly, queries
+from bench.corpus import ROOT, RealQueryModels, exactly, queries
 from core import strict
 from core.bootstrap import App, build
 from core.retrieval.presets import presets
@@ -28,8 +28,8 @@ ALPHAS = (0.0, 0.35, 0.8)
 
 
 @dataclass(frozen=True)
-class Way:
-    """Columns to run, which of three has the knob that moves, and how many questions are asked."""
+class Case:
+    """Columns to run, which of three has the knob that moves, and the number of questions."""
 
     name: str
     three: tuple[str, ...]
@@ -38,9 +38,9 @@ class Way:
     asked: int
 
 
-WAYS = (
-    Way("no", ("BM25", "Convex 0.3", "RRF 60"), 1, ("BM25", "Vectors", "Convex 0.3", "RRF 60"), 24),
-    Way(
+CASES = (
+    Case("no", ("BM25", "Convex 0.3", "RRF 60"), 1, ("BM25", "Vectors", "Convex 0.3", "RRF 60"), 24),
+    Case(
         "yes",
         ("BM25", "Convex 0.3", "Rerank always"),
         2,
@@ -51,7 +51,7 @@ WAYS = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class PlaygroundTimes:
     """CPU milliseconds, medians."""
 
     corpus: str
@@ -63,53 +63,56 @@ class Measured:
     slowest: float
 
 
-def measure(home: Path, chunks: int) -> list[Measured]:
+def measure(home: Path, chunks: int) -> list[PlaygroundTimes]:
     """So many synthetic chunks, or the starter knowledge base for none: without reranking, and with it."""
     from pages.ui import workspace
-    from pages.ui.playground import serving
+    from pages.ui.playground import view_data
 
     app, asked = synthetic(home, chunks) if chunks else _starter(home)
-    serving.app = workspace.app = lambda: app  # type: ignore[assignment, attr-defined]
+    view_data.app = workspace.app = lambda: app  # type: ignore[assignment, attr-defined]
     size = app.search.searcher.index("local").size
-    for way in WAYS:
-        _first("what to do first", way.four, "warm")
+    for case in CASES:
+        _search("what to do first", case.four, "warm")
     gc.collect()
     gc.freeze()  # as the app does when it starts
-    return [Measured("synthetic" if chunks else "starter", size, way.name, *_times(way, asked)) for way in WAYS]
+    return [
+        PlaygroundTimes("synthetic" if chunks else "starter", size, case.name, *_times(case, asked)) for case in CASES
+    ]
 
 
-def _times(way: Way, asked: list[str]) -> list[float]:
+def _times(case: Case, asked: list[str]) -> list[float]:
     """Search, move, four columns, the slowest alone. They take turns, so that a busy machine slows all of them."""
-    spent: dict[str, list[float]] = {"search": [], "move": [], "four": [], **{name: [] for name in way.four}}
-    for query in asked[: way.asked]:
-        spent["search"].append(_cpu(lambda q=query: _first(q, way.three, f"{way.name}-{q}")))
-        spent["move"] += [_cpu(lambda q=query, at=at: _turn(q, way, at)) for at in ALPHAS]
-        _first(query, way.four, f"before-{way.name}-{query}")  # four columns and one then find the same texts at hand
-        spent["four"].append(_cpu(lambda q=query: _first(q, way.four, f"four-{way.name}-{q}")))
-        for name in way.four:
-            spent[name].append(_cpu(lambda q=query, n=name: _first(q, (n,), f"{n}-{way.name}-{q}")))
-    found = {name: statistics.median(times) for name, times in spent.items()}
-    return [found["search"], found["move"], found["four"], max(found[name] for name in way.four)]
+    spent: dict[str, list[float]] = {"search": [], "move": [], "four": [], **{name: [] for name in case.four}}
+    for query in asked[: case.asked]:
+        spent["search"].append(_cpu(lambda q=query: _search(q, case.three, f"{case.name}-{q}")))
+        spent["move"] += [_cpu(lambda q=query, at=at: _turn(q, case, at)) for at in ALPHAS]
+        # read the passages once, so that four columns and one column find them cached alike
+        _search(query, case.four, f"before-{case.name}-{query}")
+        spent["four"].append(_cpu(lambda q=query: _search(q, case.four, f"four-{case.name}-{q}")))
+        for name in case.four:
+            spent[name].append(_cpu(lambda q=query, n=name: _search(q, (n,), f"{n}-{case.name}-{q}")))
+    medians = {name: statistics.median(times) for name, times in spent.items()}
+    return [medians["search"], medians["move"], medians["four"], max(medians[name] for name in case.four)]
 
 
-def rows(one: Measured) -> list[str]:
+def rows(times: PlaygroundTimes) -> list[str]:
     """A line of the table."""
-    numbers = (one.search, one.move, one.four, one.slowest)
-    ratios = (f"1 : {one.search / one.move:.1f}", f"{one.four / one.slowest:.2f}x")
-    return [one.corpus, f"{one.chunks:,}", one.reranking, *(f"{number:.1f}" for number in numbers), *ratios]
+    numbers = (times.search, times.move, times.four, times.slowest)
+    ratios = (f"1 : {times.search / times.move:.1f}", f"{times.four / times.slowest:.2f}x")
+    return [times.corpus, f"{times.chunks:,}", times.reranking, *(f"{number:.1f}" for number in numbers), *ratios]
 
 
-def _first(query: str, names: tuple[str, ...], run: str) -> dict[str, Any]:
-    from pages.ui.playground import serving
+def _search(query: str, names: tuple[str, ...], run: str) -> dict[str, Any]:
+    from pages.ui.playground import view_data
 
-    return serving.answer({"setup": _setup(query, names), "run": _short(run)})
+    return view_data.update({"setup": _setup(query, names), "run": _short(run)})
 
 
-def _turn(query: str, way: Way, alpha: float) -> dict[str, Any]:
-    from pages.ui.playground import serving
+def _turn(query: str, case: Case, alpha: float) -> dict[str, Any]:
+    from pages.ui.playground import view_data
 
-    turns = [{"knob": "alpha", "column": way.knob, "value": alpha}]
-    return serving.answer({"setup": _setup(query, way.three), "run": _short(f"{way.name}-{query}"), "turns": turns})
+    turns = [{"knob": "alpha", "column": case.knob, "value": alpha}]
+    return view_data.update({"setup": _setup(query, case.three), "run": _short(f"{case.name}-{query}"), "turns": turns})
 
 
 def _short(run: str) -> str:
@@ -128,8 +131,8 @@ def _cpu(act: Callable[[], object]) -> float:
 
 def synthetic(home: Path, chunks: int) -> tuple[App, list[str]]:
     """A workspace of exactly so many chunks, built once, and questions for it."""
-    app = build(load({}, home=home / f"playground-{chunks}"), models=AskingModels())
-    return _filled(app, exactly(chunks)), queries(max(way.asked for way in WAYS))
+    app = build(load({}, home=home / f"playground-{chunks}"), models=RealQueryModels())
+    return _filled(app, exactly(chunks)), queries(max(case.asked for case in CASES))
 
 
 def _starter(home: Path) -> tuple[App, list[str]]:

@@ -26,7 +26,7 @@ PUBLISHED = {"scifact": {"bm25": 0.679, "dense": 0.713}, "nfcorpus": {"bm25": 0.
 
 def measure(home: Path, folder: Path) -> list[dict[str, Any]]:
     """One row per configuration."""
-    made = []
+    results = []
     for config in CONFIGS:
         command = [
             sys.executable,
@@ -42,22 +42,22 @@ def measure(home: Path, folder: Path) -> list[dict[str, Any]]:
             "--json",
             "--quiet",
         ]
-        made.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-    return made
+        results.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    return results
 
 
 def rows(measured: list[dict[str, Any]]) -> list[list[str]]:
     """Lines of a table."""
     return [
         [
-            one["dataset"],
-            one["config"],
-            f"{one['nDCG@10']:.4f}",
-            f"{PUBLISHED.get(one['dataset'], {}).get(one['config'], '')}",
-            f"{one['Recall@100']:.4f}",
-            f"{one['MRR@10']:.4f}",
-            one["queries"],
-            f"{1000 * one['seconds'] / max(1, one['queries']):.1f}",
+            result["dataset"],
+            result["config"],
+            f"{result['nDCG@10']:.4f}",
+            f"{PUBLISHED.get(result['dataset'], {}).get(result['config'], '')}",
+            f"{result['Recall@100']:.4f}",
+            f"{result['MRR@10']:.4f}",
+            result["queries"],
+            f"{1000 * result['seconds'] / max(1, result['queries']):.1f}",
         ]
-        for one in measured
+        for result in measured
     ]

@@ -96,9 +96,9 @@ class Session:
         size = len(body)
         if answer.headers.get("content-encoding") == "gzip":
             body = gzip.decompress(body)
-        found = json.loads(body) if answer.status == 200 else {}
-        if not found.get("groups") or found["warnings"]:  # a search without one of its legs would look cheap
-            raise RuntimeError(found.get("warnings") or body[:200])
+        results = json.loads(body) if answer.status == 200 else {}
+        if not results.get("groups") or results["warnings"]:  # a search without one of its legs would look cheap
+            raise RuntimeError(results.get("warnings") or body[:200])
         return size
 
     async def _send(self, message: Any) -> float:

@@ -25,7 +25,7 @@ from core.analysis import analyser
 from core.ports import Clock, Models, Progress
 from core.ports import Processes as ProcessPort
 from core.services.evaluation.experiments import Experiments
-from core.services.evaluation.experiments.workbench import Workbench
+from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.evaluation.jobs import EvaluationJobs
 from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
@@ -68,7 +68,7 @@ from core.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who they are, and who did what."""
+    """Accounts, and the audit of what they did."""
 
     accounts: Accounts
     audit: Audit
@@ -76,7 +76,7 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known: documents at any version, and what is missing."""
+    """Documents at any version, and questions that none answers."""
 
     store: GitStore
     documents: Documents
@@ -96,7 +96,7 @@ class Reviews:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Files of all kinds on their way to a change."""
+    """Uploaded files on their way to a change."""
 
     uploads: Uploads
 
@@ -114,7 +114,7 @@ class IndexRoom:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The one search, and the page that people read."""
+    """The one search, and what the Search page shows."""
 
     searcher: Searcher
     page: SearchPage
@@ -130,7 +130,7 @@ class GraphRoom:
 
 @dataclass(frozen=True, slots=True)
 class Playground:
-    """Configurations side by side, and why a passage stands where it stands."""
+    """Configurations side by side, and why a passage ranks where it does."""
 
     comparer: Comparer
     locator: Locator
@@ -169,7 +169,7 @@ class ModelRoom:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """What everything else stands on."""
+    """What everything else builds on."""
 
     workspace: Workspace
     jobs: Jobs
@@ -202,7 +202,7 @@ def build(
     models: Models | None = None,
     processes: ProcessPort | None = None,
 ) -> App:
-    """Wire the parts. Tests pass a clock, models and processes of their own."""
+    """Wire the parts; tests pass their own clock, models and processes."""
     clock = clock or SystemClock()
     cache_folder = settings.cache or settings.home / "cache"
     store = GitStore(settings.home / "kb.git")
@@ -235,14 +235,14 @@ def build(
     querysets = QuerySets(database, documents, clock)
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock)
     production = ProductionSettings(team_settings, runs, audit)
-    workbench = Workbench(runs, builder, documents, models)
-    experiments = Experiments(workbench, settings.home / "reports", jobs)
+    context = ExperimentContext(runs, builder, documents, models)
+    experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
-    evaluation_jobs = EvaluationJobs(workbench, sweeps, training, jobs)
+    evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, production.watched)
     merger = Merger(changes, index_jobs.catch_up)
 
-    def serve_warm() -> None:
+    def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:
             page.warm()
 
@@ -279,7 +279,7 @@ def build(
                 setup=[*setup, accounts.seed] if settings.sign_in == "demo" else setup,
                 jobs=jobs,
                 behind=index_jobs.catch_up,
-                warmup=[kernels.warm, serve_warm],
+                warmup=[kernels.warm, warm_search],
                 works={
                     "evaluate": runs.work,
                     "drift": production.work,
@@ -295,13 +295,13 @@ def build(
 
 
 def _models(settings: Settings, ledger: Ledger) -> Models:
-    """Models on this machine and behind configured endpoints; what is paid for goes through the ledger."""
-    shelf = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
-    return MeteredModels(shelf, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
+    """Models on this machine and behind configured endpoints; paid calls go through the ledger."""
+    registry = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
+    return MeteredModels(registry, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 
-def beside(app: App, name: str) -> App:
-    """A second workspace for an evaluation, under the first one's cache; models and vectors are shared."""
+def evaluation_workspace(app: App, name: str) -> App:
+    """A workspace of its own for a collection, under the cache; models and vectors are shared."""
     home = app.settings.home / "cache" / "evaluation" / name
     shared = app.settings.cache or app.settings.home / "cache"
     other = build(replace(app.settings, home=home, cache=shared), models=app.models.registry)
@@ -310,23 +310,23 @@ def beside(app: App, name: str) -> App:
 
 
 def fetch_models(settings: Settings, names: list[str], progress: Progress) -> list[str]:
-    """Fetch bundled models; without names, the ones that are used by default."""
-    wanted = [weights.bundled(name) for name in names] or [one for one in weights.BUNDLED if one.default]
-    return weights.fetch(settings.models, wanted, progress)
+    """Fetch bundled models; without names, the default ones."""
+    chosen = [weights.bundled(name) for name in names] or [model for model in weights.BUNDLED if model.default]
+    return weights.fetch(settings.models, chosen, progress)
 
 
 def list_models(settings: Settings) -> list[dict[str, Any]]:
-    """Every bundled model, and whether it is here."""
+    """Every bundled model, and whether it was fetched."""
     return [
         {
-            "name": one.name,
-            "kind": "embedder" if one.kind == "static" else one.kind,
-            "dimension": one.dimension or None,
-            "limit": one.limit,
-            "default": one.default,
-            "present": weights.present(settings.models, one),
-            "about": one.about,
-            "place": str(Path(settings.models) / one.name),
+            "name": model.name,
+            "kind": "embedder" if model.kind == "static" else model.kind,
+            "dimension": model.dimension or None,
+            "limit": model.limit,
+            "default": model.default,
+            "present": weights.present(settings.models, model),
+            "about": model.about,
+            "place": str(Path(settings.models) / model.name),
         }
-        for one in weights.BUNDLED
+        for model in weights.BUNDLED
     ]

@@ -1,4 +1,4 @@
-"""Every method there is, by kind: what help texts, `python -m core methods` and the table in docs/methods.md show."""
+"""Every method, by kind: for help texts, `python -m core methods` and the table in docs/methods.md."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows() -> Iterator[tuple[str, ...]]:
 
 
 def parameters(record: Any) -> list[str]:
-    """The knobs of a method with their ranges; a chunker's also with their defaults.
+    """The parameters of a method with their ranges; a chunker's also with their defaults.
 
     >>> parameters(FUSIONS["rrf"]), parameters(CHUNKERS["fixed"])[1]
     (['rrf_k 1 to 10000'], 'overlap 50 (0 to 20000)')

@@ -1,4 +1,4 @@
-"""Profiles: checked, completed with defaults, and named by what they do rather than by what they are called."""
+"""Profiles: checked, completed with defaults, and identified by their content rather than their name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from core.errors import BadInput
 from core.retrieval.legs.embedders import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
-INDEX_FORMAT = 4  # raise it when the same profile would give another index
+INDEX_FORMAT = 4  # raise it when the same profile gives another index
 
 DEFAULT = Profile("local")
 GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found
 
 
 def check(profile: Profile) -> Profile:
-    """The profile with every parameter spelled out, or a sentence about what is wrong."""
+    """The profile with every parameter spelled out; BadInput says what is wrong."""
     safe_profile(profile.name)
     if profile.context not in CONTEXTS:
         raise BadInput(f"profile.context: {profile.context!r} is unknown. Known: {', '.join(CONTEXTS)}.")
@@ -57,10 +57,10 @@ def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
 
 @lru_cache(maxsize=256)
 def identity(profile: Profile) -> str:
-    """What names an index: everything that shapes it, and not the profile's name."""
+    """The digest that names an index: everything that shapes it, but not the profile's name."""
     shape = strict.plain(check(profile))
     if not profile.writers:
-        del shape["writers"]  # as before there were any: the same index keeps its name
-    if not profile.embedders:  # what came later and is not used leaves older names as they are
+        del shape["writers"]  # keeps the digests of indexes built before there were writers
+    if not profile.embedders:  # likewise for embedders
         shape = {key: value for key, value in shape.items() if key not in ("embedders", "combine")}
     return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)

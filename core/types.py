@@ -1,4 +1,4 @@
-"""The nouns: frozen values that every part of Concord shares. Behaviour lives in functions elsewhere."""
+"""Frozen values that every part of Concord shares; behaviour lives in functions elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Frozen(dict[str, Any]):
-    """A mapping that never changes, so that what holds it can be a key.
+    """An immutable, hashable mapping.
 
     >>> {Frozen(a=1): "found"}[Frozen(a=1)]
     'found'
@@ -85,7 +85,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who wrote or committed something."""
+    """An author or committer."""
 
     name: str
     email: str
@@ -112,7 +112,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One step of a history, seen from one document or from the whole repository."""
+    """A commit in the history of one document or of the whole repository."""
 
     id: str
     author: Person
@@ -128,7 +128,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class LexicalOptions:
-    """How words are analysed and weighed."""
+    """How words are analysed and scored."""
 
     k1: float = 1.5
     b: float = 0.75
@@ -153,15 +153,15 @@ class Profile:
     context: str = "structural"
     embedder: str = "bge-small-en-v1.5-int8"
     lexical: LexicalOptions = field(default_factory=LexicalOptions)
-    writers: tuple[str, ...] = ()  # language models for contexts and segments; the next one when one fails
-    embedders: tuple[str, ...] = ()  # further ones, combined with `embedder`
-    combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks vote
+    writers: tuple[str, ...] = ()  # language models for contexts and segments, in order of fallback
+    embedders: tuple[str, ...] = ()  # more models, combined with `embedder`
+    combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks are fused
     graph: str = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One profile built at one commit. Immutable once published; `folder` is its place under `index/`."""
+    """A profile built at a commit. Immutable once published; `folder` is relative to `index/`."""
 
     number: int
     profile: str
@@ -179,7 +179,7 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """What a generation knows about a document, without its text. Dates are ISO text, "" when there is none."""
+    """A document in a generation, without its text. Dates are ISO text, "" when there is none."""
 
     doc: str
     path: str
@@ -197,7 +197,7 @@ class DocumentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a generation knows about a chunk, without its text."""
+    """A chunk in a generation, without its text."""
 
     id: str
     document: int
@@ -212,7 +212,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """How a generation is searched. Changing it needs no build: sliders move it."""
+    """How a generation is searched. Changing it needs no build."""
 
     legs: tuple[str, ...] = ("bm25", "dense")
     depth: int = 10
@@ -253,22 +253,22 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class LegScore:
-    """What one leg said about one chunk. `rank` is 0 when the leg did not retrieve it itself."""
+    """A leg's score of a chunk. `rank` is 0 when the leg did not retrieve it itself."""
 
     score: float
     normalised: float
     weight: float
     rank: int
-    note: str = ""  # by which path the leg came here, where it has one
-    part: float = 0.0  # what the leg adds to the fused score
+    note: str = ""  # why the leg retrieved it, e.g. the entities it shares with the query
+    part: float = 0.0  # its share of the fused score
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer: which passage of which version of which document, and why it stands here.
+    """A passage of one version of a document, and why it ranks where it does.
 
-    `score` is what put it here, `rerank_score` what the reranker itself said; `fused_rank` is 0 when fusion did not
-    have it and a reranker brought it in as a neighbour.
+    `score` decides the order, `rerank_score` is the reranker's own; `fused_rank` is 0 when a reranker brought the
+    passage in as a neighbour of a fused one.
     """
 
     rank: int
@@ -290,7 +290,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of the pipeline: how long it took and how many candidates it handed on."""
+    """A step of the pipeline: how long it took and how many candidates it passed on."""
 
     name: str
     ms: float
@@ -301,7 +301,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything a search did. Any screen can explain any rank from it."""
+    """A search with all that explains its ranks."""
 
     query: str
     profile: str
@@ -319,7 +319,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a language model wrote, and what it cost. Never trusted: whoever asked checks it."""
+    """What a language model wrote, and what it cost. Untrusted: the caller checks it."""
 
     text: str
     model: str
@@ -335,7 +335,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity at one place. All spellings share the `key`; `sentence` counts within the chunk, -1 for "anywhere"."""
+    """An entity in a chunk. All spellings share the `key`; `sentence` counts within the chunk, -1 for "anywhere"."""
 
     key: str
     text: str
@@ -345,7 +345,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What one chunk says: entities, (short, long) keys that mean the same, and (key, relation, key)."""
+    """What was extracted from a chunk: entities, (short, long) keys of aliases, and (key, relation, key)."""
 
     mentions: tuple[Mention, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
@@ -356,8 +356,8 @@ class Extract:
 class Graph:
     """The entities of a generation as flat arrays, numbered in the order of their keys.
 
-    Rows of three tables lie one after another: entity to chunks, chunk to entities, and entity to related
-    entities with the strongest relation first. Row `n` is `values[start[n] : start[n + 1]]`.
+    Three tables in compressed sparse rows: entity to chunks, chunk to entities, and entity to related entities
+    with the strongest relation first. Row `n` is `values[start[n] : start[n + 1]]`.
     """
 
     keys: list[str]

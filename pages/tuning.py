@@ -17,7 +17,7 @@ if not queryset:
         if st.button("Go to Evaluation", icon=":material/leaderboard:", key="to_evaluation"):
             st.switch_page("pages/evaluation.py")
     st.stop()
-frame = state.frame(queryset)
+tuning_set = state.open_set(queryset)
 state.start()
 progress.draw(("evaluate", "calibrate", "learn", "drift"))
 PARTS = {
@@ -32,4 +32,4 @@ for tab, part in zip(
 ):
     if tab.open:
         with tab:
-            part(frame)
+            part(tuning_set)

@@ -231,3 +231,27 @@ def chromium() -> Iterator[Any]:
 
     with browser.chromium() as made:
         yield made
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
+    """Open a page of a workspace as a persona."""
+
+    def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
+        import streamlit as st
+        from streamlit.testing.v1 import AppTest
+
+        st.cache_resource.clear()
+        st.cache_data.clear()
+        monkeypatch.setenv("CONCORD_HOME", str(home))
+        monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
+        app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+        app.session_state["persona"] = persona
+        app.run()
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception, app.exception
+        return app
+
+    return go

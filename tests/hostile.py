@@ -75,3 +75,22 @@ def document(number: int, payload: str) -> str:
         f'---\nid: HOSTILE-{number}\ntitle: "Hostile {number} {flat}"\nowner: "{flat}"\ntags: ["{flat}"]\nanswers:\n  - "{flat}"\n---\n'
         f"# Hostile {number} {flat}\n\nhostileword before\n\n{payload}\n\nhostileword after [next](../it/hostile-0.md)\n"
     )
+
+
+# Every element of the page, through shadow roots: scripts, frames, handlers and addresses that documents could have brought.
+INSPECT = """() => {
+  const bad = [];
+  const walk = (root) => {
+    for (const node of root.querySelectorAll("*")) {
+      if (node.shadowRoot) walk(node.shadowRoot);
+      const inComponent = root instanceof ShadowRoot;
+      if (inComponent && ["SCRIPT", "IFRAME", "OBJECT", "EMBED", "IMG", "FORM", "LINK", "META", "BASE", "VIDEO", "SVG", "MATH"].includes(node.tagName.toUpperCase())) bad.push(node.outerHTML.slice(0, 120));
+      for (const attribute of node.attributes) {
+        if (/^on/i.test(attribute.name)) bad.push(node.outerHTML.slice(0, 120));
+        if (["href", "src", "action", "xlink:href"].includes(attribute.name) && /^\\s*(javascript|vbscript|data:text)/i.test(attribute.value)) bad.push(node.outerHTML.slice(0, 120));
+      }
+    }
+  };
+  walk(document);
+  return bad;
+}"""

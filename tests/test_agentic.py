@@ -22,8 +22,8 @@ from core.errors import Cancelled, Unavailable
 from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load
 from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
+from tests.chunker_laws import KB, MARKDOWN, ODD, visible
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put
-from tests.test_chunking import KB, MARKDOWN, ODD, visible
 
 TEXT = "# Cash\n\n" + "\n\n".join(f"Sentence number {n} of the text." for n in range(12)) + "\n"
 SENTENCES = "It is about cash. It belongs to the vault."

@@ -267,7 +267,7 @@ LEARNED = replace(configs.parse("tm2c2-0.5"), alpha_from="learned", alpha_model=
 
 
 @pytest.fixture
-def found(tmp_path) -> App:
+def indexed_app(tmp_path) -> App:
     app = small_app(tmp_path)
     put(app, FILES)
     app.index.builder.build(app.platform.settings.profile())
@@ -282,43 +282,45 @@ def save(app: App, config: SearchConfig = LEARNED, **changes: object) -> AlphaMo
     return model
 
 
-def test_a_learned_alpha_weighs_the_legs_and_says_so(found: App) -> None:
-    save(found)
-    result = found.search.searcher.search("file form 111", config=LEARNED)
+def test_a_learned_alpha_weighs_the_legs_and_says_so(indexed_app: App) -> None:
+    save(indexed_app)
+    result = indexed_app.search.searcher.search("file form 111", config=LEARNED)
     assert [stage.name for stage in result.stages] == ["bm25", "embed", "dense", "alpha", "fuse", "cut"]
     assert result.stages[-2].note == "alpha 0.62 from flat"
     assert {leg: round(one.weight, 2) for leg, one in result.hits[0].legs.items()} == {"bm25": 0.38, "dense": 0.62}
-    fixed = found.search.searcher.search("file form 111", config=configs.parse("tm2c2-0.62"))
+    fixed = indexed_app.search.searcher.search("file form 111", config=configs.parse("tm2c2-0.62"))
     assert [(hit.chunk, hit.score) for hit in fixed.hits] == [
         (hit.chunk, pytest.approx(hit.score)) for hit in result.hits
     ]
     assert result.warnings == ()
 
 
-def test_another_depth_or_k_is_served_and_another_normalisation_refused(found: App) -> None:
-    save(found)
-    assert not found.search.searcher.search("form", config=replace(LEARNED, depth=50, k=3, tau=0.2)).warnings
-    result = found.search.searcher.search("form", config=replace(LEARNED, normalisation="minmax"))
+def test_another_depth_or_k_is_served_and_another_normalisation_refused(indexed_app: App) -> None:
+    save(indexed_app)
+    assert not indexed_app.search.searcher.search("form", config=replace(LEARNED, depth=50, k=3, tau=0.2)).warnings
+    result = indexed_app.search.searcher.search("form", config=replace(LEARNED, normalisation="minmax"))
     assert "Alpha stays at 0.5: The alpha model 'flat' was trained for another way of searching" in result.warnings[0]
     assert result.hits[0].legs["dense"].weight == 0.5
 
 
-def test_a_missing_model_leaves_alpha_fixed_with_a_warning(found: App) -> None:
-    result = found.search.searcher.search("form", config=LEARNED)
+def test_a_missing_model_leaves_alpha_fixed_with_a_warning(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("form", config=LEARNED)
     assert "There is no alpha model 'flat'. Models: none yet" in result.warnings[0]
     assert next(stage for stage in result.stages if stage.name == "fuse").note == "alpha 0.5, fixed"
 
 
-def test_a_model_that_was_replaced_serves_at_once(found: App) -> None:
-    save(found)
-    found.search.searcher.search("form", config=LEARNED)
-    save(found, parameters={"coefficients": [0.0] * 4, "intercept": 7.0})
-    note = next(one.note for one in found.search.searcher.search("form", config=LEARNED).stages if one.name == "fuse")
+def test_a_model_that_was_replaced_serves_at_once(indexed_app: App) -> None:
+    save(indexed_app)
+    indexed_app.search.searcher.search("form", config=LEARNED)
+    save(indexed_app, parameters={"coefficients": [0.0] * 4, "intercept": 7.0})
+    note = next(
+        one.note for one in indexed_app.search.searcher.search("form", config=LEARNED).stages if one.name == "fuse"
+    )
     assert note == "alpha 1.00 from flat"
-    assert found.tuning.alphas.names() == ("flat",)
-    found.tuning.alphas._path("flat").unlink()
+    assert indexed_app.tuning.alphas.names() == ("flat",)
+    indexed_app.tuning.alphas._path("flat").unlink()
     with pytest.raises(NotFound):
-        found.tuning.alphas.model("flat")
+        indexed_app.tuning.alphas.model("flat")
 
 
 @pytest.mark.parametrize(
@@ -330,9 +332,9 @@ def test_a_model_that_was_replaced_serves_at_once(found: App) -> None:
         {"coefficients": "abcd", "intercept": 0.0},
     ],
 )
-def test_a_damaged_model_is_not_kept(found: App, parameters: dict) -> None:
+def test_a_damaged_model_is_not_kept(indexed_app: App, parameters: dict) -> None:
     with pytest.raises(Corrupt, match="cannot be used"):
-        save(found, parameters=parameters)
+        save(indexed_app, parameters=parameters)
 
 
 @pytest.mark.parametrize(
@@ -343,10 +345,10 @@ def test_odd_files_are_named(text: str) -> None:
         from_json(text, "x.json")
 
 
-def test_names_cannot_leave_the_folder(found: App) -> None:
+def test_names_cannot_leave_the_folder(indexed_app: App) -> None:
     for name in ("../x", "A", "", "a/b", "."):
         with pytest.raises(BadInput, match="may hold only"):
-            found.tuning.alphas.model(name)
+            indexed_app.tuning.alphas.model(name)
 
 
 def test_a_network_refuses_vectors_of_another_model(trained: dict[str, training.Trained]) -> None:
@@ -406,8 +408,8 @@ def test_an_answer_that_breaks_the_contract_falls_back_to_the_rule(tmp_path, ans
     assert next(one.note for one in result.stages if one.name == "fuse").endswith("by rule")
 
 
-def test_without_a_language_model_the_rule_decides(found: App) -> None:
-    result = found.search.searcher.search("form 112 fee", config=configs.from_mapping({"alpha_from": "llm"}))
+def test_without_a_language_model_the_rule_decides(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("form 112 fee", config=configs.from_mapping({"alpha_from": "llm"}))
     assert "No language model is configured." in result.warnings[0]
     assert result.hits[0].legs["bm25"].weight == pytest.approx(0.55 / 0.85)
 

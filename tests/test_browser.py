@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def own_kb(kb_home: Path, tmp_path: Path) -> App:
+def own_app(kb_home: Path, tmp_path: Path) -> App:
     shutil.copytree(kb_home, tmp_path / "kb")
     return build(kb_settings(tmp_path / "kb"))
 
@@ -74,14 +74,14 @@ def test_first_start_to_first_search(chromium: Any, kb_home: Path, tmp_path: Pat
             assert not wide, "nothing sticks out on a phone"
 
 
-def test_filter_open_read_compare_and_take_apart(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_filter_open_read_compare_and_take_apart(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
     path = "finance/compliance/ctr-filing.md"
-    text = own_kb.knowledge.store.read("main", path).decode()
-    put(own_kb, {path: text.replace("15 calendar days", "fifteen calendar days")}, "Write the deadline out")
-    own_kb.index.builder.build(own_kb.platform.settings.profile())
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    text = own_app.knowledge.store.read("main", path).decode()
+    put(own_app, {path: text.replace("15 calendar days", "fifteen calendar days")}, "Write the deadline out")
+    own_app.index.builder.build(own_app.platform.settings.profile())
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         screen.open("/search?q=currency+transaction+report+deadline")
         screen.page.get_by_label("finance").check()
         screen.settle()
@@ -116,12 +116,12 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_kb: App, tmp
         both_ways(chromium, url, "document", "/documents?doc=BSA-SOP-001")
 
 
-def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         put(
-            own_kb,
+            own_app,
             {
                 "supply-chain/safety/turnstiles.md": "# Turnstiles\n\n"
                 + "\n\n".join(
@@ -159,18 +159,18 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_kb: A
 
 
 def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback(
-    chromium: Any, own_kb: App, tmp_path: Path
+    chromium: Any, own_app: App, tmp_path: Path
 ) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url:
         with browser.screen(chromium, url) as screen:
             screen.open("/index")
             screen.key("rebuild").get_by_role("button").click()
             expect(screen.page.get_by_role("dialog")).to_be_visible()
-            own_kb.people.accounts.add(demo("admin"), "second", "Second Admin", "second@example.org", "admin")
-            own_kb.people.accounts.set_role(
-                own_kb.people.accounts.actor("second"), "admin", "reader"
+            own_app.people.accounts.add(demo("admin"), "second", "Second Admin", "second@example.org", "admin")
+            own_app.people.accounts.set_role(
+                own_app.people.accounts.actor("second"), "admin", "reader"
             )  # while the tab is open
             screen.key("confirm_yes").get_by_role("button").click()
             refusal = "Only admins may rebuild the index; Ada Brandt is a reader."
@@ -178,7 +178,7 @@ def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback
             expect(screen.page.get_by_test_id("stSidebarNavLink").filter(has_text="Index")).to_have_count(0)
             screen.open("/index")
             assert screen.key("rebuild").count() == 0
-        assert not [job for job in own_kb.platform.jobs.recent() if job.kind == "reindex"]
+        assert not [job for job in own_app.platform.jobs.recent() if job.kind == "reindex"]
 
 
 def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) -> None:

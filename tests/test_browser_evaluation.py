@@ -19,13 +19,13 @@ BARS = "() => document.querySelector('.st-key-tune_bars .js-plotly-plot')?.data?
 
 
 @pytest.fixture
-def judged(kb_home: Path, tmp_path: Path) -> App:
+def judged_app(kb_home: Path, tmp_path: Path) -> App:
     """The starter knowledge base with known items, six runs and a learned alpha."""
     shutil.copytree(kb_home, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
     admin = demo("admin")
-    made.evaluation.experiments.workbench.generate(admin, per_category=25)
+    made.evaluation.experiments.context.generate(admin, per_category=25)
     for config in ("", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5"):
         plan = made.evaluation.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
         made.evaluation.runs.evaluate("known-items", [plan])
@@ -41,10 +41,10 @@ def shots(screen: browser.Screen, name: str, scheme: str) -> None:
     screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
-def test_from_questions_to_a_promotion_and_back(chromium: Any, judged: App, tmp_path: Path) -> None:
+def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(judged.settings.home, tmp_path / "server.log") as url:
+    with browser.server(judged_app.settings.home, tmp_path / "server.log") as url:
         with browser.screen(chromium, url) as screen:
             screen.open("/evaluation")
             expect(screen.page.get_by_text("Every judgment finds its place")).to_be_visible()
@@ -84,11 +84,11 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged: App, tmp_
             shots(screen, "tuning-promote", "light")
             screen.key("confirm_yes").get_by_role("button").click()
             expect(screen.page.get_by_text("is in production now")).to_be_visible()
-            assert len(judged.tuning.production.history()) == 1
+            assert len(judged_app.tuning.production.history()) == 1
             screen.key("unpromote").get_by_role("button").click()
             screen.key("confirm_yes").get_by_role("button").click()
             expect(screen.page.get_by_text("is in production again")).to_be_visible()
-            assert "rolled_back" in judged.tuning.production.history()[0].evidence
+            assert "rolled_back" in judged_app.tuning.production.history()[0].evidence
         with browser.screen(chromium, url, scheme="dark") as screen:
             screen.open("/evaluation?evaluation_tab=Runs")
             expect(screen.page.get_by_text(re.compile("leads with nDCG@10"))).to_be_visible()

@@ -24,7 +24,7 @@ QUERY = "how+long+do+we+keep+SAR+records"
 
 
 @pytest.fixture(scope="module")
-def own_kb(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     home = tmp_path_factory.mktemp("graph") / "kb"
     shutil.copytree(kb_home, home)
     return build(kb_settings(home))
@@ -41,10 +41,10 @@ def click(screen: browser.Screen, node: str) -> None:
     screen.page.mouse.click(*screen.page.evaluate(PLACE, node))
 
 
-def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url:
         with browser.screen(chromium, url) as screen:
             show(screen, "/graph?view=Document&around=BSA-SOP-002")
             side = screen.page.locator("aside.side")
@@ -88,10 +88,10 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_kb
                 screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
-def test_how_two_entities_are_connected(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_how_two_entities_are_connected(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url:
         with browser.screen(chromium, url) as screen:
             screen.open("/graph?view=Path&connect=SAR")
             to = screen.page.get_by_role("combobox", name="To")
@@ -144,11 +144,11 @@ def point_at(screen: browser.Screen, node: str, words: str) -> None:
     raise AssertionError(f"No tip says {words!r}.")
 
 
-def test_hostile_titles_run_nowhere(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_hostile_titles_run_nowhere(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    put(own_kb, {f"it/hostile-{n}.md": document(n, text) for n, text in enumerate(PAYLOADS)})
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    put(own_app, {f"it/hostile-{n}.md": document(n, text) for n, text in enumerate(PAYLOADS)})
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         show(screen, "/graph?view=Links")
         for n in (0, 2, 4, 8):
             screen.page.get_by_label("Find a node").fill(f"Hostile {n} ")

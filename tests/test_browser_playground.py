@@ -46,7 +46,7 @@ WAIT = """
 
 
 @pytest.fixture
-def own_kb(kb_home: Path, tmp_path: Path) -> App:
+def own_app(kb_home: Path, tmp_path: Path) -> App:
     shutil.copytree(kb_home, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
@@ -72,10 +72,10 @@ def run(screen: browser.Screen, query: str) -> float:
     return float(took)
 
 
-def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url:
         with browser.screen(chromium, url) as screen:
             screen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
             screen.open("/")
@@ -108,7 +108,7 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_kb: App, 
             screen.page.keyboard.press("1")
             screen.settle()
             expect(second.get_by_role("button", name="Grade 1: related")).to_have_attribute("aria-pressed", "true")
-            assert sorted(said.grade for said in own_kb.playground.grades.of(QUERY)) == [1, 3]
+            assert sorted(said.grade for said in own_app.playground.grades.of(QUERY)) == [1, 3]
             card.get_by_role("button", name="Around it").click()
             screen.settle()
             expect(screen.page.locator(".around").first).to_be_visible()
@@ -145,8 +145,8 @@ def large_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_a_slider_is_far_quicker_than_a_search(chromium: Any, own_kb: App, tmp_path: Path, capsys: Any) -> None:
-    quicker(chromium, own_kb, tmp_path, capsys, "the starter knowledge base", OTHERS)
+def test_a_slider_is_far_quicker_than_a_search(chromium: Any, own_app: App, tmp_path: Path, capsys: Any) -> None:
+    quicker(chromium, own_app, tmp_path, capsys, "the starter knowledge base", OTHERS)
 
 
 @pytest.mark.slow
@@ -189,16 +189,16 @@ def medians(screen: browser.Screen, asked: Sequence[str], rounds: int = 2) -> tu
 
 
 @pytest.mark.slow
-def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Path) -> None:
+def test_every_screen_of_the_playground(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
     three, four = (
         columns("BM25", "Convex 0.3", "Conditional rerank"),
         columns("BM25", "Vectors", "Convex 0.3", "RRF 60"),
     )
-    hits = own_kb.search.searcher.search(QUERY).hits
+    hits = own_app.search.searcher.search(QUERY).hits
     for n, grade in ((0, 1), (1, 3), (2, 2)):
-        own_kb.playground.grades.judge(demo("admin"), QUERY, hits[n], grade)
+        own_app.playground.grades.judge(demo("admin"), QUERY, hits[n], grade)
     setups = {
         "playground": Setup(QUERY, three),
         "playground-four": Setup(QUERY, four),
@@ -207,9 +207,9 @@ def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Pa
         "playground-where": Setup(QUERY, three, tool="Where is my document?", document="HR-POL-004"),
         "playground-blind": Setup(QUERY, three, blind=True),
     }
-    with browser.server(own_kb.settings.home, tmp_path / "server.log") as url:
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url:
         for name, setup in setups.items():
-            link = own_kb.playground.notebook.keep(demo("admin"), setup)
+            link = own_app.playground.notebook.keep(demo("admin"), setup)
             for scheme in ("light", "dark"):
                 with browser.screen(chromium, url, scheme=scheme) as screen:
                     screen.open(f"/playground?link={link}")
@@ -226,4 +226,4 @@ def test_every_screen_of_the_playground(chromium: Any, own_kb: App, tmp_path: Pa
             screen.page.get_by_label("Name").fill("Our favourite")
             screen.key("adjust_save").get_by_role("button").click()
             expect(screen.page.get_by_label("Configuration of column B")).to_have_value("Our favourite")
-        assert list(own_kb.playground.notebook.saved()) == ["Our favourite"]
+        assert list(own_app.playground.notebook.saved()) == ["Our favourite"]

@@ -27,7 +27,7 @@ RADIO = "# Radio on the survey boat\n\nKeep channel 16 open whenever the boat ha
 
 
 @pytest.fixture(scope="module")
-def own_kb(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     home = tmp_path_factory.mktemp("review") / "kb"
     shutil.copytree(kb_home, home)
     app = build(kb_settings(home))
@@ -36,8 +36,8 @@ def own_kb(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
 
 
 @pytest.fixture(scope="module")
-def url(own_kb: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.server(own_kb.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
+def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
         yield address
 
 
@@ -153,8 +153,8 @@ def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_change_looks_right_in_light_and_dark(chromium: Any, own_kb: App, url: str) -> None:
-    number = furnished(own_kb)
+def test_a_change_looks_right_in_light_and_dark(chromium: Any, own_app: App, url: str) -> None:
+    number = furnished(own_app)
     with browser.screen(chromium, url) as screen:
         for name, path, height in (
             ("reviews", "/reviews?queue=open", 900),

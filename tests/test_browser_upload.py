@@ -11,8 +11,7 @@ import pytest
 
 from tests import browser, uploads
 from tests.conftest import ROOT
-from tests.hostile import PAYLOADS, document
-from tests.test_hostile import INSPECT
+from tests.hostile import INSPECT, PAYLOADS, document
 
 pytestmark = pytest.mark.browser
 

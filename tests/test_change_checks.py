@@ -17,39 +17,39 @@ BASE = {
 
 
 @pytest.fixture
-def desk(app: App) -> App:
+def reviews_app(app: App) -> App:
     put(app, dict(BASE))
     return app
 
 
-def change(desk: App, **files: str | None) -> int:
+def change(reviews_app: App, **files: str | None) -> int:
     made = {
         path.replace("__", "/") + ".md": text.encode() if text is not None else None for path, text in files.items()
     }
-    return desk.reviews.changes.propose(demo("author"), "Edit", made).id
+    return reviews_app.reviews.changes.propose(demo("author"), "Edit", made).id
 
 
-def test_a_key_stops_submit_and_merge_until_it_is_gone(desk: App) -> None:
-    number = change(desk, it__vpn=BASE["it/vpn.md"] + f"\nThe key is {KEY}.\n")
+def test_a_key_stops_submit_and_merge_until_it_is_gone(reviews_app: App) -> None:
+    number = change(reviews_app, it__vpn=BASE["it/vpn.md"] + f"\nThe key is {KEY}.\n")
     sentence = "it/vpn.md, line 9: This looks like an AWS access key."
     with pytest.raises(Refused, match=f"cannot be submitted yet. {sentence}"):
-        desk.reviews.changes.submit(demo("author"), number)
-    assert any(one.startswith(sentence) for one in desk.reviews.changes.get(number).requirements)
-    assert KEY not in " ".join(desk.reviews.changes.get(number).requirements)
-    desk.reviews.changes.edit(demo("author"), number, {"it/vpn.md": (BASE["it/vpn.md"] + "\nMore.\n").encode()})
-    assert desk.reviews.changes.submit(demo("author"), number).state == "in review"
+        reviews_app.reviews.changes.submit(demo("author"), number)
+    assert any(one.startswith(sentence) for one in reviews_app.reviews.changes.get(number).requirements)
+    assert KEY not in " ".join(reviews_app.reviews.changes.get(number).requirements)
+    reviews_app.reviews.changes.edit(demo("author"), number, {"it/vpn.md": (BASE["it/vpn.md"] + "\nMore.\n").encode()})
+    assert reviews_app.reviews.changes.submit(demo("author"), number).state == "in review"
 
 
-def test_an_id_that_was_merged_meanwhile_stops_the_merge(desk: App) -> None:
-    number = change(desk, it__mail="---\nid: IT-2\n---\n# Mail\n\nWrite.\n")
-    desk.reviews.changes.submit(demo("author"), number)
-    desk.reviews.discussion.approve(demo("reviewer"), number)
-    assert desk.reviews.changes.get(number).requirements == ()
-    put(desk, {"it/post.md": "---\nid: IT-2\n---\n# Post\n\nWrite.\n"}, "meanwhile")
+def test_an_id_that_was_merged_meanwhile_stops_the_merge(reviews_app: App) -> None:
+    number = change(reviews_app, it__mail="---\nid: IT-2\n---\n# Mail\n\nWrite.\n")
+    reviews_app.reviews.changes.submit(demo("author"), number)
+    reviews_app.reviews.discussion.approve(demo("reviewer"), number)
+    assert reviews_app.reviews.changes.get(number).requirements == ()
+    put(reviews_app, {"it/post.md": "---\nid: IT-2\n---\n# Post\n\nWrite.\n"}, "meanwhile")
     with pytest.raises(Refused, match="it/mail.md, line 2: The id 'IT-2' belongs to it/post.md"):
-        desk.reviews.merger.merge(demo("author"), number)
+        reviews_app.reviews.merger.merge(demo("author"), number)
     with pytest.raises(Refused, match="belongs to it/post.md"):
-        desk.reviews.merger.merge(demo("admin"), number, bypass="The auditor waits.")
+        reviews_app.reviews.merger.merge(demo("admin"), number, bypass="The auditor waits.")
 
 
 @pytest.mark.parametrize(
@@ -63,50 +63,52 @@ def test_an_id_that_was_merged_meanwhile_stops_the_merge(desk: App) -> None:
         ({"it__vpn": BASE["it/vpn.md"] + "\n", "it__new": BASE["it/vpn.md"]}, ["it/new.md"]),  # who had it keeps it
     ],
 )
-def test_an_id_belongs_to_one_document(desk: App, files: dict[str, str | None], flagged: list[str]) -> None:
-    found = desk.reviews.changes.get(change(desk, **files)).findings
+def test_an_id_belongs_to_one_document(reviews_app: App, files: dict[str, str | None], flagged: list[str]) -> None:
+    found = reviews_app.reviews.changes.get(change(reviews_app, **files)).findings
     assert [one.path for one in found if one.rule == "id"] == flagged
 
 
-def test_documents_that_already_shared_an_id_can_still_be_edited(desk: App) -> None:
-    put(desk, {"it/twin.md": BASE["it/vpn.md"]}, "twin")
+def test_documents_that_already_shared_an_id_can_still_be_edited(reviews_app: App) -> None:
+    put(reviews_app, {"it/twin.md": BASE["it/vpn.md"]}, "twin")
     assert not [
         one
-        for one in desk.reviews.changes.get(change(desk, it__twin=BASE["it/vpn.md"] + "\nMore.\n")).findings
+        for one in reviews_app.reviews.changes.get(
+            change(reviews_app, it__twin=BASE["it/vpn.md"] + "\nMore.\n")
+        ).findings
         if one.rule == "id"
     ]
 
 
-def test_links_are_checked_against_the_knowledge_base_with_the_change_in_it(desk: App) -> None:
+def test_links_are_checked_against_the_knowledge_base_with_the_change_in_it(reviews_app: App) -> None:
     number = change(
-        desk,
+        reviews_app,
         it__new="# New\n\n[a](vpn.md#vpn) [b](vpn.md#none) [c](other.md) [d](../hr/leave.md)\n",
         it__other="# Other\n\nText.\n",
         hr__leave=None,
     )
-    found = [one.message for one in desk.reviews.changes.get(number).findings if one.rule == "links"]
+    found = [one.message for one in reviews_app.reviews.changes.get(number).findings if one.rule == "links"]
     assert sorted(found) == [
         "The link '../hr/leave.md' leads to hr/leave.md, and there is no such document.",
         "The link 'vpn.md#none' names a heading that it/vpn.md does not have.",
     ]
-    assert desk.reviews.changes.submit(demo("author"), number).state == "in review", "warnings stop nobody"
+    assert reviews_app.reviews.changes.submit(demo("author"), number).state == "in review", "warnings stop nobody"
 
 
-def test_what_is_typed_is_checked_before_it_is_saved(desk: App) -> None:
-    typed = desk.reviews.changes.checking.typed
-    head = desk.knowledge.store.head()
+def test_what_is_typed_is_checked_before_it_is_saved(reviews_app: App) -> None:
+    typed = reviews_app.reviews.changes.checking.typed
+    head = reviews_app.knowledge.store.head()
     assert [one.rule for one in typed("it/x.md", f"# X\n\n{KEY}\n", head) if one.severity == "error"] == ["secrets"]
     assert [one.rule for one in typed("it/x.md", BASE["it/vpn.md"], head) if one.severity == "error"] == ["id"]
     assert not [one for one in typed("it/vpn.md", BASE["it/vpn.md"], head) if one.severity == "error"]
     assert typed("it/x.md", "---\nstatus: wip\n---\n", head)[0].line == 2
 
 
-def test_the_same_findings_are_in_the_facts(desk: App) -> None:
-    number = change(desk, it__vpn="---\nstatus: wip\n---\n# VPN\n")
-    database = desk.reviews.changes.database
+def test_the_same_findings_are_in_the_facts(reviews_app: App) -> None:
+    number = change(reviews_app, it__vpn="---\nstatus: wip\n---\n# VPN\n")
+    database = reviews_app.reviews.changes.database
     row = database.changes.get(number)
     assert row
-    facts, work = desk.reviews.changes.facts.of(database, row)
+    facts, work = reviews_app.reviews.changes.facts.of(database, row)
     assert facts.broken == obstacles(facts)
     assert len(facts.broken) == 1, "what cannot be read is said once"
     assert [one.rule for one in work.findings] == ["frontmatter"]

@@ -51,7 +51,7 @@ class TwoModels(SmallModels):
 
 
 @pytest.fixture
-def two(tmp_path: Path) -> App:
+def two_embedders_app(tmp_path: Path) -> App:
     app = build(load({}, home=tmp_path / "home"), clock=FixedClock(), models=TwoModels())
     app.platform.workspace.create()
     put(app, dict(DOCUMENTS))
@@ -109,25 +109,30 @@ def test_embedders_that_make_no_sense_are_refused(raw: dict[str, object], why: s
         profiles.from_mapping({"name": "x", **raw})
 
 
-def test_vectors_are_shared_with_profiles_of_one_embedder(two: App) -> None:
-    assert two.index.builder.build(profiles.from_mapping({"name": "one", "embedder": "first"})).embedded == 3
-    assert two.index.builder.build(profiles.from_mapping({"name": "other", "embedder": "second"})).embedded == 3
+def test_vectors_are_shared_with_profiles_of_one_embedder(two_embedders_app: App) -> None:
+    assert (
+        two_embedders_app.index.builder.build(profiles.from_mapping({"name": "one", "embedder": "first"})).embedded == 3
+    )
+    assert (
+        two_embedders_app.index.builder.build(profiles.from_mapping({"name": "other", "embedder": "second"})).embedded
+        == 3
+    )
     both = profiles.from_mapping({"name": "both", "embedder": "first", "embedders": ["second"]})
-    assert two.index.admin.estimate(both).to_embed == 0
-    assert two.index.builder.build(both).embedded == 0
+    assert two_embedders_app.index.admin.estimate(both).to_embed == 0
+    assert two_embedders_app.index.builder.build(both).embedded == 0
 
 
 @pytest.mark.parametrize("combine", ["concatenation", "rrf"])
-def test_both_ways_find_what_was_asked_for(two: App, combine: str) -> None:
+def test_both_ways_find_what_was_asked_for(two_embedders_app: App, combine: str) -> None:
     raw = {"name": combine, "embedder": "first", "embedders": ["second"], "combine": combine}
     profile = profiles.from_mapping(raw)
-    two.index.builder.build(profile)
-    index = two.index.generations.open(profile)
+    two_embedders_app.index.builder.build(profile)
+    index = two_embedders_app.index.generations.open(profile)
     assert index.profile.combine == combine
     for config in ("dense", "convex-0.5", "rrf-60"):
-        result = two.search.searcher.search_in(index, "suspicious activity reports", parse(config))
+        result = two_embedders_app.search.searcher.search_in(index, "suspicious activity reports", parse(config))
         assert (result.hits[0].path, result.warnings) == ("b.md", ())
-    best = two.search.searcher.search_in(index, "suspicious activity reports", parse("dense")).hits[0]
+    best = two_embedders_app.search.searcher.search_in(index, "suspicious activity reports", parse("dense")).hits[0]
     if combine == "rrf":
         assert best.legs["dense"].score == pytest.approx(2 / 61)
 
@@ -164,47 +169,49 @@ def test_the_order_of_voters_does_not_matter(a: list[int], b: list[int]) -> None
 
 
 @pytest.fixture(params=["concatenation", "rrf"])
-def production(two: App, request: pytest.FixtureRequest) -> App:
+def production_app(two_embedders_app: App, request: pytest.FixtureRequest) -> App:
     """A profile with two embedders in production."""
     raw = {"name": "both", "embedder": "first", "embedders": ["second"], "combine": request.param}
-    profile = two.index.admin.add_profile(demo("admin"), profiles.from_mapping(raw))
-    two.index.builder.build(profile)
-    two.index.admin.make_default(demo("admin"), "both")
-    return two
+    profile = two_embedders_app.index.admin.add_profile(demo("admin"), profiles.from_mapping(raw))
+    two_embedders_app.index.builder.build(profile)
+    two_embedders_app.index.admin.make_default(demo("admin"), "both")
+    return two_embedders_app
 
 
-def test_an_upload_is_compared_by_meaning(production: App) -> None:
+def test_an_upload_is_compared_by_meaning(production_app: App) -> None:
     copy = f"---\ntags: [copy]\n---\n{DOCUMENTS['a.md']}".encode()
-    batch = production.upload.uploads.read([("copy.md", copy)])
+    batch = production_app.upload.uploads.read([("copy.md", copy)])
     assert not [finding for finding in batch.items[0].findings if finding.severity == "error"]
-    looked = production.upload.uploads.meaning(batch, 0)
+    looked = production_app.upload.uploads.meaning(batch, 0)
     assert "a.md" in {duplicate.path for item in looked.items for duplicate in item.duplicates}
 
 
-def test_the_graph_and_its_communities_answer(production: App) -> None:
-    view = production.graph.explorer.around_query("Suspicious activity reports", profile="both")
+def test_the_graph_and_its_communities_answer(production_app: App) -> None:
+    view = production_app.graph.explorer.around_query("Suspicious activity reports", profile="both")
     assert view.notes
-    assert isinstance(production.graph.communities.global_search("reports", profile="both"), tuple)
+    assert isinstance(production_app.graph.communities.global_search("reports", profile="both"), tuple)
 
 
-def test_an_estimate_counts_both_embedders(production: App) -> None:
-    put(production, {"d.md": "# Parking\n\nPark behind the house.\n"})
-    assert production.index.admin.estimate(production.platform.settings.profile("both")).to_embed >= 1
+def test_an_estimate_counts_both_embedders(production_app: App) -> None:
+    put(production_app, {"d.md": "# Parking\n\nPark behind the house.\n"})
+    assert production_app.index.admin.estimate(production_app.platform.settings.profile("both")).to_embed >= 1
 
 
-def test_a_run_names_both_models_and_the_playground_and_sliders_work(production: App) -> None:
+def test_a_run_names_both_models_and_the_playground_and_sliders_work(production_app: App) -> None:
     asked = QuerySet("few", (Question("1", "suspicious activity reports"),), (Judgment("1", "b.md"),))
-    production.evaluation.querysets.keep(demo("admin"), asked)
-    plan = production.evaluation.runs.plan("both", "convex-0.5")
-    (run,) = production.evaluation.runs.evaluate("few", [plan])
+    production_app.evaluation.querysets.keep(demo("admin"), asked)
+    plan = production_app.evaluation.runs.plan("both", "convex-0.5")
+    (run,) = production_app.evaluation.runs.evaluate("few", [plan])
     assert run.models == ("first", "second")
     assert run.figures["MRR@10"] == 1.0
-    compared = production.playground.comparer.run("reports", [Column("both", parse("dense"))])
-    assert compared.lanes[0].result
-    assert production.tuning.sweeps.lay("few", "both").questions
+    compared = production_app.playground.comparer.run("reports", [Column("both", parse("dense"))])
+    assert compared.outcomes[0].result
+    assert production_app.tuning.sweeps.load("few", "both").questions
 
 
-def test_documents_are_cut_as_the_index_cuts_them(production: App) -> None:
-    tools = production.index.builder.tools(production.platform.settings.profile("both"), lambda path, what: None)
+def test_documents_are_cut_as_the_index_cuts_them(production_app: App) -> None:
+    tools = production_app.index.builder.tools(
+        production_app.platform.settings.profile("both"), lambda path, what: None
+    )
     assert tools.tokens("two words")
     assert tools.embed(["a", "b"]).shape == (2, 96)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_comment_stays_in_its_box_until_it_was_taken(chromium: Any) -> None:
     data = {"items": [], "may": {"comment": True}, "closed": "", "heard": ["", False]}
-    with browser.component(chromium, "discussion", "nodes", "talk") as page:
+    with browser.component(chromium, "discussion", "nodes", "difftext", "talk") as page:
         page.evaluate("show", data)
         box, comment = page.get_by_label("Comment on the whole change"), page.get_by_role("button", name="Comment")
         box.fill("Say from when the years count.")
@@ -96,7 +96,7 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
     found = {"facets": [{"key": "folders", "title": "Folder", "options": options}], "groups": [], "nearest": []}
     found |= {"stages": [], "warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
     data = {"asked": {"q": "q", "filters": {}}, "found": found, "direct": None, "serial": "1", "placeholder": ""}
-    with browser.component(chromium, "search") as page:
+    with browser.component(chromium, "search", "snippet") as page:
         page.evaluate("show", data)
         page.locator("[data-key='folders=hr']").press("Space")
         ((_, asked),) = page.evaluate("sent")
@@ -113,7 +113,7 @@ def test_a_pool_is_judged_blind_with_the_keyboard_alone(chromium: Any) -> None:
         "grades": {},
         "setup": {"columns": []},
     }
-    with browser.component(chromium, "playground") as page:
+    with browser.component(chromium, "playground", "snippet") as page:
         page.evaluate("show", data)
         page.get_by_role("article", name="T0").focus()
         for n, key in enumerate("320"):
@@ -129,6 +129,6 @@ def test_a_pool_is_judged_blind_with_the_keyboard_alone(chromium: Any) -> None:
 
 def test_what_the_checks_say_is_announced_while_somebody_types(chromium: Any) -> None:
     data = {"serial": 1, "text": "", "note": "", "checks": [], "problem": "", "title": "T", "nodes": []}
-    with browser.component(chromium, "editor", "nodes") as page:
+    with browser.component(chromium, "editor", "nodes", "checks") as page:
         page.evaluate("show", data)
         assert page.get_by_label("Checks").get_attribute("aria-live") == "polite"

@@ -11,7 +11,7 @@ from core.evaluation.tuning.calibration import Observed, curve
 from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.config import parse
 from core.services.playground.compare import Column
-from core.services.playground.confidence import Confidence, confidence, learned_alphas, stand
+from core.services.playground.confidence import Confidence, confidence, learned_alphas, place_on_curve
 from tests.evaluated import ADMIN, evaluated
 
 CONDITIONAL = Column("local", parse('{"base": "convex-0.5", "rerank": "conditional", "tau": 0.9}'))
@@ -19,7 +19,7 @@ QUERY = "key3first apple river"
 
 
 @pytest.fixture
-def judged(app: App) -> App:
+def judged_app(app: App) -> App:
     return evaluated(app)
 
 
@@ -33,34 +33,36 @@ def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:
     assert replace(found, score=0.95).sentence.startswith("The best score is 0.95, not below tau 0.9: not reranked.")
 
 
-def test_without_runs_there_is_a_score_and_no_curve(judged: App) -> None:
-    held = judged.playground.comparer.hold([CONDITIONAL])["local"]
-    score = confidence(QUERY, CONDITIONAL, held)
-    found = stand(judged.evaluation.runs, CONDITIONAL, score)
+def test_without_runs_there_is_a_score_and_no_curve(judged_app: App) -> None:
+    search = judged_app.playground.comparer.cached_searches([CONDITIONAL])["local"]
+    score = confidence(QUERY, CONDITIONAL, search)
+    found = place_on_curve(judged_app.evaluation.runs, CONDITIONAL, score)
     assert 0 < found.score <= 1
     assert found.at is None
-    result = judged.playground.comparer.run(QUERY, [CONDITIONAL]).lanes[0].result
+    result = judged_app.playground.comparer.run(QUERY, [CONDITIONAL]).outcomes[0].result
     assert result is not None
     (note,) = [stage.note for stage in result.stages if stage.name == "rerank"]
     assert f"best score {score:.4g} " in note, "the same score that decides about reranking"
 
 
-def test_the_curve_is_that_of_a_calibration_and_costs_nothing(judged: App) -> None:
-    made = judged.tuning.sweeps.tau(ADMIN, "small", config=CONDITIONAL.config, least=5)
-    before = len(judged.evaluation.runs.all())
-    found = stand(judged.evaluation.runs, CONDITIONAL, 0.5)
+def test_the_curve_is_that_of_a_calibration_and_costs_nothing(judged_app: App) -> None:
+    made = judged_app.tuning.sweeps.tau(ADMIN, "small", config=CONDITIONAL.config, least=5)
+    before = len(judged_app.evaluation.runs.all())
+    found = place_on_curve(judged_app.evaluation.runs, CONDITIONAL, 0.5)
     assert found.questions == 48 == found.curve[0].skipped
     assert found.queryset == "small"
     assert len(found.curve) == len(made.curve)
-    assert len(judged.evaluation.runs.all()) == before
+    assert len(judged_app.evaluation.runs.all()) == before
     other = replace(CONDITIONAL, config=replace(CONDITIONAL.config, alpha=0.1))
-    assert stand(judged.evaluation.runs, other, 0.5).curve == (), "another alpha is another way of ranking"
+    assert place_on_curve(judged_app.evaluation.runs, other, 0.5).curve == (), "another alpha is another way of ranking"
 
 
-def test_learned_alphas_are_those_of_models_that_fit(judged: App) -> None:
-    held = judged.playground.comparer.hold([CONDITIONAL])["local"]
+def test_learned_alphas_are_those_of_models_that_fit(judged_app: App) -> None:
+    search = judged_app.playground.comparer.cached_searches([CONDITIONAL])["local"]
     column = Column("local", parse("convex-0.5"))
-    fits = purpose(column.config, held.index.generation.digest)
+    fits = purpose(column.config, search.index.generation.digest)
     for name, made_for in (("flat", fits), ("foreign", "another way")):
-        judged.tuning.alphas.save(AlphaModel(name, "ridge", made_for, {"coefficients": [0.0] * 4, "intercept": 0.62}))
-    assert learned_alphas(QUERY, column, held, judged.tuning.alphas.names()) == {"flat": pytest.approx(0.62)}
+        judged_app.tuning.alphas.save(
+            AlphaModel(name, "ridge", made_for, {"coefficients": [0.0] * 4, "intercept": 0.62})
+        )
+    assert learned_alphas(QUERY, column, search, judged_app.tuning.alphas.names()) == {"flat": pytest.approx(0.62)}

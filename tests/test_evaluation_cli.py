@@ -35,23 +35,23 @@ def run(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
 
 
 @pytest.fixture
-def made(run: Run) -> dict[str, Any]:
+def runs(run: Run) -> dict[str, Any]:
     """Ten known items and two runs over them."""
     run("eval", "generate", "few", "--per-category", "2")
     value = run("eval", "run", "few", "--config", "bm25", "--config", "convex-0.3", "--by", "folder")[1]
     return {one["name"]: one for one in value["runs"]}
 
 
-def test_generate_run_compare(run: Run, made: dict[str, Any]) -> None:
+def test_generate_run_compare(run: Run, runs: dict[str, Any]) -> None:
     _, again, _ = run("eval", "generate", "few", "--per-category", "2")
     assert again["questions"] == 10
     assert set(again["categories"].values()) == {2}
     assert again["sources"] == ["known-item (rules)"]
-    assert set(made) == {"bm25", "convex-0.3"}
-    one = made["convex-0.3"]
+    assert set(runs) == {"bm25", "convex-0.3"}
+    one = runs["convex-0.3"]
     assert one["low"] <= one["mean"] <= one["high"]
     assert {"figures", "times", "commit", "generation", "config_digest", "models", "unmapped", "folder"} <= set(one)
-    code, compared, _ = run("eval", "compare", made["bm25"]["id"], one["id"], "--measure", "MRR@10")
+    code, compared, _ = run("eval", "compare", runs["bm25"]["id"], one["id"], "--measure", "MRR@10")
     assert code == 0
     assert compared["wins"] + compared["ties"] + compared["losses"] == compared["queries"] == 10
     assert {"difference", "verdict", "sentence", "needed", "categories", "note"} <= set(compared)
@@ -59,21 +59,21 @@ def test_generate_run_compare(run: Run, made: dict[str, Any]) -> None:
     assert "not enough evidence" in run("eval", "compare", one["id"], one["id"], as_json=False)[1].lower()
 
 
-def test_export_and_import_round_trip(run: Run, made: dict[str, Any], tmp_path: Path) -> None:
+def test_export_and_import_round_trip(run: Run, runs: dict[str, Any], tmp_path: Path) -> None:
     for form in ("jsonl", "csv", "beir", "trec"):
         code, written, _ = run("eval", "export", "few", str(tmp_path / f"few.{form}"), "--format", form)
         assert code == 0
         assert all(Path(path).is_file() for path in written["files"])
         _, back, _ = run("eval", "import", str(tmp_path / f"few.{form}"), "--format", form, "--name", f"few-{form}")
         assert (back["questions"], back["problems"]) == (10, [])
-    run("eval", "export", made["bm25"]["id"], str(tmp_path / "bm25.run"), "--format", "trec-run")
+    run("eval", "export", runs["bm25"]["id"], str(tmp_path / "bm25.run"), "--format", "trec-run")
     assert (tmp_path / "bm25.run").read_text().split()[1] == "Q0"
     listed = {one["name"] for one in run("eval", "querysets")[1]}
     assert {"few", "few-jsonl", "few-beir"} <= listed
     assert run("eval", "querysets", "few")[1]["unmapped"] == []
 
 
-def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, made: dict[str, Any]) -> None:
+def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, runs: dict[str, Any]) -> None:
     code, value, _ = run(
         "eval", "experiment", "compliance", "--queryset", "few", "--out", str(tmp_path / "r.html"), "--markdown", str(tmp_path / "r.md")
     )  # fmt: skip
@@ -88,24 +88,24 @@ def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, made: d
     assert (tmp_path / "r.html").stat().st_size > 1_000_000, "plotly is inside"
 
 
-def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Run, made: dict[str, Any]) -> None:
+def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Run, runs: dict[str, Any]) -> None:
     _, value, _ = run("tune", "alpha", "few", "--measure", "MRR@10")
     assert len(value["curve"]) == 101
     assert value["best"]["mean"] == max(point["mean"] for point in value["curve"])
     assert len(value["per_question"]) == 10
-    code, out, err = run("tune", "promote", made["bm25"]["id"])
+    code, out, err = run("tune", "promote", runs["bm25"]["id"])
     assert (code, out) == (1, "")
     assert "needs a reason" in err
-    _, promoted, _ = run("tune", "promote", made["bm25"]["id"], "--reason", "a test")
+    _, promoted, _ = run("tune", "promote", runs["bm25"]["id"], "--reason", "a test")
     assert promoted["config"]["name"] == "bm25"
-    assert promoted["evidence"]["run"] == made["bm25"]["id"]
+    assert promoted["evidence"]["run"] == runs["bm25"]["id"]
     assert run("search", "vpn")[1]["config"]["name"] == "bm25"
     assert run("tune", "history")[1][0]["evidence"]["reason"] == "a test"
     assert run("tune", "rollback")[1]["config"]["name"] == "convex-0.5"
     assert run("search", "vpn")[1]["config"]["name"] == "convex-0.5"
 
 
-def test_drift_runs_production_again_where_it_was_measured(run: Run, made: dict[str, Any]) -> None:
+def test_drift_runs_production_again_where_it_was_measured(run: Run, runs: dict[str, Any]) -> None:
     run("eval", "run", "few")
     code, value, _ = run("eval", "drift")
     assert (code, [one["queryset"] for one in value], value[0]["lost"]) == (0, ["few"], False)
@@ -149,7 +149,7 @@ REFUSED = (
 )
 
 
-def test_what_cannot_be_done_with_a_set_is_said_in_a_sentence(run: Run, made: dict[str, Any]) -> None:
+def test_what_cannot_be_done_with_a_set_is_said_in_a_sentence(run: Run, runs: dict[str, Any]) -> None:
     for arguments, sentence in REFUSED:
         code, out, err = run(*arguments, as_json=False)
         assert (code, out) == (1, ""), arguments

@@ -17,7 +17,7 @@ from core.curation.uploads import STATES
 from tests import uploads
 from tests.conftest import demo, put
 from tests.hostile import PAYLOADS
-from tests.test_upload import GOOD, ProposedChanges
+from tests.uploads import GOOD, ProposedChanges
 
 Make = Callable[[random.Random], bytes]
 

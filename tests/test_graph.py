@@ -34,23 +34,11 @@ from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
 from core.types import Filters, Graph
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, put, small_app
-
-
-def page(name: str, body: str, status: str = "approved") -> str:
-    return f"---\nid: {name}\ntitle: Title {name}\nstatus: {status}\n---\n# Title {name}\n\n{body}\n"
-
-
-FILES: dict[str, str | None] = {
-    "a.md": page("DOC-1", "We follow the Bank Secrecy Act (BSA) that FinCEN runs. See [the other](b.md)."),
-    "b.md": page("DOC-2", "Then FinCEN collects the SAR in Vienna.\n\n## More\n\nPlain words about nothing."),
-    "c.md": page("DOC-3", "Later the SAR reached Zurich with 30 days to go. Also FinCEN was told."),
-    "d.md": page("DOC-4", "Far away Zurich holds the Golden Ledger."),
-    "e.md": page("DOC-5", "In secret FinCEN met Project Falcon.", "draft"),
-}
+from tests.graphs import FILES, RELATIONS, page, some_graph
 
 
 @pytest.fixture
-def indexed(app: App) -> App:
+def indexed_app(app: App) -> App:
     put(app, FILES)
     app.index.builder.build(app.platform.settings.profile())
     return app
@@ -143,42 +131,42 @@ def test_a_graph_updated_by_edits_equals_one_built_from_nothing(steps: list[Page
         assert contents(last) == contents(write_graph(Path(home) / "full", pages, None, set(pages), {}))
 
 
-def test_incremental_generations_carry_the_same_graph_as_full_ones(indexed: App) -> None:
+def test_incremental_generations_carry_the_same_graph_as_full_ones(indexed_app: App) -> None:
     put(
-        indexed,
+        indexed_app,
         {"a.md": page("DOC-1", "We follow BSA. FinCEN too."), "d.md": None, "n.md": page("DOC-9", "See [b](b.md).")},
     )
-    assert indexed.index.builder.build(indexed.platform.settings.profile()).changed == 2
-    updated = contents(folder_of(indexed))
-    indexed.index.builder.build(indexed.platform.settings.profile(), full=True)
-    assert updated == contents(folder_of(indexed))
-    assert indexed.index.verifier.problems() == ()
-    np.save(graph.served(folder_of(indexed)) / "weights.npy", graph_of(indexed).weights + 1)
-    assert "(weights differ)" in indexed.index.verifier.problems()[0]
+    assert indexed_app.index.builder.build(indexed_app.platform.settings.profile()).changed == 2
+    updated = contents(folder_of(indexed_app))
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile(), full=True)
+    assert updated == contents(folder_of(indexed_app))
+    assert indexed_app.index.verifier.problems() == ()
+    np.save(graph.served(folder_of(indexed_app)) / "weights.npy", graph_of(indexed_app).weights + 1)
+    assert "(weights differ)" in indexed_app.index.verifier.problems()[0]
 
 
-def test_aliases_merge_across_documents_and_vanish_with_their_explanation(indexed: App) -> None:
-    graph = graph_of(indexed)
+def test_aliases_merge_across_documents_and_vanish_with_their_explanation(indexed_app: App) -> None:
+    graph = graph_of(indexed_app)
     assert named(graph, "bsa") == named(graph, "bank secrecy act")
-    put(indexed, {"a.md": page("DOC-1", "We follow BSA. FinCEN too.")})
-    indexed.index.builder.build(indexed.platform.settings.profile())
-    assert "bank secrecy act" not in graph_of(indexed).names
-    assert "bsa" in graph_of(indexed).names
+    put(indexed_app, {"a.md": page("DOC-1", "We follow BSA. FinCEN too.")})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+    assert "bank secrecy act" not in graph_of(indexed_app).names
+    assert "bsa" in graph_of(indexed_app).names
 
 
-def test_a_document_is_a_node_by_its_id_and_linked_to_what_it_links_to(indexed: App) -> None:
-    graph = graph_of(indexed)
+def test_a_document_is_a_node_by_its_id_and_linked_to_what_it_links_to(indexed_app: App) -> None:
+    graph = graph_of(indexed_app)
     a, b = named(graph, "doc-1"), named(graph, "doc-2")
     assert graph.kinds[a] == graph.kinds[b] == "document"
     assert (b, "links to") in [(to, name) for to, _, name in walking.neighbours(graph, a)]
 
 
-def test_graphs_of_past_generations_go(indexed: App) -> None:
+def test_graphs_of_past_generations_go(indexed_app: App) -> None:
     for n in range(5):
-        put(indexed, {"a.md": page("DOC-1", f"We follow BSA and FinCEN since {n}.")})
-        indexed.index.builder.build(indexed.platform.settings.profile())
-        graph_of(indexed)
-    folder = folder_of(indexed)
+        put(indexed_app, {"a.md": page("DOC-1", f"We follow BSA and FinCEN since {n}.")})
+        indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+        graph_of(indexed_app)
+    folder = folder_of(indexed_app)
     assert {path.name for path in (folder.parent / "assembled").iterdir()} <= {p.name for p in folder.parent.iterdir()}
 
 
@@ -199,11 +187,11 @@ def test_unknown_ways_to_find_entities_are_refused() -> None:
         from_mapping({"name": "x", "graph": "magic"})
 
 
-def test_searching_without_the_graph_leg_never_opens_the_graph(indexed: App) -> None:
-    hits(indexed, "FinCEN", "convex-0.5")
-    assert "_graph" not in vars(indexed.search.searcher.index())
-    hits(indexed, "FinCEN", "graph")
-    assert "_graph" in vars(indexed.search.searcher.index())
+def test_searching_without_the_graph_leg_never_opens_the_graph(indexed_app: App) -> None:
+    hits(indexed_app, "FinCEN", "convex-0.5")
+    assert "_graph" not in vars(indexed_app.search.searcher.index())
+    hits(indexed_app, "FinCEN", "graph")
+    assert "_graph" in vars(indexed_app.search.searcher.index())
 
 
 def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -> None:
@@ -232,20 +220,20 @@ def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -
 # ---------------------------------------------------------------- local search
 
 
-def test_local_search_goes_two_hops_and_every_hit_says_its_path(indexed: App) -> None:
-    notes = {hit.path: hit.legs["graph"].note for hit in hits(indexed, "what is the bsa", "graph")}
+def test_local_search_goes_two_hops_and_every_hit_says_its_path(indexed_app: App) -> None:
+    notes = {hit.path: hit.legs["graph"].note for hit in hits(indexed_app, "what is the bsa", "graph")}
     assert notes["a.md"] in ("BSA", "Bank Secrecy Act")
     assert notes["b.md"].split(" -> ")[1:] == ["FinCEN"]
     assert notes["c.md"].split(" -> ")[1:] == ["FinCEN"]
     assert "d.md" not in notes  # three hops: BSA, FinCEN, SAR, Zurich
-    notes = {hit.path: hit.legs["graph"].note for hit in hits(indexed, "FINCEN", "graph")}
+    notes = {hit.path: hit.legs["graph"].note for hit in hits(indexed_app, "FINCEN", "graph")}
     assert notes["d.md"] == "FinCEN -> SAR -> Zurich"
 
 
-def test_hits_stand_in_the_order_of_their_cosine_and_only_reached_chunks_are_hits(indexed: App) -> None:
-    index = indexed.search.searcher.index()
-    vector = indexed.models.registry.embedder("").query("what is the bsa")
-    order = [hit.chunk for hit in hits(indexed, "what is the bsa", "graph")]
+def test_hits_stand_in_the_order_of_their_cosine_and_only_reached_chunks_are_hits(indexed_app: App) -> None:
+    index = indexed_app.search.searcher.index()
+    vector = indexed_app.models.registry.embedder("").query("what is the bsa")
+    order = [hit.chunk for hit in hits(indexed_app, "what is the bsa", "graph")]
     dense = [index.passage(chunk).id for chunk in index.dense(vector).search(100, None)]
     assert order == [chunk for chunk in dense if chunk in set(order)]
     leg = LocalLeg(index.graph(), index.dense(vector), "what is the bsa")
@@ -254,36 +242,38 @@ def test_hits_stand_in_the_order_of_their_cosine_and_only_reached_chunks_are_hit
     assert leg.score([other, *reached]) == [-1.0, *reached.values()]
 
 
-def test_drafts_are_neither_found_nor_walked_through(indexed: App) -> None:
-    graph = graph_of(indexed)
+def test_drafts_are_neither_found_nor_walked_through(indexed_app: App) -> None:
+    graph = graph_of(indexed_app)
     falcon = named(graph, "project falcon")
-    hidden = indexed.search.searcher.index().allowed(Filters(), indexed.search.searcher.clock.today())
+    hidden = indexed_app.search.searcher.index().allowed(Filters(), indexed_app.search.searcher.clock.today())
     reach = walking.walk(graph, [named(graph, "fincen")], hidden)
     assert falcon not in reach.hops
     assert falcon in walking.walk(graph, [named(graph, "fincen")], None).hops
     everything = [
-        hit.path for config in ("graph", "pagerank") for hit in hits(indexed, "Project Falcon FinCEN", config)
+        hit.path for config in ("graph", "pagerank") for hit in hits(indexed_app, "Project Falcon FinCEN", config)
     ]
     assert "e.md" not in everything
-    assert all("Falcon" not in leg.note for hit in hits(indexed, "FinCEN", "graph") for leg in hit.legs.values())
+    assert all("Falcon" not in leg.note for hit in hits(indexed_app, "FinCEN", "graph") for leg in hit.legs.values())
     with pytest.raises(NotFound):
-        indexed.graph.explorer.around_entity("Project Falcon")
+        indexed_app.graph.explorer.around_entity("Project Falcon")
 
 
-def test_a_query_that_names_nothing_known_finds_nothing_and_says_so(indexed: App) -> None:
-    result = indexed.search.searcher.search("plain talk", config=configs.parse("graph"))
+def test_a_query_that_names_nothing_known_finds_nothing_and_says_so(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("plain talk", config=configs.parse("graph"))
     assert result.hits == ()
     assert [s.note for s in result.stages if s.name == "graph"] == ["the query names no entity of the graph"]
     assert "limits: 8 seeds, 12 relations each, 2,000 chunks" in next(
-        s.note for s in indexed.search.searcher.search("SAR", config=configs.parse("graph")).stages if s.name == "graph"
+        s.note
+        for s in indexed_app.search.searcher.search("SAR", config=configs.parse("graph")).stages
+        if s.name == "graph"
     )
 
 
-def test_amounts_are_places_to_start_from_but_not_to_pass_through(indexed: App) -> None:
-    graph = graph_of(indexed)
+def test_amounts_are_places_to_start_from_but_not_to_pass_through(indexed_app: App) -> None:
+    graph = graph_of(indexed_app)
     days = named(graph, "30 day")
     assert days not in walking.walk(graph, [named(graph, "sar")], None).hops
-    assert "c.md" in [hit.path for hit in hits(indexed, "30 days", "graph")]
+    assert "c.md" in [hit.path for hit in hits(indexed_app, "30 days", "graph")]
 
 
 def test_growth_is_bounded_by_degree_and_candidates(tmp_path: Path) -> None:
@@ -297,8 +287,8 @@ def test_growth_is_bounded_by_degree_and_candidates(tmp_path: Path) -> None:
     assert sum(reach.added) == int(reach.chunks.sum())
 
 
-def test_the_embedding_is_made_once_for_dense_and_graph(indexed: App) -> None:
-    result = indexed.search.searcher.search("FinCEN", config=configs.parse("trimodal"))
+def test_the_embedding_is_made_once_for_dense_and_graph(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("FinCEN", config=configs.parse("trimodal"))
     assert [stage.name for stage in result.stages].count("embed") == 1
     weights = {name: leg.weight for name, leg in result.hits[0].legs.items()}
     assert weights == {"bm25": 0.35, "dense": 0.5, "graph": 0.15}
@@ -336,8 +326,8 @@ def test_documents_are_joined_exactly_when_they_share_two_entities(documents: li
         assert to[start[n] : start[n + 1]].tolist() == expected
 
 
-def test_the_score_is_shared_entities_times_one_plus_pagerank_and_half_without_them(indexed: App) -> None:
-    index, graph = indexed.search.searcher.index(), graph_of(indexed)
+def test_the_score_is_shared_entities_times_one_plus_pagerank_and_half_without_them(indexed_app: App) -> None:
+    index, graph = indexed_app.search.searcher.index(), graph_of(indexed_app)
     leg = PageRankLeg(graph, "FinCEN and SAR")
     ranking = leg.search(100, None)
     both = [n for n, facts in enumerate(index.documents) if facts.path in ("b.md", "c.md")]
@@ -349,9 +339,9 @@ def test_the_score_is_shared_entities_times_one_plus_pagerank_and_half_without_t
     assert leg.path(next(iter(ranking))) in ("names FinCEN, SAR", "names SAR, FinCEN")
 
 
-def test_both_legs_keep_to_the_allowed_chunks(indexed: App) -> None:
+def test_both_legs_keep_to_the_allowed_chunks(indexed_app: App) -> None:
     for config in ("graph", "pagerank"):
-        assert {hit.path for hit in hits(indexed, "FinCEN SAR", config, Filters(docs=("DOC-2",)))} == {"b.md"}
+        assert {hit.path for hit in hits(indexed_app, "FinCEN SAR", config, Filters(docs=("DOC-2",)))} == {"b.md"}
 
 
 # ---------------------------------------------------------------- communities
@@ -374,36 +364,7 @@ def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path)
     assert "Rightaville" in best.summary
 
 
-def some_graph(size: int, edges: list[tuple[int, int]]) -> Graph:
-    """Things `e0`, `e1` ... with these relations, each witnessed by one chunk of its own document."""
-    pairs = sorted({(min(pair), max(pair)) for pair in edges if pair[0] != pair[1]})
-    both = sorted(pairs + [(b, a) for a, b in pairs])
-    naming = sorted((entity, chunk) for chunk, pair in enumerate(pairs) for entity in pair)
-    starts = lambda rows, count: np.searchsorted(np.array(rows, np.int64), np.arange(count + 1))
-    keys = [f"e{n}" for n in range(size)]
-    return Graph(
-        keys=keys,
-        labels=[key.upper() for key in keys],
-        kinds=["name"] * size,
-        names={key: n for n, key in enumerate(keys)},
-        document_of=np.arange(len(pairs)),
-        document_nodes=np.empty(0, np.int64),
-        chunk_start=starts([entity for entity, _ in naming], size),
-        chunks=np.array([chunk for _, chunk in naming], np.int32),
-        entity_start=np.arange(0, 2 * len(pairs) + 1, 2),
-        entities=np.array([entity for pair in pairs for entity in pair], np.int32),
-        related_start=starts([a for a, _ in both], size),
-        related=np.array([b for _, b in both], np.int32),
-        weights=np.ones(len(both), np.float32),
-        relations=np.zeros(len(both), np.int32),
-        relation_names=[""],
-        document_rank=np.empty(0),
-        entity_rank=np.full(size, 1.0 / max(1, size)),
-    )
-
-
 ARRAYS = [field.name for field in fields(Graph) if field.type == "np.ndarray"]
-RELATIONS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40)
 
 
 @given(RELATIONS)
@@ -437,22 +398,22 @@ def test_communities_are_the_same_in_another_process_with_another_number_of_thre
 
 
 def test_another_algorithm_does_not_serve_the_communities_of_the_one_before(
-    indexed: App, monkeypatch: pytest.MonkeyPatch
+    indexed_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    indexed.graph.communities.all()
-    (kept,) = (indexed.settings.home / "cache" / "communities").glob("*.json")
+    indexed_app.graph.communities.all()
+    (kept,) = (indexed_app.settings.home / "cache" / "communities").glob("*.json")
     kept.write_text(kept.read_text().replace("FinCEN", "of yesterday"))
     monkeypatch.setattr(community_rules, "VERSION", community_rules.VERSION + 1)
-    again = build(indexed.settings, clock=FixedClock(), models=SmallModels())
+    again = build(indexed_app.settings, clock=FixedClock(), models=SmallModels())
     assert all("of yesterday" not in community.summary for community in again.graph.communities.all())
 
 
-def test_communities_are_kept_on_disk_and_never_quote_drafts(indexed: App) -> None:
-    first = indexed.graph.communities.all()
+def test_communities_are_kept_on_disk_and_never_quote_drafts(indexed_app: App) -> None:
+    first = indexed_app.graph.communities.all()
     assert all("Falcon" not in community.summary for community in first)
-    kept = list((indexed.settings.home / "cache" / "communities").glob("*.json"))
+    kept = list((indexed_app.settings.home / "cache" / "communities").glob("*.json"))
     assert len(kept) == 1
-    again = build(indexed.settings, clock=FixedClock(), models=SmallModels())
+    again = build(indexed_app.settings, clock=FixedClock(), models=SmallModels())
     kept[0].write_text(kept[0].read_text().replace(first[0].summary, "from the disk"))
     assert again.graph.communities.all()[0].summary == "from the disk"
 
@@ -460,8 +421,8 @@ def test_communities_are_kept_on_disk_and_never_quote_drafts(indexed: App) -> No
 # ---------------------------------------------------------------- views
 
 
-def test_around_a_document_its_entities_links_and_kin(indexed: App) -> None:
-    view = indexed.graph.explorer.around_document("DOC-2", hops=2)
+def test_around_a_document_its_entities_links_and_kin(indexed_app: App) -> None:
+    view = indexed_app.graph.explorer.around_document("DOC-2", hops=2)
     kinds = {node.label: (node.kind, node.hop) for node in view.nodes}
     assert kinds["Title DOC-2"] == ("document", 0)
     assert kinds["Vienna"] == ("entity", 1)
@@ -472,28 +433,28 @@ def test_around_a_document_its_entities_links_and_kin(indexed: App) -> None:
     assert all({edge.source, edge.target} <= set(ids) for edge in view.edges)
 
 
-def test_around_a_query_seeds_hops_and_ranked_chunks(indexed: App) -> None:
-    view = indexed.graph.explorer.around_query("what is FinCEN")
+def test_around_a_query_seeds_hops_and_ranked_chunks(indexed_app: App) -> None:
+    view = indexed_app.graph.explorer.around_query("what is FinCEN")
     assert [node.label for node in view.nodes if node.kind == "entity" and node.hop == 0] == ["FinCEN"]
     ranks = [node.rank for node in view.nodes if node.kind == "chunk"]
     assert ranks == list(range(1, len(ranks) + 1))
     assert any(note.startswith("hop 2 adds") for note in view.notes)
-    assert len(indexed.graph.explorer.around_query("what is FinCEN", limit=3).nodes) <= 3
+    assert len(indexed_app.graph.explorer.around_query("what is FinCEN", limit=3).nodes) <= 3
 
 
-def test_around_an_entity_and_a_sentence_when_it_is_not_there(indexed: App) -> None:
-    view = indexed.graph.explorer.around_entity("sar")
+def test_around_an_entity_and_a_sentence_when_it_is_not_there(indexed_app: App) -> None:
+    view = indexed_app.graph.explorer.around_entity("sar")
     assert {"FinCEN", "Zurich", "SAR"} <= {node.label for node in view.nodes}
     assert next(node for node in view.nodes if node.label == "SAR").sources == ("b.md", "c.md")
     with pytest.raises(NotFound, match="no entity 'Zurihc'. Did you mean: Zurich"):
-        indexed.graph.explorer.around_entity("Zurihc")
+        indexed_app.graph.explorer.around_entity("Zurihc")
     with pytest.raises(BadInput, match="between 1 and 300"):
-        indexed.graph.explorer.around_entity("sar", limit=301)
+        indexed_app.graph.explorer.around_entity("sar", limit=301)
 
 
-def test_links_list_orphans_dead_ends_and_broken_links(indexed: App) -> None:
-    put(indexed, {"f.md": page("DOC-6", "See [gone](gone.md) and [a](a.md).")})
-    view = indexed.graph.explorer.links()
+def test_links_list_orphans_dead_ends_and_broken_links(indexed_app: App) -> None:
+    put(indexed_app, {"f.md": page("DOC-6", "See [gone](gone.md) and [a](a.md).")})
+    view = indexed_app.graph.explorer.links()
     assert [(edge.source, edge.target) for edge in view.edges] == [
         ("document:DOC-1", "document:DOC-2"),
         ("document:DOC-6", "document:DOC-1"),
@@ -503,7 +464,7 @@ def test_links_list_orphans_dead_ends_and_broken_links(indexed: App) -> None:
     assert view.notes == ("f.md:8 links to gone.md, which does not exist.",)
 
 
-def test_communities_are_nodes_whose_sources_are_documents(indexed: App) -> None:
-    view = indexed.graph.explorer.communities()
+def test_communities_are_nodes_whose_sources_are_documents(indexed_app: App) -> None:
+    view = indexed_app.graph.explorer.communities()
     assert view.nodes
     assert all(node.kind == "community" and node.sources and node.detail for node in view.nodes)

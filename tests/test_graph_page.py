@@ -23,7 +23,7 @@ from pages.ui.graph.showing import largest
 from pages.ui.menu import PAGES
 from tests.conftest import ROOT, SmallModels, put, small_app
 from tests.hostile import PAYLOADS, document
-from tests.test_pipeline import FILES
+from tests.small_kb import FILES
 
 Open = Callable[..., AppTest]
 

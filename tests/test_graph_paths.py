@@ -16,7 +16,7 @@ from core.errors import BadInput, NotFound
 from core.graph.paths import LONGEST, MOST, gap, relation_network, shortest
 from core.types import Graph
 from tests.conftest import put
-from tests.test_graph import FILES, RELATIONS, page, some_graph
+from tests.graphs import FILES, RELATIONS, page, some_graph
 
 SIZE = 12
 MASKS = st.lists(st.booleans(), min_size=80, max_size=80)
@@ -84,14 +84,14 @@ def test_a_chain_has_six_steps_at_most(steps: int) -> None:
 
 
 @pytest.fixture
-def indexed(app: App) -> App:
+def indexed_app(app: App) -> App:
     put(app, FILES)
     app.index.builder.build(app.platform.settings.profile())
     return app
 
 
-def test_every_step_quotes_a_sentence_that_names_both_ends(indexed: App) -> None:
-    (path,) = indexed.graph.explorer.path("Bank Secrecy Act", "golden ledger").paths
+def test_every_step_quotes_a_sentence_that_names_both_ends(indexed_app: App) -> None:
+    (path,) = indexed_app.graph.explorer.path("Bank Secrecy Act", "golden ledger").paths
     assert [node.label for node in path.nodes][1:] == ["FinCEN", "SAR", "Zurich", "Golden Ledger"]
     quotes = [step.witnesses[0].quote for step in path.steps]
     assert quotes[1:] == [
@@ -100,49 +100,49 @@ def test_every_step_quotes_a_sentence_that_names_both_ends(indexed: App) -> None
         "Far away Zurich holds the Golden Ledger.",
     ]
     witness = path.steps[1].witnesses[0]
-    text = indexed.search.searcher.index().text(1)
+    text = indexed_app.search.searcher.index().text(1)
     assert (witness.doc, witness.path) == ("DOC-2", "b.md")
     assert "FinCEN collects the SAR" in text[witness.start : witness.end]
 
 
-def test_a_link_says_which_document_links_to_the_other(indexed: App) -> None:
-    there = indexed.graph.explorer.path("DOC-1", "DOC-2").paths[0].steps[0]
-    back = indexed.graph.explorer.path("b.md", "a.md").paths[0].steps[0]
+def test_a_link_says_which_document_links_to_the_other(indexed_app: App) -> None:
+    there = indexed_app.graph.explorer.path("DOC-1", "DOC-2").paths[0].steps[0]
+    back = indexed_app.graph.explorer.path("b.md", "a.md").paths[0].steps[0]
     assert (there.relation, back.relation) == ("links to", "is linked from")
     assert there.witnesses[0].path == back.witnesses[0].path == "a.md"
 
 
-def test_no_path_leads_through_a_draft_nor_along_what_only_a_draft_says(indexed: App) -> None:
-    put(indexed, {"g.md": page("DOC-7", "In secret the Bank Secrecy Act met Zurich.", "draft")})
-    indexed.index.builder.build(indexed.platform.settings.profile())
+def test_no_path_leads_through_a_draft_nor_along_what_only_a_draft_says(indexed_app: App) -> None:
+    put(indexed_app, {"g.md": page("DOC-7", "In secret the Bank Secrecy Act met Zurich.", "draft")})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
     with pytest.raises(NotFound, match="no entity 'Project Falcon'"):
-        indexed.graph.explorer.path("FinCEN", "Project Falcon")
-    (path,) = indexed.graph.explorer.path("BSA", "Zurich").paths
+        indexed_app.graph.explorer.path("FinCEN", "Project Falcon")
+    (path,) = indexed_app.graph.explorer.path("BSA", "Zurich").paths
     assert len(path.steps) == 3, "the draft would make it one"
     assert all(witness.path != "g.md" for step in path.steps for witness in step.witnesses)
 
 
-def test_what_only_a_retired_document_names_is_no_end_and_no_way(indexed: App) -> None:
-    put(indexed, {"g.md": page("DOC-7", "The Bank Secrecy Act met Zurich and Old Harbour.", "retired")})
-    indexed.index.builder.build(indexed.platform.settings.profile())
-    assert len(indexed.graph.explorer.path("BSA", "Zurich").paths[0].steps) == 3
+def test_what_only_a_retired_document_names_is_no_end_and_no_way(indexed_app: App) -> None:
+    put(indexed_app, {"g.md": page("DOC-7", "The Bank Secrecy Act met Zurich and Old Harbour.", "retired")})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+    assert len(indexed_app.graph.explorer.path("BSA", "Zurich").paths[0].steps) == 3
     with pytest.raises(NotFound, match="Only retired, superseded or upcoming documents name 'Old Harbour'"):
-        indexed.graph.explorer.path("BSA", "Old Harbour")
+        indexed_app.graph.explorer.path("BSA", "Old Harbour")
 
 
-def test_a_document_that_is_published_tomorrow_makes_a_path_tomorrow(indexed: App) -> None:
+def test_a_document_that_is_published_tomorrow_makes_a_path_tomorrow(indexed_app: App) -> None:
     text = page("DOC-7", "The Bank Secrecy Act met Zurich.").replace("status:", "effective_date: 2026-11-16\nstatus:")
-    put(indexed, {"g.md": text})
-    indexed.index.builder.build(indexed.platform.settings.profile())
+    put(indexed_app, {"g.md": text})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
     lengths = []
     for day in ("2026-11-15", "2026-11-16"):
-        indexed.search.searcher.clock.day = day
-        lengths.append(len(indexed.graph.explorer.path("BSA", "Zurich").paths[0].steps))
+        indexed_app.search.searcher.clock.day = day
+        lengths.append(len(indexed_app.graph.explorer.path("BSA", "Zurich").paths[0].steps))
     assert lengths == [3, 1]
 
 
-def test_names_are_found_by_label_spelling_and_beginning(indexed: App) -> None:
-    graphs = indexed.graph.explorer
+def test_names_are_found_by_label_spelling_and_beginning(indexed_app: App) -> None:
+    graphs = indexed_app.graph.explorer
     assert graphs.path("gold", "FinCEN").source.label == "Golden Ledger"
     with pytest.raises(BadInput, match="'Title' could be one of 4 entities: Title DOC"):
         graphs.path("Title", "FinCEN")
@@ -152,19 +152,19 @@ def test_names_are_found_by_label_spelling_and_beginning(indexed: App) -> None:
         graphs.path("", "FinCEN")
 
 
-def test_why_there_is_no_path(indexed: App) -> None:
+def test_why_there_is_no_path(indexed_app: App) -> None:
     put(
-        indexed,
+        indexed_app,
         {"h.md": page("DOC-8", "Only Atlantis.\n\nThen Lemuria meets Hyperborea.\n\nSo Ultima Thule for 30 days.")},
     )
-    indexed.index.builder.build(indexed.platform.settings.profile())
-    why = lambda a, b: indexed.graph.explorer.path(a, b).note
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+    why = lambda a, b: indexed_app.graph.explorer.path(a, b).note
     assert why("Lemuria", "SAR").startswith("There is no path: Lemuria is connected only with Hyperborea; SAR is ")
     assert why("DOC-8", "SAR") == "There is no path: Title DOC-8 links to no document, and none links to it."
     assert why("Ultima Thule", "SAR") == (
         "Paths lead only through amounts or dates, such as 30 days, which join what does not belong together."
     )
-    shared = indexed.graph.explorer.path("Lemuria", "Ultima Thule").shared
+    shared = indexed_app.graph.explorer.path("Lemuria", "Ultima Thule").shared
     assert [witness.doc for witness in shared] == ["DOC-8"]
 
 
@@ -178,8 +178,8 @@ def test_a_hub_is_an_end_but_no_way_through(app: App) -> None:
     )
 
 
-def test_the_network_is_built_once_for_a_generation_and_goes_with_it(indexed: App) -> None:
-    graphs = indexed.graph.explorer
+def test_the_network_is_built_once_for_a_generation_and_goes_with_it(indexed_app: App) -> None:
+    graphs = indexed_app.graph.explorer
     first = graphs.path("BSA", "Zurich")
     assert graphs.path("BSA", "Zurich") == first
     (known,) = graphs._networks.values()

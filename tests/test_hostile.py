@@ -16,7 +16,7 @@ from core.curation.render import TAGS, plain, render
 from core.types import Document
 from tests import browser
 from tests.conftest import kb_settings, put
-from tests.hostile import PAYLOADS, document
+from tests.hostile import INSPECT, PAYLOADS, document
 
 ATTRIBUTES = {"start", "end", "id", "href", "doc", "anchor", "refused", "first", "align", "language", "image"}
 
@@ -57,7 +57,7 @@ def test_huge_documents_are_drawn_in_part_and_say_so() -> None:
 
 
 @pytest.fixture
-def hostile(kb_home: Path, tmp_path: Path) -> App:
+def hostile_app(kb_home: Path, tmp_path: Path) -> App:
     shutil.copytree(kb_home, tmp_path / "kb")
     app = build(kb_settings(tmp_path / "kb"))
     files = {f"it/hostile-{n}.md": document(n, payload) for n, payload in enumerate(PAYLOADS)}
@@ -122,10 +122,10 @@ SCREENS = [
 
 
 @pytest.mark.browser
-def test_no_screen_runs_or_loads_what_a_document_says(hostile: App, tmp_path: Path) -> None:
+def test_no_screen_runs_or_loads_what_a_document_says(hostile_app: App, tmp_path: Path) -> None:
     with (
         browser.chromium() as chromium,
-        browser.server(hostile.settings.home, tmp_path / "server.log") as url,
+        browser.server(hostile_app.settings.home, tmp_path / "server.log") as url,
         ExitStack() as stack,
     ):
         tabs = [stack.enter_context(browser.screen(chromium, url)) for _ in range(TABS)]
@@ -149,22 +149,3 @@ def test_no_screen_runs_or_loads_what_a_document_says(hostile: App, tmp_path: Pa
             link.hover()
         assert screen.page.evaluate("window.__pwned") is None
         assert dialogs == []
-
-
-# Every element of the page, through shadow roots: scripts, frames, handlers and addresses that documents could have brought.
-INSPECT = """() => {
-  const bad = [];
-  const walk = (root) => {
-    for (const node of root.querySelectorAll("*")) {
-      if (node.shadowRoot) walk(node.shadowRoot);
-      const inComponent = root instanceof ShadowRoot;
-      if (inComponent && ["SCRIPT", "IFRAME", "OBJECT", "EMBED", "IMG", "FORM", "LINK", "META", "BASE", "VIDEO", "SVG", "MATH"].includes(node.tagName.toUpperCase())) bad.push(node.outerHTML.slice(0, 120));
-      for (const attribute of node.attributes) {
-        if (/^on/i.test(attribute.name)) bad.push(node.outerHTML.slice(0, 120));
-        if (["href", "src", "action", "xlink:href"].includes(attribute.name) && /^\\s*(javascript|vbscript|data:text)/i.test(attribute.value)) bad.push(node.outerHTML.slice(0, 120));
-      }
-    }
-  };
-  walk(document);
-  return bad;
-}"""

@@ -22,7 +22,7 @@ from tests.evaluated import evaluated
 
 
 @pytest.fixture
-def quick(tmp_path: Path) -> App:
+def real_app(tmp_path: Path) -> App:
     """A real workspace with the real default model: workers are separate processes and load it themselves."""
     app = build(load({}, home=tmp_path / "home", cache=ROOT / ".cache" / "tests"))
     app.platform.workspace.create()
@@ -54,15 +54,15 @@ def wait(app: App, job: int, seconds: float = 300.0) -> Job:
     return app.platform.jobs.get(job)
 
 
-def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(quick: App) -> None:
-    job = quick.platform.workspace.catch_up()
+def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(real_app: App) -> None:
+    job = real_app.platform.workspace.catch_up()
     assert job is not None
-    assert quick.platform.jobs.start("reindex", job.arguments).id == job.id, "the same work is not queued twice"
-    done = wait(quick, job.id)
+    assert real_app.platform.jobs.start("reindex", job.arguments).id == job.id, "the same work is not queued twice"
+    done = wait(real_app, job.id)
     assert (done.state, done.error) == ("done", "")
     assert done.result["documents"] == 1
-    assert quick.search.searcher.search("words to find").hits
-    assert quick.platform.workspace.catch_up() is None
+    assert real_app.search.searcher.search("words to find").hits
+    assert real_app.platform.workspace.catch_up() is None
 
 
 def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
@@ -102,19 +102,19 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
     assert app.platform.jobs.get(number).state == "failed"
 
 
-def test_a_killed_worker_is_replaced_and_the_work_is_finished(quick: App) -> None:
+def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App) -> None:
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
-    put(quick, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(16)})
-    job = quick.platform.jobs.start("reindex", {"profile": "local", "full": False})
-    until(lambda: quick.platform.jobs.get(job.id).state == "running")
-    kill_worker(quick.settings.home)
-    until(lambda: not quick.platform.jobs.processes.alive(job.id))
-    assert quick.platform.jobs.get(job.id).state == "running"
-    assert quick.platform.jobs.sweep() == (job.id,)
-    done = wait(quick, job.id)
+    put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(16)})
+    job = real_app.platform.jobs.start("reindex", {"profile": "local", "full": False})
+    until(lambda: real_app.platform.jobs.get(job.id).state == "running")
+    kill_worker(real_app.settings.home)
+    until(lambda: not real_app.platform.jobs.processes.alive(job.id))
+    assert real_app.platform.jobs.get(job.id).state == "running"
+    assert real_app.platform.jobs.sweep() == (job.id,)
+    done = wait(real_app, job.id)
     assert done.state == "done"
     assert done.attempts == 2
-    assert quick.search.searcher.search("Sentence 7 with words").hits
+    assert real_app.search.searcher.search("Sentence 7 with words").hits
 
 
 def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
@@ -152,7 +152,7 @@ QUEUE: dict[str, Callable[[App, Actor], Job]] = {
 
 
 @pytest.fixture(scope="module")
-def office(tmp_path_factory: pytest.TempPathFactory) -> App:
+def judged_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """A workspace with a query set, in which nothing runs by itself."""
     return evaluated(small_app(tmp_path_factory.mktemp("office"), NoProcesses()))
 
@@ -165,30 +165,30 @@ def newcomer(app: App, role: str) -> Actor:
 
 
 @pytest.mark.parametrize("kind", QUEUE)
-def test_a_job_of_an_account_that_was_switched_off_is_refused(office: App, kind: str) -> None:
-    actor = newcomer(office, "admin")
-    job = QUEUE[kind](office, actor)
+def test_a_job_of_an_account_that_was_switched_off_is_refused(judged_app: App, kind: str) -> None:
+    actor = newcomer(judged_app, "admin")
+    job = QUEUE[kind](judged_app, actor)
     assert (job.arguments["who"], job.arguments["door"]) == (actor.id, "app"), "no role is kept"
-    office.people.accounts.set_active(ADMIN, actor.id, False)
-    ended = office.platform.jobs.run(job.id, office.platform.workspace.works)
+    judged_app.people.accounts.set_active(ADMIN, actor.id, False)
+    ended = judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works)
     assert (ended.state, ended.error) == ("failed", f"The account {actor.id!r} is switched off. Ask an admin.")
 
 
 @pytest.mark.parametrize("kind", QUEUE)
-def test_a_job_of_an_account_that_lost_its_role_is_refused(office: App, kind: str) -> None:
-    actor = newcomer(office, "admin")
-    job = QUEUE[kind](office, actor)
-    office.people.accounts.set_role(ADMIN, actor.id, "reader")
-    ended = office.platform.jobs.run(job.id, office.platform.workspace.works)
+def test_a_job_of_an_account_that_lost_its_role_is_refused(judged_app: App, kind: str) -> None:
+    actor = newcomer(judged_app, "admin")
+    job = QUEUE[kind](judged_app, actor)
+    judged_app.people.accounts.set_role(ADMIN, actor.id, "reader")
+    ended = judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works)
     assert ended.state == "failed"
     assert ended.error.startswith("Only ")
     assert ended.error.endswith("is a reader.")
 
 
-def test_people_at_the_terminal_need_no_account_for_their_jobs(office: App) -> None:
+def test_people_at_the_terminal_need_no_account_for_their_jobs(judged_app: App) -> None:
     robin = local_admin("robin")
-    job = QUEUE["generate"](office, robin)
-    assert office.platform.jobs.run(job.id, office.platform.workspace.works).state == "done"
-    assert office.platform.jobs.actor(job.arguments, "manage accounts") == robin, "the door goes with the job"
+    job = QUEUE["generate"](judged_app, robin)
+    assert judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works).state == "done"
+    assert judged_app.platform.jobs.actor(job.arguments, "manage accounts") == robin, "the door goes with the job"
     with pytest.raises(NotFound, match="no account 'robin@localhost'"):
-        office.platform.jobs.actor({"who": "robin@localhost", "door": "app"}, "search")
+        judged_app.platform.jobs.actor({"who": "robin@localhost", "door": "app"}, "search")

@@ -38,8 +38,8 @@ from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade, chunking, compliance
 from core.types import Document, SearchConfig
+from tests.chunker_laws import KB, check_laws
 from tests.conftest import ROOT, put
-from tests.test_chunking import KB, check_laws
 
 SCORES = st.dictionaries(st.integers(0, 40), st.floats(0.0, 30.0), min_size=1, max_size=12)
 COSINES = st.dictionaries(st.integers(0, 40), st.floats(-1.0, 1.0), min_size=1, max_size=12)
@@ -202,10 +202,10 @@ def help_of(*names: str) -> str:
 
 def adjust_form() -> None:
     from core.types import SearchConfig
-    from pages.ui.playground import adjusting
+    from pages.ui.playground import adjust_form
 
     for field in ("fusion", "legs", "normalisation", "reranker", "alpha_from"):
-        adjusting._widget(field, getattr(SearchConfig(), field), "toy")
+        adjust_form._widget(field, getattr(SearchConfig(), field), "toy")
 
 
 def options(label: str) -> list[str]:

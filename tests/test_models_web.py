@@ -38,7 +38,7 @@ EMBEDDERS = ("openai:mine?dimension=64&limit=100", "bedrock:amazon.titan-embed-t
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short waits, and credentials that a leak would show."""
     monkeypatch.setattr(retries, "FIRST", 0.01)
     for name in ("AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"):

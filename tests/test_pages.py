@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,59 +16,21 @@ from streamlit.testing.v1 import AppTest
 from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
 from core.errors import Unavailable
+from tests.apptest import Open, drawn, words
 from tests.conftest import ROOT, kb_settings, put
 
-Open = Callable[..., AppTest]
-
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Open:
-    """Open a page of a workspace as a persona."""
-
-    def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> AppTest:
-        import streamlit as st
-
-        st.cache_resource.clear()
-        st.cache_data.clear()
-        monkeypatch.setenv("CONCORD_HOME", str(home))
-        monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
-        app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
-        app.session_state["persona"] = persona
-        app.run()
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.switch_page(f"pages/{page}.py").run()
-        assert not app.exception, app.exception
-        return app
-
-    return go
-
-
-@pytest.fixture
-def own_kb(kb_home: Path, tmp_path: Path) -> App:
+def own_app(kb_home: Path, tmp_path: Path) -> App:
     """A copy of the starter workspace that a test may change."""
     shutil.copytree(kb_home, tmp_path / "kb")
     return build(kb_settings(tmp_path / "kb"))
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Path:
+def empty_home(tmp_path: Path) -> Path:
     build(kb_settings(tmp_path / "empty")).platform.workspace.create()
     return tmp_path / "empty"
-
-
-def drawn(app: AppTest, name: str) -> Any:
-    """What a component was given to draw."""
-    for element in app.get("bidi_component"):
-        if element.proto.component_name == f"concord_{name}":
-            return json.loads(element.proto.json)
-    raise AssertionError(f"{name} was not drawn")
-
-
-def words(app: AppTest) -> str:
-    """Everything that stands in plain elements of the page."""
-    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error", "success", "text")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
 
 # ---------------------------------------------------------------- home
@@ -89,8 +50,8 @@ def test_home_shows_figures_attention_and_changes(visit: Open) -> None:
     assert changes[0]["title"]
 
 
-def test_home_of_an_empty_workspace_says_how_to_begin(visit: Open, empty: Path) -> None:
-    assert "python -m core import" in words(visit("home", home=empty))
+def test_home_of_an_empty_workspace_says_how_to_begin(visit: Open, empty_home: Path) -> None:
+    assert "python -m core import" in words(visit("home", home=empty_home))
 
 
 def test_the_box_on_home_leads_to_search(visit: Open) -> None:
@@ -100,9 +61,9 @@ def test_the_box_on_home_leads_to_search(visit: Open) -> None:
     assert drawn(app, "search")["asked"]["q"] == "hazmat training"
 
 
-def test_home_names_documents_that_cannot_be_read_and_an_index_that_is_behind(visit: Open, own_kb: App) -> None:
-    put(own_kb, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
-    app = visit("home", home=own_kb.settings.home)
+def test_home_names_documents_that_cannot_be_read_and_an_index_that_is_behind(visit: Open, own_app: App) -> None:
+    put(own_app, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
+    app = visit("home", home=own_app.settings.home)
     lists = [
         json.loads(element.proto.json)
         for element in app.get("bidi_component")
@@ -177,8 +138,8 @@ def test_a_failed_leg_is_named(visit: Open, monkeypatch: pytest.MonkeyPatch) -> 
     assert data["groups"], "the other leg still answers"
 
 
-def test_search_without_an_index_says_how_to_build_it(visit: Open, empty: Path) -> None:
-    assert "has no index yet" in drawn(visit("search", home=empty, q="anything"), "search")["found"]["error"]
+def test_search_without_an_index_says_how_to_build_it(visit: Open, empty_home: Path) -> None:
+    assert "has no index yet" in drawn(visit("search", home=empty_home, q="anything"), "search")["found"]["error"]
 
 
 @pytest.mark.parametrize("query", ["'; DROP TABLE", "<script>alert(1)</script>", "[x](javascript:y)", "🙂", "x" * 5000])
@@ -186,18 +147,18 @@ def test_odd_queries_are_just_words(visit: Open, query: str) -> None:
     assert drawn(visit("search", q=query), "search")["found"]["query"] == query
 
 
-def test_a_gap_is_kept_for_the_owners(own_kb: App) -> None:
+def test_a_gap_is_kept_for_the_owners(own_app: App) -> None:
     from tests.conftest import demo
 
     for _ in range(2):
-        own_kb.knowledge.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
-    assert [(gap.query, gap.note, gap.who) for gap in own_kb.knowledge.gaps.open()] == [
+        own_app.knowledge.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
+    assert [(gap.query, gap.note, gap.who) for gap in own_app.knowledge.gaps.open()] == [
         ("how do I book the boat", "there was a boat once", "Robin Falk")
     ]
 
 
 def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
-    visit: Open, own_kb: App, monkeypatch: pytest.MonkeyPatch
+    visit: Open, own_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pages.ui.components import search_view
 
@@ -205,8 +166,8 @@ def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
     monkeypatch.setattr(
         search_view, "search_view", lambda *given, **named: SimpleNamespace(open=None, report=dict(told))
     )
-    app = visit("search", home=own_kb.settings.home, q=told["query"])
-    assert [gap.query for gap in own_kb.knowledge.gaps.open()] == [told["query"]]
+    app = visit("search", home=own_app.settings.home, q=told["query"])
+    assert [gap.query for gap in own_app.knowledge.gaps.open()] == [told["query"]]
     assert "flash" not in app.session_state, "the fragment would not show it, so a later page would"
 
 
@@ -236,18 +197,18 @@ def test_a_passage_that_is_none_is_not_marked(visit: Open, start: str, end: str)
     assert drawn(visit("documents", doc="BSA-SOP-002", start=start, end=end), "reader")["mark"] is None
 
 
-def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: Open, own_kb: App) -> None:
+def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: Open, own_app: App) -> None:
     path = "finance/compliance/ctr-filing.md"
-    text = own_kb.knowledge.store.read("main", path).decode()
+    text = own_app.knowledge.store.read("main", path).decode()
     start = text.index("15 calendar days")
     link = {"doc": "BSA-SOP-001", "start": str(start), "end": str(start + 30), "version": "1"}
     quote = text[start : start + 30]
     moved = text.replace("\n# ", "\nNew here.\n\n# ", 1).replace("15 calendar days", "15\ncalendar days")
-    put(own_kb, {path: moved})
-    mark = drawn(visit("documents", home=own_kb.settings.home, **link), "reader")["mark"]
+    put(own_app, {path: moved})
+    mark = drawn(visit("documents", home=own_app.settings.home, **link), "reader")["mark"]
     assert moved[mark["start"] : mark["end"]].split() == quote.split()
-    put(own_kb, {path: text.replace("15 calendar days", "12 calendar days")})
-    app = visit("documents", home=own_kb.settings.home, **link)
+    put(own_app, {path: text.replace("15 calendar days", "12 calendar days")})
+    app = visit("documents", home=own_app.settings.home, **link)
     assert drawn(app, "reader")["mark"] is None
     assert "This passage has changed since." in words(app)
 
@@ -258,12 +219,12 @@ def test_a_version_that_never_was_breaks_nothing(visit: Open, version: str) -> N
     assert ("changed since" in words(app)) == (version == "9")
 
 
-def test_a_long_document_is_read_part_by_part_and_opens_at_its_mark(visit: Open, own_kb: App) -> None:
+def test_a_long_document_is_read_part_by_part_and_opens_at_its_mark(visit: Open, own_app: App) -> None:
     text = "# Long\n\n" + "\n\n".join(f"## Part {n}\n\nWords of {n}." for n in range(1000)) + "\n"
-    put(own_kb, {"it/long.md": text})
+    put(own_app, {"it/long.md": text})
 
     def read(**query: str) -> Any:
-        return drawn(visit("documents", home=own_kb.settings.home, doc="it/long", **query), "reader")
+        return drawn(visit("documents", home=own_app.settings.home, doc="it/long", **query), "reader")
 
     first, start = read(), text.index("Words of 900.")
     assert (first["first"], len(first["nodes"]), first["hidden"]) == (0, 1500, 500)
@@ -279,11 +240,11 @@ def test_an_unknown_document_is_named(visit: Open) -> None:
     assert "There is no document" in words(visit("documents", doc="NOPE-1"))
 
 
-def test_history_compares_any_two_versions(visit: Open, own_kb: App) -> None:
+def test_history_compares_any_two_versions(visit: Open, own_app: App) -> None:
     path = "finance/compliance/ctr-filing.md"
-    text = own_kb.knowledge.store.read("main", path).decode()
+    text = own_app.knowledge.store.read("main", path).decode()
     put(
-        own_kb,
+        own_app,
         {
             path: text.replace("owner: Mei-Lin Chao", "owner: Grant Sorensen").replace(
                 "15 calendar days", "12 calendar days"
@@ -291,7 +252,7 @@ def test_history_compares_any_two_versions(visit: Open, own_kb: App) -> None:
         },
         "Shorter deadline",
     )
-    app = visit("documents", home=own_kb.settings.home, doc="BSA-SOP-001", tab="History")
+    app = visit("documents", home=own_app.settings.home, doc="BSA-SOP-001", tab="History")
     data = drawn(app, "diff")
     assert {field["name"]: (field["before"], field["after"]) for field in data["fields"]} == {
         "owner": ("Mei-Lin Chao", "Grant Sorensen")
@@ -329,13 +290,13 @@ def test_chunks_are_drawn_and_two_chunkers_compared(visit: Open) -> None:
     assert "contradict" in words(app)
 
 
-def test_an_empty_library_says_how_to_begin(visit: Open, empty: Path) -> None:
-    assert "python -m core import" in words(visit("documents", home=empty))
+def test_an_empty_library_says_how_to_begin(visit: Open, empty_home: Path) -> None:
+    assert "python -m core import" in words(visit("documents", home=empty_home))
 
 
-def test_a_broken_document_is_named_and_the_rest_is_shown(visit: Open, own_kb: App) -> None:
-    put(own_kb, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
-    app = visit("documents", home=own_kb.settings.home)
+def test_a_broken_document_is_named_and_the_rest_is_shown(visit: Open, own_app: App) -> None:
+    put(own_app, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
+    app = visit("documents", home=own_app.settings.home)
     assert "it/broken.md cannot be read" in words(app)
     assert len(drawn(app, "library")["rows"]) == 59
 
@@ -350,40 +311,40 @@ def test_the_index_page_shows_what_serves(visit: Open) -> None:
     assert "local" in app.dataframe[1].value["Profile"].tolist()
 
 
-def test_the_index_page_of_an_empty_workspace(visit: Open, empty: Path) -> None:
-    assert "There is no index yet" in words(visit("index", home=empty))
+def test_the_index_page_of_an_empty_workspace(visit: Open, empty_home: Path) -> None:
+    assert "There is no index yet" in words(visit("index", home=empty_home))
 
 
-def test_the_index_page_says_what_paid_models_took(visit: Open, own_kb: App) -> None:
-    assert "cost nothing" in words(visit("index", home=own_kb.settings.home))
+def test_the_index_page_says_what_paid_models_took(visit: Open, own_app: App) -> None:
+    assert "cost nothing" in words(visit("index", home=own_app.settings.home))
     call = {"at": SystemClock().stamp(), "purpose": "rerank", "model": "openai:small"}
-    own_kb.models.ledger.database.calls.add(**call, input_tokens=900, output_tokens=5, dollars=2.5)
-    page = visit("index", home=own_kb.settings.home)
+    own_app.models.ledger.database.calls.add(**call, input_tokens=900, output_tokens=5, dollars=2.5)
+    page = visit("index", home=own_app.settings.home)
     assert [one.value for one in page.metric if one.label.startswith(("Spent", "Left"))] == ["$2.50", "$7.50"]
     rows = next(one.value for one in page.dataframe if "Purpose" in one.value and "When" not in one.value)
     assert list(rows["Purpose"]) == ["rerank"]
 
 
-def test_a_rolled_back_index_says_so(visit: Open, own_kb: App) -> None:
-    put(own_kb, {"it/new.md": "# New\n\nSomething new.\n"})
-    own_kb.index.builder.build(own_kb.platform.settings.profile())
-    own_kb.index.generations.rollback(own_kb.platform.settings.profile(), 1)
-    assert "rolled back to by hand" in words(visit("index", home=own_kb.settings.home))
+def test_a_rolled_back_index_says_so(visit: Open, own_app: App) -> None:
+    put(own_app, {"it/new.md": "# New\n\nSomething new.\n"})
+    own_app.index.builder.build(own_app.platform.settings.profile())
+    own_app.index.generations.rollback(own_app.platform.settings.profile(), 1)
+    assert "rolled back to by hand" in words(visit("index", home=own_app.settings.home))
 
 
-def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own_kb: App) -> None:
-    app = visit("index", home=own_kb.settings.home)
+def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own_app: App) -> None:
+    app = visit("index", home=own_app.settings.home)
     app.text_input(key="new_name").set_value("small")
     app.selectbox(key="new_chunker").set_value("fixed").run()
     app.number_input(key="new_fixed_max_tokens").set_value(120)
     app.button(key="new_add").click().run()
     assert not app.exception
-    assert own_kb.platform.settings.profile("small").chunker.params["max_tokens"] == 120
+    assert own_app.platform.settings.profile("small").chunker.params["max_tokens"] == 120
     from core.errors import BadInput
     from tests.conftest import demo
 
     with pytest.raises(BadInput, match="has no index yet"):
-        own_kb.index.admin.make_default(demo("admin"), "small")
+        own_app.index.admin.make_default(demo("admin"), "small")
 
 
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
@@ -402,7 +363,7 @@ def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pyt
 
 @pytest.mark.parametrize("act", ["rebuild", "rollback", "cancel", "add_profile", "make_default", "verify"])
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
-def test_services_refuse_whatever_door_was_used(own_kb: App, act: str, persona: str) -> None:
+def test_services_refuse_whatever_door_was_used(own_app: App, act: str, persona: str) -> None:
     from core.errors import Refused
     from core.types import Profile
     from tests.conftest import demo
@@ -411,7 +372,7 @@ def test_services_refuse_whatever_door_was_used(own_kb: App, act: str, persona: 
         act, ()
     )
     with pytest.raises(Refused, match="Only admins may"):
-        getattr(own_kb.index.admin, act)(demo(persona), *arguments)
+        getattr(own_app.index.admin, act)(demo(persona), *arguments)
 
 
 def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> None:

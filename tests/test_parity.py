@@ -80,11 +80,11 @@ def test_parents_are_the_same_too(kb: App, text: str) -> None:
 def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, name: str) -> None:
     config, index = CONFIGURATIONS[name], kb.search.searcher.index()
     for filters in FILTERS:
-        memory = kb.playground.comparer.hold([Column("local", config)], filters)["local"]
+        cached = kb.playground.comparer.cached_searches([Column("local", config)], filters)["local"]
         for question in questions(kb)[::12]:
             for moved in (config, replace(config, depth=5), replace(config, k=3)):
                 assert (
-                    memory.search(question, moved).hits
+                    cached.search(question, moved).hits
                     == kb.search.searcher.search_in(index, question, moved, filters).hits
                 )
 

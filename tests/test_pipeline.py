@@ -11,20 +11,11 @@ from core.errors import BadInput, Unavailable
 from core.retrieval import config as configs
 from core.types import Filters
 from tests.conftest import put
-
-FILES = {
-    "fin/ctr.md": "---\nid: BSA-1\ntitle: Currency reports\ndoc_type: sop\nowner: Mei\ntags: [bsa, cash]\n---\n# Currency reports\n\nFile Form 112 for cash over $10,000.\n",
-    "fin/sar.md": "---\nid: BSA-2\ntitle: Suspicious activity\ndoc_type: sop\nowner: Mei\ntags: [bsa]\n---\n# Suspicious activity\n\nFile Form 111 within 30 days of detection.\n",
-    "fin/old.md": "---\nid: BSA-9\ntitle: Old reports\nstatus: superseded\n---\n# Old reports\n\nFile Form 111 by fax.\n",
-    "it/fob.md": "---\nid: IT-6\ntitle: Token fobs\nstatus: retired\n---\n# Token fobs\n\nFile a request for a fob.\n",
-    "hr/soon.md": "---\nid: HR-3\ntitle: Fatigue\neffective_date: 2029-01-01\n---\n# Fatigue\n\nFile the fatigue form.\n",
-    "hr/draft.md": "---\nid: HR-4\ntitle: Draft\nstatus: draft\n---\n# Draft\n\nFile the draft form.\n",
-    "it/vpn.md": "---\nid: IT-1\ntitle: VPN\ndoc_type: faq\nowner: Farid\n---\n# VPN\n\nHow to connect from home.\n\n## Errors\n\nError 809 means the port is closed.\n",
-}
+from tests.small_kb import FILES
 
 
 @pytest.fixture
-def found(app: App) -> App:
+def indexed_app(app: App) -> App:
     put(app, dict(FILES))
     app.index.builder.build(app.platform.settings.profile())
     return app
@@ -39,9 +30,9 @@ def paths(app: App, query: str, filters: Filters = Filters(), config: str = "con
     }
 
 
-def test_a_hit_carries_document_version_status_heading_position_and_text(found: App) -> None:
-    hit = found.search.searcher.search("error 809", config=configs.parse("bm25")).hits[0]
-    document = found.knowledge.documents.show("IT-1")
+def test_a_hit_carries_document_version_status_heading_position_and_text(indexed_app: App) -> None:
+    hit = indexed_app.search.searcher.search("error 809", config=configs.parse("bm25")).hits[0]
+    document = indexed_app.knowledge.documents.show("IT-1")
     assert (hit.rank, hit.doc, hit.path, hit.title, hit.status, hit.version) == (
         1,
         "IT-1",
@@ -54,24 +45,24 @@ def test_a_hit_carries_document_version_status_heading_position_and_text(found: 
     assert "Error 809" in hit.text
 
 
-def test_drafts_are_never_found_and_history_only_when_asked_for(found: App) -> None:
-    assert paths(found, "file form") == {"fin/ctr.md", "fin/sar.md", "it/vpn.md"}
-    assert paths(found, "file form", Filters(history=True)) == set(FILES) - {"hr/draft.md"}
-    assert paths(found, "file form", Filters(statuses=("retired",))) == {"it/fob.md"}
-    assert paths(found, "file form", Filters(statuses=("draft",), history=True)) == set()
+def test_drafts_are_never_found_and_history_only_when_asked_for(indexed_app: App) -> None:
+    assert paths(indexed_app, "file form") == {"fin/ctr.md", "fin/sar.md", "it/vpn.md"}
+    assert paths(indexed_app, "file form", Filters(history=True)) == set(FILES) - {"hr/draft.md"}
+    assert paths(indexed_app, "file form", Filters(statuses=("retired",))) == {"it/fob.md"}
+    assert paths(indexed_app, "file form", Filters(statuses=("draft",), history=True)) == set()
 
 
 @pytest.mark.parametrize("config", ["bm25", "dense", "convex-0.5", "rrf-60"])
-def test_filters_hold_in_every_leg(found: App, config: str) -> None:
-    assert paths(found, "file form", Filters(types=("sop",)), config) <= {"fin/ctr.md", "fin/sar.md"}
-    assert paths(found, "file form", Filters(tags=("cash",)), config) == {"fin/ctr.md"}
-    assert paths(found, "file form connect", Filters(owners=("Farid",)), config) == {"it/vpn.md"}
-    assert paths(found, "file form", Filters(folders=("fin",)), config) == {"fin/ctr.md", "fin/sar.md"}
-    assert paths(found, "file form", Filters(docs=("BSA-2",)), config) == {"fin/sar.md"}
+def test_filters_hold_in_every_leg(indexed_app: App, config: str) -> None:
+    assert paths(indexed_app, "file form", Filters(types=("sop",)), config) <= {"fin/ctr.md", "fin/sar.md"}
+    assert paths(indexed_app, "file form", Filters(tags=("cash",)), config) == {"fin/ctr.md"}
+    assert paths(indexed_app, "file form connect", Filters(owners=("Farid",)), config) == {"it/vpn.md"}
+    assert paths(indexed_app, "file form", Filters(folders=("fin",)), config) == {"fin/ctr.md", "fin/sar.md"}
+    assert paths(indexed_app, "file form", Filters(docs=("BSA-2",)), config) == {"fin/sar.md"}
 
 
-def test_every_stage_is_timed_and_every_score_adds_up(found: App) -> None:
-    result = found.search.searcher.search("file form 111", config=configs.parse("convex-0.4"))
+def test_every_stage_is_timed_and_every_score_adds_up(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("file form 111", config=configs.parse("convex-0.4"))
     assert [stage.name for stage in result.stages] == ["bm25", "embed", "dense", "fuse", "cut"]
     assert all(stage.ms >= 0 for stage in result.stages)
     for hit in result.hits:
@@ -79,56 +70,60 @@ def test_every_stage_is_timed_and_every_score_adds_up(found: App) -> None:
     assert [hit.rank for hit in result.hits] == list(range(1, len(result.hits) + 1))
 
 
-def test_a_chunk_that_a_leg_missed_gets_its_exact_score(found: App) -> None:
-    shallow = found.search.searcher.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=1, k=10))
-    deep = found.search.searcher.search("file form 111", config=replace(configs.parse("convex-0.5"), depth=50, k=10))
+def test_a_chunk_that_a_leg_missed_gets_its_exact_score(indexed_app: App) -> None:
+    shallow = indexed_app.search.searcher.search(
+        "file form 111", config=replace(configs.parse("convex-0.5"), depth=1, k=10)
+    )
+    deep = indexed_app.search.searcher.search(
+        "file form 111", config=replace(configs.parse("convex-0.5"), depth=50, k=10)
+    )
     known = {hit.chunk: hit.legs for hit in deep.hits}
     filled = [(hit, name) for hit in shallow.hits for name, leg in hit.legs.items() if leg.rank == 0]
     for hit, name in filled:
         assert hit.legs[name].score == pytest.approx(known[hit.chunk][name].score, abs=1e-6)
 
 
-def test_searching_twice_gives_the_same_answer(found: App) -> None:
-    one, two = (found.search.searcher.search("form", config=configs.parse("rrf-60")).hits for _ in range(2))
+def test_searching_twice_gives_the_same_answer(indexed_app: App) -> None:
+    one, two = (indexed_app.search.searcher.search("form", config=configs.parse("rrf-60")).hits for _ in range(2))
     assert one == two
 
 
-def test_a_failed_leg_is_named_and_the_others_answer(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_leg_is_named_and_the_others_answer(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(profile: object) -> object:
         raise Unavailable("The model is not on this machine.")
 
-    monkeypatch.setattr(found.search.searcher, "models", type("Broken", (), {"of": staticmethod(broken)})())
-    found.search.searcher.query_vector.cache_clear()
-    result = found.search.searcher.search("file form 111", config=configs.parse("convex-0.5"))
+    monkeypatch.setattr(indexed_app.search.searcher, "models", type("Broken", (), {"of": staticmethod(broken)})())
+    indexed_app.search.searcher.query_vector.cache_clear()
+    result = indexed_app.search.searcher.search("file form 111", config=configs.parse("convex-0.5"))
     assert result.hits
     assert result.warnings == ("The dense leg failed: The model is not on this machine.",)
     assert set(result.hits[0].legs) == {"bm25"}
     with pytest.raises(Unavailable, match="No leg could answer"):
-        found.search.searcher.search("file form 111", config=configs.parse("dense"))
+        indexed_app.search.searcher.search("file form 111", config=configs.parse("dense"))
 
 
-def test_no_hits_is_not_a_failure(found: App) -> None:
-    result = found.search.searcher.search("zzzz", config=configs.parse("bm25"))
+def test_no_hits_is_not_a_failure(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("zzzz", config=configs.parse("bm25"))
     assert (result.hits, result.warnings) == ((), ())
 
 
 @pytest.mark.parametrize(
     ("query", "sentence"), [("", "empty"), ("  \n ", "empty"), ("x" * 10_001, "10,001 characters")]
 )
-def test_empty_and_endless_queries_are_refused(found: App, query: str, sentence: str) -> None:
+def test_empty_and_endless_queries_are_refused(indexed_app: App, query: str, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        found.search.searcher.search(query)
+        indexed_app.search.searcher.search(query)
 
 
 @pytest.mark.parametrize(
     "query", ["'; DROP TABLE chunks; --", "\0", "%_%", "\"'`", "(((", "a" * 9000, "🙂 漢字", "--help", "{{7*7}}"]
 )
-def test_odd_queries_are_just_words(found: App, query: str) -> None:
-    assert isinstance(found.search.searcher.search(query).hits, tuple)
+def test_odd_queries_are_just_words(indexed_app: App, query: str) -> None:
+    assert isinstance(indexed_app.search.searcher.search(query).hits, tuple)
 
 
-def test_reranking_orders_the_top_by_the_cross_encoder(found: App) -> None:
-    result = found.search.searcher.search("how to connect from home", config=configs.parse("rrf-60+rerank"))
+def test_reranking_orders_the_top_by_the_cross_encoder(indexed_app: App) -> None:
+    result = indexed_app.search.searcher.search("how to connect from home", config=configs.parse("rrf-60+rerank"))
     assert result.hits[0].path == "it/vpn.md"
     scores = [hit.rerank_score for hit in result.hits]
     assert scores == sorted(scores, reverse=True)
@@ -136,20 +131,20 @@ def test_reranking_orders_the_top_by_the_cross_encoder(found: App) -> None:
     assert {hit.fused_rank for hit in result.hits} == set(range(1, len(result.hits) + 1))
 
 
-def test_tau_decides_whether_to_rerank(found: App) -> None:
+def test_tau_decides_whether_to_rerank(indexed_app: App) -> None:
     base = replace(configs.parse("convex-0.5"), rerank="conditional")
-    sure = found.search.searcher.search("file form 111", config=replace(base, tau=0.0))
+    sure = indexed_app.search.searcher.search("file form 111", config=replace(base, tau=0.0))
     assert "not reranked because best score" in sure.stages[-2].note
     assert all(hit.rerank_score is None for hit in sure.hits)
-    unsure = found.search.searcher.search("file form 111", config=replace(base, tau=1.0, legs=("bm25", "dense")))
+    unsure = indexed_app.search.searcher.search("file form 111", config=replace(base, tau=1.0, legs=("bm25", "dense")))
     best = max(hit.score for hit in sure.hits)
     assert ("< tau 1" in unsure.stages[-2].note) == (best < 1.0)
 
 
-def test_depth_one_beyond_the_rerank_depth_keeps_the_fused_order(found: App) -> None:
+def test_depth_one_beyond_the_rerank_depth_keeps_the_fused_order(indexed_app: App) -> None:
     config = replace(configs.parse("convex-0.5+rerank"), rerank_depth=1, depth=50, k=50)
-    plain = found.search.searcher.search("file form", config=replace(config, rerank="off"))
-    again = found.search.searcher.search("file form", config=config)
+    plain = indexed_app.search.searcher.search("file form", config=replace(config, rerank="off"))
+    again = indexed_app.search.searcher.search("file form", config=config)
     assert [hit.chunk for hit in again.hits] == [hit.chunk for hit in plain.hits]
 
 

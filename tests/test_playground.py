@@ -22,7 +22,7 @@ from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
 from core.types import Filters, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
-from tests.test_pipeline import FILES
+from tests.small_kb import FILES
 
 RANKINGS = st.lists(st.integers(0, 12), unique=True, max_size=10)
 ANN = demo("author")
@@ -36,13 +36,13 @@ def fill(app: App) -> App:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> App:
+def indexed_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """For tests that only look."""
     return fill(small_app(tmp_path_factory.mktemp("comparing") / "home"))
 
 
 @pytest.fixture
-def own(app: App) -> App:
+def writable_app(app: App) -> App:
     """For tests that write."""
     return fill(app)
 
@@ -124,21 +124,25 @@ def test_a_strip_needs_an_alpha_that_matters() -> None:
 
 
 @pytest.mark.parametrize("name", list(presets()))
-def test_a_column_equals_a_search(found: App, name: str) -> None:
+def test_a_column_equals_a_search(indexed_app: App, name: str) -> None:
     config = presets()[name]
-    lane = found.playground.comparer.run(QUERY, [column("bm25"), Column("local", config, name)]).lanes[1]
-    alone = found.search.searcher.search(QUERY, profile="local", config=config)
-    assert lane.result is not None
-    assert (lane.result.hits, lane.result.warnings, lane.result.near) == (alone.hits, alone.warnings, alone.near)
-    assert [stage.name for stage in lane.result.stages] == [stage.name for stage in alone.stages]
+    outcome = indexed_app.playground.comparer.run(QUERY, [column("bm25"), Column("local", config, name)]).outcomes[1]
+    alone = indexed_app.search.searcher.search(QUERY, profile="local", config=config)
+    assert outcome.result is not None
+    assert (outcome.result.hits, outcome.result.warnings, outcome.result.near) == (
+        alone.hits,
+        alone.warnings,
+        alone.near,
+    )
+    assert [stage.name for stage in outcome.result.stages] == [stage.name for stage in alone.stages]
 
 
 @pytest.mark.parametrize("name", ["BM25", "Convex 0.3", "TM2C2 0.5", "RRF 60", "Conditional rerank", "CombMNZ"])
-def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, name: str) -> None:
+def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(indexed_app: App, name: str) -> None:
     start = Column("local", presets()[name], name)
-    held = found.playground.comparer.hold([start])
-    found.playground.comparer.rank(QUERY, [start], held)
-    searches = held["local"].cache.searches
+    caches = indexed_app.playground.comparer.cached_searches([start])
+    indexed_app.playground.comparer.rank(QUERY, [start], caches)
+    searches = caches["local"].cache.searches
     for change in (
         {"alpha": 0.9},
         {"alpha": 0.0},
@@ -149,48 +153,50 @@ def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(found: App, na
         {"depth": 50},
     ):
         moved = replace(start, config=replace(start.config, **change))
-        again = found.playground.comparer.rank(QUERY, [moved], held).lanes[0].result
+        again = indexed_app.playground.comparer.rank(QUERY, [moved], caches).outcomes[0].result
         assert again is not None
-        assert again.hits == found.search.searcher.search(QUERY, profile="local", config=moved.config).hits, change
-    assert held["local"].cache.searches == searches
+        assert again.hits == indexed_app.search.searcher.search(QUERY, profile="local", config=moved.config).hits, (
+            change
+        )
+    assert caches["local"].cache.searches == searches
 
 
-def test_legs_and_rerankers_are_shared_between_columns(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_legs_and_rerankers_are_shared_between_columns(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    real = found.models.registry.reranker("words").scores
+    real = indexed_app.models.registry.reranker("words").scores
     slow = type(
         "Slow", (WordReranker,), {"name": "slow", "scores": lambda _, q, texts: read.extend(texts) or real(q, texts)}
     )
-    monkeypatch.setattr(found.search.searcher.models, "reranker", lambda name: slow())
+    monkeypatch.setattr(indexed_app.search.searcher.models, "reranker", lambda name: slow())
     columns = [
         column("convex-0.5+rerank"),
         column("rrf-60+rerank"),
         column("tm2c2-0.5+rerank"),
         column("combsum+rerank"),
     ]
-    held = found.playground.comparer.hold(columns)
-    made = found.playground.comparer.rank(QUERY, columns, held)
-    assert held["local"].cache.searches == 2, "one search per leg, not per column"
+    caches = indexed_app.playground.comparer.cached_searches(columns)
+    made = indexed_app.playground.comparer.rank(QUERY, columns, caches)
+    assert caches["local"].cache.searches == 2, "one search per leg, not per column"
     assert len(read) == len(set(read)), "no passage is read twice"
-    assert all(lane.result and lane.result.hits for lane in made.lanes)
+    assert all(outcome.result and outcome.result.hits for outcome in made.outcomes)
 
 
-def test_four_columns_read_little_more_than_the_slowest(found: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_four_columns_read_little_more_than_the_slowest(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(columns: list[Column]) -> int:
         passages: list[str] = []
         scores = lambda _, query, texts: passages.extend(texts) or [float(len(text)) for text in texts]
         counting = type("Counting", (WordReranker,), {"name": "counting", "scores": scores})
-        monkeypatch.setattr(found.search.searcher.models, "reranker", lambda name: counting())
-        found.playground.comparer.run(QUERY, columns)
+        monkeypatch.setattr(indexed_app.search.searcher.models, "reranker", lambda name: counting())
+        indexed_app.playground.comparer.run(QUERY, columns)
         return len(passages)
 
     columns = [column("bm25"), column("dense"), column("rrf-60+rerank"), column("convex-0.5+rerank")]
     assert 0 < read(columns) <= 1.5 * read(columns[3:])
 
 
-def test_columns_know_their_moves_and_what_is_gone(found: App) -> None:
-    made = found.playground.comparer.run("file form", [column("bm25"), column("dense", k=2)])
-    base, other = made.lanes
+def test_columns_know_their_moves_and_what_is_gone(indexed_app: App) -> None:
+    made = indexed_app.playground.comparer.run("file form", [column("bm25"), column("dense", k=2)])
+    base, other = made.outcomes
     assert base.moves == ()
     assert other.result is not None
     assert len(other.moves) == len(other.result.hits) == 2
@@ -201,31 +207,33 @@ def test_columns_know_their_moves_and_what_is_gone(found: App) -> None:
     assert made.pairs[0, 1].overlap == len(base.result.hits) - len(other.gone)
 
 
-def test_profiles_that_cut_differently_are_compared_by_document(own: App) -> None:
-    own.index.builder.build(own.platform.settings.profile("windows"))
-    made = own.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="windows")])
+def test_profiles_that_cut_differently_are_compared_by_document(writable_app: App) -> None:
+    writable_app.index.builder.build(writable_app.platform.settings.profile("windows"))
+    made = writable_app.playground.comparer.run(
+        "error 809", [column("bm25"), replace(column("bm25"), profile="windows")]
+    )
     assert made.by == "doc"
     assert made.pairs[0, 1].jaccard == 1.0
     assert to_json(made)["compared_by"] == "doc"
 
 
-def test_a_column_without_an_index_says_so_and_the_others_answer(found: App) -> None:
-    made = found.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="quick")])
-    assert made.lanes[0].result is not None
-    assert "has no index yet" in made.lanes[1].error
+def test_a_column_without_an_index_says_so_and_the_others_answer(indexed_app: App) -> None:
+    made = indexed_app.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="quick")])
+    assert made.outcomes[0].result is not None
+    assert "has no index yet" in made.outcomes[1].error
     with pytest.raises(BadInput, match="1 to 4 columns"):
-        found.playground.comparer.run("x", [column("bm25")] * 5)
+        indexed_app.playground.comparer.run("x", [column("bm25")] * 5)
 
 
-def test_filters_hold_in_every_column(found: App) -> None:
-    made = found.playground.comparer.run("file form", [column("bm25"), column("rrf-60")], Filters(tags=("cash",)))
-    assert {hit.path for lane in made.lanes if lane.result for hit in lane.result.hits} == {"fin/ctr.md"}
+def test_filters_hold_in_every_column(indexed_app: App) -> None:
+    made = indexed_app.playground.comparer.run("file form", [column("bm25"), column("rrf-60")], Filters(tags=("cash",)))
+    assert {hit.path for outcome in made.outcomes if outcome.result for hit in outcome.result.hits} == {"fin/ctr.md"}
 
 
 @pytest.mark.parametrize("name", list(fifteen()))
-def test_what_the_legs_gave_adds_up(found: App, name: str) -> None:
+def test_what_the_legs_gave_adds_up(indexed_app: App, name: str) -> None:
     config = fifteen()[name]
-    for hit in found.search.searcher.search(QUERY, profile="local", config=config).hits:
+    for hit in indexed_app.search.searcher.search(QUERY, profile="local", config=config).hits:
         assert sum(leg.part for leg in hit.legs.values()) == pytest.approx(hit.score)
 
 
@@ -235,37 +243,37 @@ def test_a_spelled_configuration_parses_back(name: str) -> None:
         assert configs.parse(spell(config)) == config
 
 
-def test_neighbours_are_the_chunks_beside_a_passage(own: App) -> None:
+def test_neighbours_are_the_chunks_beside_a_passage(writable_app: App) -> None:
     parts = [
         f"## Part {name}\n\n" + f"The {name} part speaks of {name}. " * 80 for name in ("apples", "pears", "plums")
     ]
-    put(own, {"fruit.md": "# Fruit\n\n" + "\n\n".join(parts)})
-    own.index.builder.build(own.platform.settings.profile())
+    put(writable_app, {"fruit.md": "# Fruit\n\n" + "\n\n".join(parts)})
+    writable_app.index.builder.build(writable_app.platform.settings.profile())
     columns = [column("bm25", k=50, depth=50)]
-    held = own.playground.comparer.hold(columns)
-    result = own.playground.comparer.rank("pears", columns, held).lanes[0].result
+    caches = writable_app.playground.comparer.cached_searches(columns)
+    result = writable_app.playground.comparer.rank("pears", columns, caches).outcomes[0].result
     assert result is not None
-    text = own.knowledge.documents.show("fruit").text
+    text = writable_app.knowledge.documents.show("fruit").text
     for hit in result.hits:
-        around = own.playground.comparer.around(held["local"], hit.chunk)
+        around = writable_app.playground.comparer.around(caches["local"], hit.chunk)
         assert hit.start == 0 or text.index(around.before) < hit.start
         assert around.before or around.after
     with pytest.raises(NotFound):
-        own.playground.comparer.around(held["local"], "nope")
+        writable_app.playground.comparer.around(caches["local"], "nope")
 
 
 # ---------------------------------------------------------------- where is my document?
 
 
-def test_a_document_that_is_found_says_its_rank(found: App) -> None:
-    where = found.playground.locator.where("error 809", "IT-1", column("bm25"))
+def test_a_document_that_is_found_says_its_rank(indexed_app: App) -> None:
+    where = indexed_app.playground.locator.where("error 809", "IT-1", column("bm25"))
     assert (where.cut, where.rank, where.changes) == ("found", 1, ())
     assert where.ways[0].legs == {"bm25": 1}
 
 
-def test_every_change_that_is_promised_keeps_its_promise(found: App) -> None:
+def test_every_change_that_is_promised_keeps_its_promise(indexed_app: App) -> None:
     start = column("convex-0.9", depth=1, k=1)
-    where = found.playground.locator.where("file form 111 fob home", "BSA-1", start)
+    where = indexed_app.playground.locator.where("file form 111 fob home", "BSA-1", start)
     assert where.cut in ("k", "not retrieved")
     assert where.changes
     for change in where.changes:
@@ -274,7 +282,7 @@ def test_every_change_that_is_promised_keeps_its_promise(found: App) -> None:
             if change.knob == "depth and k"
             else {change.knob: change.value}
         )
-        result = found.search.searcher.search(
+        result = indexed_app.search.searcher.search(
             "file form 111 fob home", profile="local", config=replace(start.config, **values)
         )
         assert next(hit.rank for hit in result.hits if hit.doc == "BSA-1") == change.rank
@@ -290,89 +298,91 @@ def test_every_change_that_is_promised_keeps_its_promise(found: App) -> None:
         ("BSA-2", Filters(tags=("cash",)), "filter", "Search without the filters"),
     ],
 )
-def test_status_and_filters_are_named(found: App, doc: str, filters: Filters, cut: str, change: str) -> None:
-    where = found.playground.locator.where("file form 111", doc, column("convex-0.5"), filters)
+def test_status_and_filters_are_named(indexed_app: App, doc: str, filters: Filters, cut: str, change: str) -> None:
+    where = indexed_app.playground.locator.where("file form 111", doc, column("convex-0.5"), filters)
     assert where.cut == cut
     assert [one.value for one in where.changes] == ([change] if change else [])
 
 
-def test_a_document_that_came_after_the_build_is_not_indexed(own: App) -> None:
-    put(own, {"new.md": "---\nid: NEW-1\n---\n# New\n\nForm 999.\n"})
-    assert own.playground.locator.where("form", "NEW-1", column("bm25")).cut == "not indexed"
+def test_a_document_that_came_after_the_build_is_not_indexed(writable_app: App) -> None:
+    put(writable_app, {"new.md": "---\nid: NEW-1\n---\n# New\n\nForm 999.\n"})
+    assert writable_app.playground.locator.where("form", "NEW-1", column("bm25")).cut == "not indexed"
     with pytest.raises(NotFound, match="There is no document"):
-        own.playground.locator.where("form", "NOPE", column("bm25"))
+        writable_app.playground.locator.where("form", "NOPE", column("bm25"))
     with pytest.raises(Unavailable, match="has no index yet"):
-        own.playground.locator.where("form", "BSA-1", replace(column("bm25"), profile="quick"))
+        writable_app.playground.locator.where("form", "BSA-1", replace(column("bm25"), profile="quick"))
 
 
-def test_what_the_reranker_moved_out_is_named(found: App) -> None:
+def test_what_the_reranker_moved_out_is_named(indexed_app: App) -> None:
     start = column("convex-0.0+rerank", k=1)
     query = "error 809 means from home how to connect"
-    fused = found.search.searcher.search(query, profile="local", config=replace(start.config, rerank="off")).hits[0]
-    final = found.search.searcher.search(query, profile="local", config=start.config).hits[0]
-    where = found.playground.locator.where(query, fused.doc, start)
+    fused = indexed_app.search.searcher.search(query, profile="local", config=replace(start.config, rerank="off")).hits[
+        0
+    ]
+    final = indexed_app.search.searcher.search(query, profile="local", config=start.config).hits[0]
+    where = indexed_app.playground.locator.where(query, fused.doc, start)
     assert where.cut == ("found" if final.doc == fused.doc else "rerank")
 
 
 # ---------------------------------------------------------------- notebook and judgments
 
 
-def test_a_link_brings_back_a_setup_of_any_length(own: App) -> None:
+def test_a_link_brings_back_a_setup_of_any_length(writable_app: App) -> None:
     setup = Setup(
         "q" * 9000, (column("bm25", "One"), column("rrf-60", depth=33)), Filters(types=("sop",)), True, "Ask", "IT-1"
     )
-    link = own.playground.notebook.keep(ANN, setup)
+    link = writable_app.playground.notebook.keep(ANN, setup)
     assert len(link) == 10
-    assert own.playground.notebook.opened(ANN, link) == setup
-    assert own.playground.notebook.keep(ANN, setup) == link
+    assert writable_app.playground.notebook.opened(ANN, link) == setup
+    assert writable_app.playground.notebook.keep(ANN, setup) == link
     with pytest.raises(NotFound, match="no playground link"):
-        own.playground.notebook.opened(ANN, "0000000000")
+        writable_app.playground.notebook.opened(ANN, "0000000000")
 
 
-def test_history_lists_a_query_once_and_stars_stay_on_top(own: App) -> None:
+def test_history_lists_a_query_once_and_stars_stay_on_top(writable_app: App) -> None:
     for query in ("one", "two", "one", "three"):
-        own.playground.notebook.remember(ANN, Setup(query, (column("bm25"),)))
-    assert [asked.query for asked in own.playground.notebook.history(ANN)] == ["three", "one", "two"]
-    own.playground.notebook.star(ANN, own.playground.notebook.history(ANN)[2].id)
-    own.playground.notebook.remember(ANN, Setup("two", (column("dense"),)))
-    first = own.playground.notebook.history(ANN)[0]
+        writable_app.playground.notebook.remember(ANN, Setup(query, (column("bm25"),)))
+    assert [asked.query for asked in writable_app.playground.notebook.history(ANN)] == ["three", "one", "two"]
+    writable_app.playground.notebook.star(ANN, writable_app.playground.notebook.history(ANN)[2].id)
+    writable_app.playground.notebook.remember(ANN, Setup("two", (column("dense"),)))
+    first = writable_app.playground.notebook.history(ANN)[0]
     assert (first.query, first.starred) == ("two", True)
-    assert own.playground.notebook.opened(ANN, first.link).columns == (column("dense"),)
-    assert own.playground.notebook.history(demo("admin")) == ()
+    assert writable_app.playground.notebook.opened(ANN, first.link).columns == (column("dense"),)
+    assert writable_app.playground.notebook.history(demo("admin")) == ()
     with pytest.raises(NotFound):
-        own.playground.notebook.star(demo("admin"), first.id)
+        writable_app.playground.notebook.star(demo("admin"), first.id)
 
 
-def test_saved_configurations_are_shared_checked_and_forgotten(own: App) -> None:
-    own.playground.notebook.save(ANN, column("tm2c2-0.4", "Ours  today"))
-    assert own.playground.notebook.saved() == {"Ours today": column("tm2c2-0.4", "Ours today")}
+def test_saved_configurations_are_shared_checked_and_forgotten(writable_app: App) -> None:
+    writable_app.playground.notebook.save(ANN, column("tm2c2-0.4", "Ours  today"))
+    assert writable_app.playground.notebook.saved() == {"Ours today": column("tm2c2-0.4", "Ours today")}
     with pytest.raises(BadInput, match="name of 1 to 60"):
-        own.playground.notebook.save(ANN, column("bm25", " "))
-    own.playground.notebook.forget(ANN, "Ours today")
-    assert own.playground.notebook.saved() == {}
+        writable_app.playground.notebook.save(ANN, column("bm25", " "))
+    writable_app.playground.notebook.forget(ANN, "Ours today")
+    assert writable_app.playground.notebook.saved() == {}
 
 
-def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(own: App) -> None:
-    hits = own.search.searcher.search("error 809").hits
-    own.playground.grades.judge(ANN, "error  809", hits[0], 1)
-    own.playground.grades.judge(ANN, "error 809", hits[0], 3, blind=True)
-    assert [(j.grade, j.blind, j.judge) for j in own.playground.grades.of("error 809")] == [(3, True, ANN.id)]
-    assert own.playground.grades.grades("error 809", ANN.id, hits) == {hits[0].chunk: 3}
-    assert own.playground.grades.grades("error 809", "Somebody else", hits) == {}
+def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(writable_app: App) -> None:
+    hits = writable_app.search.searcher.search("error 809").hits
+    writable_app.playground.grades.judge(ANN, "error  809", hits[0], 1)
+    writable_app.playground.grades.judge(ANN, "error 809", hits[0], 3, blind=True)
+    assert [(j.grade, j.blind, j.judge) for j in writable_app.playground.grades.of("error 809")] == [(3, True, ANN.id)]
+    assert writable_app.playground.grades.grades("error 809", ANN.id, hits) == {hits[0].chunk: 3}
+    assert writable_app.playground.grades.grades("error 809", "Somebody else", hits) == {}
     with pytest.raises(BadInput, match="A grade is one of"):
-        own.playground.grades.judge(ANN, "error 809", hits[0], 4)
+        writable_app.playground.grades.judge(ANN, "error 809", hits[0], 4)
     for act in (
-        lambda: own.playground.grades.judge(demo("reader"), "error 809", hits[0], 1),
-        lambda: own.playground.notebook.keep(demo("reader"), Setup()),
-        lambda: own.playground.notebook.save(demo("reader"), column("bm25", "x")),
+        lambda: writable_app.playground.grades.judge(demo("reader"), "error 809", hits[0], 1),
+        lambda: writable_app.playground.notebook.keep(demo("reader"), Setup()),
+        lambda: writable_app.playground.notebook.save(demo("reader"), column("bm25", "x")),
     ):
         with pytest.raises(Refused):
             act()
 
 
-def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(found: App) -> None:
-    made = found.playground.comparer.run("file form", [column("bm25"), column("dense"), column("rrf-60")])
-    lists = [lane.result.hits for lane in made.lanes if lane.result]
+def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(indexed_app: App) -> None:
+    made = indexed_app.playground.comparer.run("file form", [column("bm25"), column("dense"), column("rrf-60")])
+    lists = [outcome.result.hits for outcome in made.outcomes if outcome.result]
     pooled = pool(lists, 7)
     assert {anchor(hit) for hit in pooled} == {anchor(hit) for hits in lists for hit in hits}
     assert len({anchor(hit) for hit in pooled}) == len(pooled)
@@ -382,8 +392,8 @@ def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(found:
 # ---------------------------------------------------------------- ask
 
 
-def test_an_answer_cites_passages_that_exist_or_is_not_shown(found: App) -> None:
-    hits = found.search.searcher.search("error 809").hits
+def test_an_answer_cites_passages_that_exist_or_is_not_shown(indexed_app: App) -> None:
+    hits = indexed_app.search.searcher.search("error 809").hits
     said = Answerer(SmallModels(ScriptedLlm("The port is closed [1]."))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
     assert (said.text, said.extract, said.cited) == ("The port is closed [1].", False, (hits[0],))
     for lie in ("The port is closed.", "See [99]."):
@@ -392,16 +402,18 @@ def test_an_answer_cites_passages_that_exist_or_is_not_shown(found: App) -> None
         assert "did not cite" in reply.advice
 
 
-def test_without_a_model_the_best_extract_is_shown_with_what_to_configure(found: App) -> None:
-    reply = found.playground.answerer.ask(ANN, "error 809", found.search.searcher.search("error 809").hits)
+def test_without_a_model_the_best_extract_is_shown_with_what_to_configure(indexed_app: App) -> None:
+    reply = indexed_app.playground.answerer.ask(ANN, "error 809", indexed_app.search.searcher.search("error 809").hits)
     assert reply.text == "Error 809 means the port is closed."
     assert "No language model is configured" in reply.advice
     with pytest.raises(BadInput, match="found nothing"):
-        found.playground.answerer.ask(ANN, "x", ())
+        indexed_app.playground.answerer.ask(ANN, "x", ())
 
 
-def test_only_those_who_may_compare_may_ask(found: App) -> None:
+def test_only_those_who_may_compare_may_ask(indexed_app: App) -> None:
     llm = ScriptedLlm("The port is closed [1].")
     with pytest.raises(Refused, match="may compare configurations"):
-        Answerer(SmallModels(llm)).ask(demo("reader"), "error 809", found.search.searcher.search("error 809").hits)  # type: ignore[arg-type]
+        Answerer(SmallModels(llm)).ask(
+            demo("reader"), "error 809", indexed_app.search.searcher.search("error 809").hits
+        )  # type: ignore[arg-type]
     assert llm.asked == [], "nothing was spent"

@@ -21,7 +21,7 @@ from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.types import Filters
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, kb_settings, put, small_app
-from tests.test_pipeline import FILES
+from tests.small_kb import FILES
 
 Open = Callable[..., AppTest]
 QUERY = "file form 111"
@@ -283,16 +283,16 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
 
 def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:
     from core.entrypoints.cli import main
-    from pages.ui.playground import sharing
+    from pages.ui.playground import share
 
     setup = Setup("o'hara; rm -rf", columns("BM25", "Conditional rerank"), Filters(types=("sop",), history=True))
-    assert sharing.as_cli(setup).startswith(
+    assert share.as_cli(setup).startswith(
         "python -m core compare 'o'\"'\"'hara; rm -rf' --config bm25 --config '{\"rerank\""
     )
-    compile(sharing.as_python(setup), "shared", "exec")
+    compile(share.as_python(setup), "shared", "exec")
     made = build(kb_settings(home), models=SmallModels()).playground.comparer.run(QUERY, columns("BM25", "Vectors"))
-    rows = sharing.as_csv(made).splitlines()
-    assert len(rows) == 1 + sum(len(lane.result.hits) for lane in made.lanes if lane.result)
+    rows = share.as_csv(made).splitlines()
+    assert len(rows) == 1 + sum(len(outcome.result.hits) for outcome in made.outcomes if outcome.result)
     assert main(["--home", str(home), "judge", QUERY, "--json"]) == 0
 
 

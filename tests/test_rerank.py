@@ -305,24 +305,24 @@ def search(
 
 
 @pytest.fixture
-def found(app: App) -> App:
+def indexed_app(app: App) -> App:
     put(app, dict(FILES))
     app.index.builder.build(app.platform.settings.profile())
     return app
 
 
-def test_hits_keep_where_fusion_had_them(found: App) -> None:
-    plain, _ = search(found, configs.parse("bm25"))
-    turned, _ = search(found, configs.parse("bm25+listwise"), json.dumps(list(range(len(plain.hits), 0, -1))))
+def test_hits_keep_where_fusion_had_them(indexed_app: App) -> None:
+    plain, _ = search(indexed_app, configs.parse("bm25"))
+    turned, _ = search(indexed_app, configs.parse("bm25+listwise"), json.dumps(list(range(len(plain.hits), 0, -1))))
     assert [hit.chunk for hit in turned.hits] == [hit.chunk for hit in plain.hits][::-1]
     assert [hit.fused_rank for hit in turned.hits] == list(range(len(plain.hits), 0, -1))
     assert turned.stages[-2].name == "rerank"
 
 
-def test_slidegar_finds_what_no_leg_retrieved_and_never_a_draft(found: App) -> None:
+def test_slidegar_finds_what_no_leg_retrieved_and_never_a_draft(indexed_app: App) -> None:
     config = replace(configs.parse("bm25+slidegar"), depth=10)
-    assert "E" not in {hit.doc for hit in search(found, configs.parse("bm25"))[0].hits}
-    result, _ = search(found, config, "[1, 2, 3]", "[4, 1, 2, 3]")
+    assert "E" not in {hit.doc for hit in search(indexed_app, configs.parse("bm25"))[0].hits}
+    result, _ = search(indexed_app, config, "[1, 2, 3]", "[4, 1, 2, 3]")
     docs = {hit.doc: hit for hit in result.hits}
     assert docs["E"].fused_rank == 0
     assert docs["E"].legs == {}
@@ -330,20 +330,20 @@ def test_slidegar_finds_what_no_leg_retrieved_and_never_a_draft(found: App) -> N
     assert "1 joined as neighbours" in result.stages[-2].note
 
 
-def test_a_model_that_times_out_leaves_the_fused_order(found: App) -> None:
+def test_a_model_that_times_out_leaves_the_fused_order(indexed_app: App) -> None:
     class Slow(ScriptedLlm):
         def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
             raise Unavailable("The model did not answer within 20 seconds.")
 
-    plain, _ = search(found, configs.parse("convex-0.5"))
-    found.search.searcher.models = SmallModels(Slow("never"))
-    result = found.search.searcher.search("cash form", config=configs.parse("convex-0.5+listwise"))
+    plain, _ = search(indexed_app, configs.parse("convex-0.5"))
+    indexed_app.search.searcher.models = SmallModels(Slow("never"))
+    result = indexed_app.search.searcher.search("cash form", config=configs.parse("convex-0.5+listwise"))
     assert [hit.chunk for hit in result.hits] == [hit.chunk for hit in plain.hits]
     assert "did not answer within 20 seconds" in result.warnings[0]
 
 
-def test_hyde_searches_with_the_answer_instead_of_the_query(found: App) -> None:
-    result, llm = search(found, configs.parse("dense+hyde"), "Ask your manager for leave to park.", query="car")
+def test_hyde_searches_with_the_answer_instead_of_the_query(indexed_app: App) -> None:
+    result, llm = search(indexed_app, configs.parse("dense+hyde"), "Ask your manager for leave to park.", query="car")
     assert result.hits[0].doc == "E"
     assert [stage.name for stage in result.stages][:3] == ["hyde", "embed", "dense"]
     assert "embedded instead of the query: Ask your manager" in result.stages[0].note
@@ -352,15 +352,15 @@ def test_hyde_searches_with_the_answer_instead_of_the_query(found: App) -> None:
 
 
 @pytest.mark.parametrize("answers", [[], ["  \n"]], ids=["no model", "nothing"])
-def test_hyde_without_an_answer_warns_and_searches_with_the_query(found: App, answers: list[str]) -> None:
-    plain, _ = search(found, configs.parse("dense"))
-    result, _ = search(found, configs.parse("dense+hyde"), *answers)
+def test_hyde_without_an_answer_warns_and_searches_with_the_query(indexed_app: App, answers: list[str]) -> None:
+    plain, _ = search(indexed_app, configs.parse("dense"))
+    result, _ = search(indexed_app, configs.parse("dense+hyde"), *answers)
     assert result.hits == plain.hits
     assert "HyDE was left out" in result.warnings[0]
 
 
-def test_hyde_asks_nothing_when_no_leg_embeds(found: App) -> None:
-    result, llm = search(found, configs.parse("bm25+hyde"), "anything")
+def test_hyde_asks_nothing_when_no_leg_embeds(indexed_app: App) -> None:
+    result, llm = search(indexed_app, configs.parse("bm25+hyde"), "anything")
     assert llm is not None
     assert llm.asked == []
     assert result.warnings == ()

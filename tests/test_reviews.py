@@ -19,7 +19,7 @@ TEXT = "---\ntitle: Keeping records\nowner: Finance\nreview_due: 2026-01-01\n---
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> App:
+def reviews_app(tmp_path: Path) -> App:
     app = small_app(tmp_path / "home", NoProcesses())
     put(app, {"finance/records.md": TEXT, "it/vpn.md": "# VPN\n\nUse it.\n"})
     app.reviews.merger.repair()
@@ -37,14 +37,14 @@ def approved(app: App, files: dict[str, bytes | None], title: str = "Longer") ->
     return number
 
 
-def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(desk: App) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "Longer", changed("5 years", "7 years"), "The law changed.").id
-    desk.reviews.changes.edit(AUTHOR2, number, changed("5 years", "7 full years"))
-    desk.reviews.changes.submit(AUTHOR, number)
-    desk.reviews.discussion.approve(REVIEWER, number)
-    before = len(desk.knowledge.store.log(desk.knowledge.store.head()))
-    merged = desk.reviews.merger.merge(AUTHOR, number)
-    steps = desk.knowledge.store.log(desk.knowledge.store.head())
+def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(reviews_app: App) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "Longer", changed("5 years", "7 years"), "The law changed.").id
+    reviews_app.reviews.changes.edit(AUTHOR2, number, changed("5 years", "7 full years"))
+    reviews_app.reviews.changes.submit(AUTHOR, number)
+    reviews_app.reviews.discussion.approve(REVIEWER, number)
+    before = len(reviews_app.knowledge.store.log(reviews_app.knowledge.store.head()))
+    merged = reviews_app.reviews.merger.merge(AUTHOR, number)
+    steps = reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())
     assert (len(steps), merged.state) == (before + 1, "merged")
     message = steps[0][0].message
     assert steps[0][0].author.name == AUTHOR.name
@@ -52,21 +52,21 @@ def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(desk: App) -> N
     assert f"Change: {number}" in message
     assert f"Reviewed-by: {REVIEWER.name} <{REVIEWER.email}>" in message
     assert f"Co-authored-by: {AUTHOR2.name} <{AUTHOR2.email}>" in message
-    assert "7 full years" in desk.knowledge.documents.show("finance/records.md").text
-    assert desk.platform.jobs.recent()[0].kind == "reindex"
+    assert "7 full years" in reviews_app.knowledge.documents.show("finance/records.md").text
+    assert reviews_app.platform.jobs.recent()[0].kind == "reindex"
 
 
-def test_a_draft_touches_nothing_that_is_approved(desk: App) -> None:
-    head = desk.knowledge.store.head()
-    desk.reviews.changes.propose(AUTHOR, "T", changed("5", "9"))
-    assert desk.knowledge.store.head() == head
-    assert "9 years" not in desk.knowledge.documents.show("finance/records.md").text
+def test_a_draft_touches_nothing_that_is_approved(reviews_app: App) -> None:
+    head = reviews_app.knowledge.store.head()
+    reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "9"))
+    assert reviews_app.knowledge.store.head() == head
+    assert "9 years" not in reviews_app.knowledge.documents.show("finance/records.md").text
 
 
 @pytest.mark.parametrize("actor", [READER])
-def test_readers_propose_nothing(desk: App, actor: object) -> None:
+def test_readers_propose_nothing(reviews_app: App, actor: object) -> None:
     with pytest.raises(Refused, match="Only authors and above may propose a change; Robin Falk is a reader"):
-        desk.reviews.changes.propose(READER, "T", changed("5", "9"))
+        reviews_app.reviews.changes.propose(READER, "T", changed("5", "9"))
 
 
 @pytest.mark.parametrize(
@@ -80,362 +80,389 @@ def test_readers_propose_nothing(desk: App, actor: object) -> None:
         ("it/vpn.md/x.md", b"# X", "cannot stand beside"),
     ],
 )
-def test_bad_files_are_refused_and_nothing_is_left(desk: App, path: str, raw: bytes, why: str) -> None:
+def test_bad_files_are_refused_and_nothing_is_left(reviews_app: App, path: str, raw: bytes, why: str) -> None:
     with pytest.raises(BadInput, match=why):
-        desk.reviews.changes.propose(AUTHOR, "T", {path: raw})
-    assert desk.reviews.changes.all() == ()
-    assert desk.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).state == "draft"
+        reviews_app.reviews.changes.propose(AUTHOR, "T", {path: raw})
+    assert reviews_app.reviews.changes.all() == ()
+    assert reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).state == "draft"
 
 
-def test_broken_frontmatter_may_be_drafted_but_not_submitted(desk: App) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "T", {"x.md": b"---\nstatus: odd\n---\n# X\n"}).id
+def test_broken_frontmatter_may_be_drafted_but_not_submitted(reviews_app: App) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"x.md": b"---\nstatus: odd\n---\n# X\n"}).id
     with pytest.raises(Refused, match="x.md: Line 2: status is 'odd'"):
-        desk.reviews.changes.submit(AUTHOR, number)
-    desk.reviews.changes.edit(AUTHOR, number, {"x.md": b"---\nstatus: approved\n---\n# X\n"})
-    assert desk.reviews.changes.submit(AUTHOR, number).state == "in review"
+        reviews_app.reviews.changes.submit(AUTHOR, number)
+    reviews_app.reviews.changes.edit(AUTHOR, number, {"x.md": b"---\nstatus: approved\n---\n# X\n"})
+    assert reviews_app.reviews.changes.submit(AUTHOR, number).state == "in review"
 
 
-def test_an_edit_on_top_of_somebody_elses_is_refused(desk: App) -> None:
-    one = desk.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
-    desk.reviews.changes.edit(AUTHOR2, one.id, changed("5", "7"))
+def test_an_edit_on_top_of_somebody_elses_is_refused(reviews_app: App) -> None:
+    one = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
+    reviews_app.reviews.changes.edit(AUTHOR2, one.id, changed("5", "7"))
     with pytest.raises(Conflict, match="moved on"):
-        desk.reviews.changes.edit(AUTHOR, one.id, changed("5", "8"), expected=one.head)
+        reviews_app.reviews.changes.edit(AUTHOR, one.id, changed("5", "8"), expected=one.head)
 
 
-def test_a_reviewer_who_saw_older_text_cannot_approve_the_new(desk: App) -> None:
-    one = desk.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
-    desk.reviews.changes.submit(AUTHOR, one.id)
-    desk.reviews.changes.edit(AUTHOR, one.id, changed("5", "7"))
+def test_a_reviewer_who_saw_older_text_cannot_approve_the_new(reviews_app: App) -> None:
+    one = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
+    reviews_app.reviews.changes.submit(AUTHOR, one.id)
+    reviews_app.reviews.changes.edit(AUTHOR, one.id, changed("5", "7"))
     with pytest.raises(Refused, match="edited after you opened it"):
-        desk.reviews.discussion.approve(REVIEWER, one.id, head=one.head)
+        reviews_app.reviews.discussion.approve(REVIEWER, one.id, head=one.head)
 
 
-def test_a_comment_on_lines_is_for_the_text_that_was_shown(desk: App) -> None:
-    one = desk.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
+def test_a_comment_on_lines_is_for_the_text_that_was_shown(reviews_app: App) -> None:
+    one = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
     moved = changed("# Keeping records\n", "# Keeping records\n\nFor all.\n")
-    now = desk.reviews.changes.edit(AUTHOR, one.id, moved)
+    now = reviews_app.reviews.changes.edit(AUTHOR, one.id, moved)
     with pytest.raises(Refused, match="edited after you opened it"):
-        desk.reviews.discussion.comment(REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=one.head)
-    made = desk.reviews.discussion.comment(REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=now.head)
+        reviews_app.reviews.discussion.comment(
+            REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=one.head
+        )
+    made = reviews_app.reviews.discussion.comment(
+        REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=now.head
+    )
     assert (made.line, made.quote) == (8, "For all.")
 
 
-def test_a_suggestion_is_applied_where_its_words_stand_now(desk: App) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
-    desk.reviews.changes.submit(AUTHOR, number)
+def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    reviews_app.reviews.changes.submit(AUTHOR, number)
     body = "Say which.\n```suggestion\nKeep them 7 years after closing.\n```"
-    made = desk.reviews.discussion.comment(REVIEWER, number, body, path="finance/records.md", line=8)
+    made = reviews_app.reviews.discussion.comment(REVIEWER, number, body, path="finance/records.md", line=8)
     moved = TEXT.replace("5 years", "7 years").replace("# Keeping records\n", "# Keeping records\n\nFor all.\n")
-    desk.reviews.changes.edit(AUTHOR, number, {"finance/records.md": moved.encode()})
-    assert desk.reviews.discussion.comments(number)[0].line == 10
-    desk.reviews.discussion.apply(AUTHOR, number, made.id)
-    text = desk.knowledge.store.read(desk.reviews.changes.get(number).head, "finance/records.md").decode()
+    reviews_app.reviews.changes.edit(AUTHOR, number, {"finance/records.md": moved.encode()})
+    assert reviews_app.reviews.discussion.comments(number)[0].line == 10
+    reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
+    text = reviews_app.knowledge.store.read(reviews_app.reviews.changes.get(number).head, "finance/records.md").decode()
     assert "Keep them 7 years after closing.\n\nThen shred." in text
-    assert desk.reviews.discussion.comments(number)[0].resolved
+    assert reviews_app.reviews.discussion.comments(number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
-        desk.reviews.discussion.apply(AUTHOR, number, made.id)
+        reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
 
 
-def test_the_line_beside_a_change_is_the_line_that_a_comment_quotes(desk: App) -> None:
+def test_the_line_beside_a_change_is_the_line_that_a_comment_quotes(reviews_app: App) -> None:
     text = TEXT.replace("Keep them", "Keep\u2028all of\x0cthem").replace("shred", "burn")
-    number = desk.reviews.changes.propose(AUTHOR, "T", {"finance/records.md": text.encode()}).id
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"finance/records.md": text.encode()}).id
     shown = next(row for row in diff(TEXT, text).rows if "burn" in "".join(words for _, words in row.after))
-    made = desk.reviews.discussion.comment(REVIEWER, number, "Why?", path="finance/records.md", line=shown.right)
+    made = reviews_app.reviews.discussion.comment(REVIEWER, number, "Why?", path="finance/records.md", line=shown.right)
     assert (made.line, made.quote) == (10, "Then burn.")
 
 
-def test_replies_belong_to_their_conversation(desk: App) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).id
-    first = desk.reviews.discussion.comment(REVIEWER, number, "Why?")
-    answer = desk.reviews.discussion.comment(AUTHOR, number, "Because.", thread=first.id)
-    again = desk.reviews.discussion.comment(REVIEWER, number, "I see.", thread=answer.id)
+def test_replies_belong_to_their_conversation(reviews_app: App) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).id
+    first = reviews_app.reviews.discussion.comment(REVIEWER, number, "Why?")
+    answer = reviews_app.reviews.discussion.comment(AUTHOR, number, "Because.", thread=first.id)
+    again = reviews_app.reviews.discussion.comment(REVIEWER, number, "I see.", thread=answer.id)
     assert (answer.thread, again.thread) == (first.id, first.id)
-    assert desk.reviews.changes.get(number).conversations == 1
-    desk.reviews.discussion.resolve(AUTHOR, number, first.id)
-    assert desk.reviews.changes.get(number).conversations == 0
+    assert reviews_app.reviews.changes.get(number).conversations == 1
+    reviews_app.reviews.discussion.resolve(AUTHOR, number, first.id)
+    assert reviews_app.reviews.changes.get(number).conversations == 0
 
 
-def test_comments_on_what_the_change_does_not_touch_are_refused(desk: App) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).id
+def test_comments_on_what_the_change_does_not_touch_are_refused(reviews_app: App) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).id
     with pytest.raises(BadInput, match="does not touch 'it/vpn.md'"):
-        desk.reviews.discussion.comment(REVIEWER, number, "x", path="it/vpn.md", line=1)
+        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", path="it/vpn.md", line=1)
     with pytest.raises(BadInput, match="lines 1 to"):
-        desk.reviews.discussion.comment(REVIEWER, number, "x", path="finance/records.md", line=999)
+        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", path="finance/records.md", line=999)
     with pytest.raises(NotFound):
-        desk.reviews.discussion.comment(REVIEWER, number, "x", thread=99)
+        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", thread=99)
 
 
-def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(desk: App) -> None:
-    number = approved(desk, changed("5 years", "7 years"))
-    other = approved(desk, changed("5 years", "10 years"), "Other")
-    desk.reviews.merger.merge(AUTHOR, other)
-    now = desk.reviews.changes.get(number)
+def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(reviews_app: App) -> None:
+    number = approved(reviews_app, changed("5 years", "7 years"))
+    other = approved(reviews_app, changed("5 years", "10 years"), "Other")
+    reviews_app.reviews.merger.merge(AUTHOR, other)
+    now = reviews_app.reviews.changes.get(number)
     assert now.conflicts == ("finance/records.md",)
     with pytest.raises(Refused, match="conflicts with what was merged meanwhile"):
-        desk.reviews.merger.merge(AUTHOR, number)
-    conflict = desk.reviews.merger.collisions(number)[0]
+        reviews_app.reviews.merger.merge(AUTHOR, number)
+    conflict = reviews_app.reviews.merger.collisions(number)[0]
     assert [part.mine for part in conflict.parts if part.conflict] == [("Keep them 7 years.",)]
     with pytest.raises(BadInput, match="Decide about each document"):
-        desk.reviews.merger.solve(AUTHOR, number, {})
+        reviews_app.reviews.merger.solve(AUTHOR, number, {})
     with pytest.raises(BadInput, match="has 1 conflicts"):
-        desk.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ()})
-    solved = desk.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ("=Keep them 12 years.",)})
+        reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ()})
+    solved = reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ("=Keep them 12 years.",)})
     assert (solved.state, solved.conflicts, solved.approvals) == ("in review", (), ())
-    desk.reviews.discussion.approve(REVIEWER, number)
-    desk.reviews.merger.merge(AUTHOR, number)
-    assert "Keep them 12 years." in desk.knowledge.documents.show("finance/records.md").text
-    assert tuple(desk.people.audit.problems()) == ()
+    reviews_app.reviews.discussion.approve(REVIEWER, number)
+    reviews_app.reviews.merger.merge(AUTHOR, number)
+    assert "Keep them 12 years." in reviews_app.knowledge.documents.show("finance/records.md").text
+    assert tuple(reviews_app.people.audit.problems()) == ()
 
 
 @pytest.mark.parametrize(("deletes", "keep"), [("theirs", "mine"), ("mine", "theirs")])
-def test_a_document_that_one_side_deleted_is_kept_whole_or_not_at_all(desk: App, deletes: str, keep: str) -> None:
+def test_a_document_that_one_side_deleted_is_kept_whole_or_not_at_all(
+    reviews_app: App, deletes: str, keep: str
+) -> None:
     edit, path = changed("5 years", "7 years"), "finance/records.md"
     mine, theirs = ({path: None}, edit) if deletes == "mine" else (edit, {path: None})
-    one, two = (desk.reviews.changes.propose(AUTHOR, "T", mine).id for _ in range(2))
-    desk.reviews.merger.merge(AUTHOR, approved(desk, theirs, "Other"))
-    conflict = desk.reviews.merger.collisions(one)[0]
+    one, two = (reviews_app.reviews.changes.propose(AUTHOR, "T", mine).id for _ in range(2))
+    reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, theirs, "Other"))
+    conflict = reviews_app.reviews.merger.collisions(one)[0]
     assert (conflict.gone, [part.conflict for part in conflict.parts]) == (deletes, [True])
-    kept = desk.reviews.merger.solve(AUTHOR, one, {path: (keep,)})
-    assert desk.knowledge.store.read(kept.head, path) == edit[path]
-    gone = desk.reviews.merger.solve(AUTHOR, two, {path: (deletes,)})
+    kept = reviews_app.reviews.merger.solve(AUTHOR, one, {path: (keep,)})
+    assert reviews_app.knowledge.store.read(kept.head, path) == edit[path]
+    gone = reviews_app.reviews.merger.solve(AUTHOR, two, {path: (deletes,)})
     with pytest.raises(NotFound):
-        desk.knowledge.store.read(gone.head, path)
+        reviews_app.knowledge.store.read(gone.head, path)
 
 
-def test_a_document_that_both_sides_renamed_is_decided_name_by_name(desk: App) -> None:
+def test_a_document_that_both_sides_renamed_is_decided_name_by_name(reviews_app: App) -> None:
     def to(name: str, text: str) -> dict[str, bytes | None]:
         return {"finance/records.md": None, name: text.encode()}
 
-    number = desk.reviews.changes.propose(AUTHOR, "T", to("finance/keep.md", TEXT.replace("5 years", "7 years"))).id
-    desk.reviews.merger.merge(
-        AUTHOR, approved(desk, to("finance/store.md", TEXT.replace("5 years", "9 years")), "Other")
+    number = reviews_app.reviews.changes.propose(
+        AUTHOR, "T", to("finance/keep.md", TEXT.replace("5 years", "7 years"))
+    ).id
+    reviews_app.reviews.merger.merge(
+        AUTHOR, approved(reviews_app, to("finance/store.md", TEXT.replace("5 years", "9 years")), "Other")
     )
-    found = {one.path: one.gone for one in desk.reviews.merger.collisions(number)}
+    found = {one.path: one.gone for one in reviews_app.reviews.merger.collisions(number)}
     assert found == {"finance/keep.md": "theirs", "finance/store.md": "mine"}
     choices = {"finance/keep.md": ("mine",), "finance/store.md": ("mine",)}
-    solved = desk.reviews.merger.solve(AUTHOR, number, choices)
-    assert [entry.path for entry in desk.knowledge.store.entries(solved.head)] == ["finance/keep.md", "it/vpn.md"]
-    assert desk.knowledge.store.read(solved.head, "finance/keep.md").decode() == TEXT.replace("5 years", "7 years")
+    solved = reviews_app.reviews.merger.solve(AUTHOR, number, choices)
+    assert [entry.path for entry in reviews_app.knowledge.store.entries(solved.head)] == [
+        "finance/keep.md",
+        "it/vpn.md",
+    ]
+    assert reviews_app.knowledge.store.read(solved.head, "finance/keep.md").decode() == TEXT.replace(
+        "5 years", "7 years"
+    )
     assert solved.conflicts == ()
 
 
-def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(desk: App) -> None:
+def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(reviews_app: App) -> None:
     moved = {"finance/records.md": None, "finance/keep.md": TEXT.replace("5 years", "7 years").encode()}
-    number = desk.reviews.changes.propose(AUTHOR, "T", moved).id
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", moved).id
     theirs = TEXT.replace("5 years", "9 years").replace("Then shred", "Then burn")
-    desk.reviews.merger.merge(AUTHOR, approved(desk, {"finance/records.md": theirs.encode()}, "Other"))
-    assert [one.gone for one in desk.reviews.merger.collisions(number)] == [""]
-    solved = desk.reviews.merger.solve(AUTHOR, number, {"finance/keep.md": ("mine",)})
-    text = desk.knowledge.store.read(solved.head, "finance/keep.md").decode()
+    reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, {"finance/records.md": theirs.encode()}, "Other"))
+    assert [one.gone for one in reviews_app.reviews.merger.collisions(number)] == [""]
+    solved = reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/keep.md": ("mine",)})
+    text = reviews_app.knowledge.store.read(solved.head, "finance/keep.md").decode()
     assert text == TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
 
 
 @pytest.mark.parametrize("moves", ["change", "main line"])
-def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(desk: App, moves: str) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
-    desk.reviews.merger.merge(AUTHOR, approved(desk, changed("5 years", "9 years"), "Other"))
-    seen = desk.reviews.merger.collisions(number)[0]
+def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(reviews_app: App, moves: str) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, changed("5 years", "9 years"), "Other"))
+    seen = reviews_app.reviews.merger.collisions(number)[0]
     if moves == "change":
-        desk.reviews.changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+        reviews_app.reviews.changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
     else:
-        desk.reviews.merger.merge(AUTHOR, approved(desk, changed("5 years", "10 years"), "Third"))
-    head = desk.reviews.changes.get(number).head
+        reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, changed("5 years", "10 years"), "Third"))
+    head = reviews_app.reviews.changes.get(number).head
     with pytest.raises(Conflict, match="look at the conflicts again"):
-        desk.reviews.merger.solve(AUTHOR, number, {seen.path: ("theirs",)}, head=seen.head, main=seen.main)
-    assert desk.reviews.changes.get(number).head == head
+        reviews_app.reviews.merger.solve(AUTHOR, number, {seen.path: ("theirs",)}, head=seen.head, main=seen.main)
+    assert reviews_app.reviews.changes.get(number).head == head
 
 
-def test_two_spellings_of_a_path_never_meet_in_the_knowledge_base(desk: App) -> None:
-    one, two = approved(desk, {"guides/Policy.md": b"# P\n"}), approved(desk, {"guides/policy.md": b"# p\n"}, "Same")
-    assert desk.reviews.changes.get(two).requirements == ()
-    desk.reviews.merger.merge(AUTHOR, one)
+def test_two_spellings_of_a_path_never_meet_in_the_knowledge_base(reviews_app: App) -> None:
+    one, two = (
+        approved(reviews_app, {"guides/Policy.md": b"# P\n"}),
+        approved(reviews_app, {"guides/policy.md": b"# p\n"}, "Same"),
+    )
+    assert reviews_app.reviews.changes.get(two).requirements == ()
+    reviews_app.reviews.merger.merge(AUTHOR, one)
     why = (
         "guides/Policy.md and guides/policy.md differ only in case or Unicode form. Rename the document in this change."
     )
-    assert desk.reviews.changes.get(two).requirements == (why,)
+    assert reviews_app.reviews.changes.get(two).requirements == (why,)
     with pytest.raises(Refused, match="differ only in case"):
-        desk.reviews.merger.merge(ADMIN, two, bypass="hurry")
-    desk.reviews.changes.edit(AUTHOR, two, {"guides/policy.md": None, "guides/other.md": b"# p\n"})
-    desk.reviews.discussion.approve(REVIEWER, two)
-    assert desk.reviews.merger.merge(AUTHOR, two).state == "merged"
+        reviews_app.reviews.merger.merge(ADMIN, two, bypass="hurry")
+    reviews_app.reviews.changes.edit(AUTHOR, two, {"guides/policy.md": None, "guides/other.md": b"# p\n"})
+    reviews_app.reviews.discussion.approve(REVIEWER, two)
+    assert reviews_app.reviews.merger.merge(AUTHOR, two).state == "merged"
 
 
-def test_edits_of_different_places_merge_by_themselves(desk: App) -> None:
-    one, two = approved(desk, changed("5 years", "7 years")), approved(desk, changed("Then shred", "Then burn"), "B")
-    desk.reviews.merger.merge(AUTHOR, one)
-    assert desk.reviews.merger.merge(AUTHOR, two).state == "merged"
-    text = desk.knowledge.documents.show("finance/records.md").text
+def test_edits_of_different_places_merge_by_themselves(reviews_app: App) -> None:
+    one, two = (
+        approved(reviews_app, changed("5 years", "7 years")),
+        approved(reviews_app, changed("Then shred", "Then burn"), "B"),
+    )
+    reviews_app.reviews.merger.merge(AUTHOR, one)
+    assert reviews_app.reviews.merger.merge(AUTHOR, two).state == "merged"
+    text = reviews_app.knowledge.documents.show("finance/records.md").text
     assert "7 years" in text
     assert "Then burn" in text
 
 
-def test_a_revert_is_a_change_that_keeps_what_came_later(desk: App) -> None:
-    number = approved(desk, changed("5 years", "7 years"))
-    desk.reviews.merger.merge(AUTHOR, number)
+def test_a_revert_is_a_change_that_keeps_what_came_later(reviews_app: App) -> None:
+    number = approved(reviews_app, changed("5 years", "7 years"))
+    reviews_app.reviews.merger.merge(AUTHOR, number)
     later = TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
-    desk.reviews.merger.merge(AUTHOR, approved(desk, {"finance/records.md": later.encode()}, "Later"))
-    undo = desk.reviews.merger.revert(AUTHOR2, number)
+    reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, {"finance/records.md": later.encode()}, "Later"))
+    undo = reviews_app.reviews.merger.revert(AUTHOR2, number)
     assert (undo.reverts, undo.state) == (number, "draft")
-    desk.reviews.changes.submit(AUTHOR2, undo.id)
-    desk.reviews.discussion.approve(REVIEWER, undo.id)
-    desk.reviews.merger.merge(AUTHOR2, undo.id)
-    text = desk.knowledge.documents.show("finance/records.md").text
+    reviews_app.reviews.changes.submit(AUTHOR2, undo.id)
+    reviews_app.reviews.discussion.approve(REVIEWER, undo.id)
+    reviews_app.reviews.merger.merge(AUTHOR2, undo.id)
+    text = reviews_app.knowledge.documents.show("finance/records.md").text
     assert "5 years" in text
     assert "Then burn" in text
     with pytest.raises(Refused, match="Only a merged change can be reverted"):
-        desk.reviews.merger.revert(AUTHOR, desk.reviews.changes.propose(AUTHOR, "T", {"n.md": b"# N"}).id)
+        reviews_app.reviews.merger.revert(AUTHOR, reviews_app.reviews.changes.propose(AUTHOR, "T", {"n.md": b"# N"}).id)
 
 
-def test_a_bypass_needs_an_admin_and_a_reason_and_stays_visible(desk: App) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
-    desk.reviews.changes.submit(AUTHOR, number)
+def test_a_bypass_needs_an_admin_and_a_reason_and_stays_visible(reviews_app: App) -> None:
+    number = reviews_app.reviews.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
+    reviews_app.reviews.changes.submit(AUTHOR, number)
     with pytest.raises(Refused, match="Only admins may bypass"):
-        desk.reviews.merger.merge(AUTHOR, number, bypass="hurry")
+        reviews_app.reviews.merger.merge(AUTHOR, number, bypass="hurry")
     with pytest.raises(Refused, match="Only an approved change"):
-        desk.reviews.merger.merge(ADMIN, number)
-    merged = desk.reviews.merger.merge(ADMIN, number, bypass="The auditor is here.")
+        reviews_app.reviews.merger.merge(ADMIN, number)
+    merged = reviews_app.reviews.merger.merge(ADMIN, number, bypass="The auditor is here.")
     assert merged.bypass == "The auditor is here."
-    assert "Bypass: The auditor is here." in desk.knowledge.store.log(desk.knowledge.store.head())[0][0].message
-    assert desk.people.audit.entries(ADMIN, action="merge with bypass")[0].detail == "The auditor is here."
+    assert (
+        "Bypass: The auditor is here."
+        in reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message
+    )
+    assert reviews_app.people.audit.entries(ADMIN, action="merge with bypass")[0].detail == "The auditor is here."
 
 
 def test_a_bypass_stays_visible_after_a_kill_before_it_was_written_down(
-    desk: App, monkeypatch: pytest.MonkeyPatch
+    reviews_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    number = desk.reviews.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
-    desk.reviews.changes.submit(AUTHOR, number)
+    number = reviews_app.reviews.changes.propose(AUTHOR, "Urgent", changed("5", "6")).id
+    reviews_app.reviews.changes.submit(AUTHOR, number)
     with monkeypatch.context() as kill:
-        kill.setattr(desk.reviews.merger, "_record", lambda *_: 1 / 0)
+        kill.setattr(reviews_app.reviews.merger, "_record", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            desk.reviews.merger.merge(ADMIN, number, bypass="The auditor\nis here.")
-    assert desk.reviews.merger.repair() == 1
-    assert desk.reviews.changes.get(number).bypass == "The auditor is here."
-    assert desk.people.audit.of_change(number)[-1].action == "merge with bypass"
+            reviews_app.reviews.merger.merge(ADMIN, number, bypass="The auditor\nis here.")
+    assert reviews_app.reviews.merger.repair() == 1
+    assert reviews_app.reviews.changes.get(number).bypass == "The auditor is here."
+    assert reviews_app.people.audit.of_change(number)[-1].action == "merge with bypass"
 
 
-def test_the_history_names_only_approvals_that_stood_and_each_once(desk: App) -> None:
-    number = approved(desk, changed("5", "6"))
-    desk.reviews.discussion.approve(REVIEWER, number)
-    desk.reviews.discussion.approve(REVIEWER2, number)
-    desk.reviews.discussion.approve(REVIEWER2, number)
-    desk.reviews.discussion.request_changes(REVIEWER, number, "On second thoughts.")
-    desk.reviews.merger.merge(ADMIN, number, bypass="hurry")
-    said = desk.knowledge.store.log(desk.knowledge.store.head())[0][0].message.splitlines()
+def test_the_history_names_only_approvals_that_stood_and_each_once(reviews_app: App) -> None:
+    number = approved(reviews_app, changed("5", "6"))
+    reviews_app.reviews.discussion.approve(REVIEWER, number)
+    reviews_app.reviews.discussion.approve(REVIEWER2, number)
+    reviews_app.reviews.discussion.approve(REVIEWER2, number)
+    reviews_app.reviews.discussion.request_changes(REVIEWER, number, "On second thoughts.")
+    reviews_app.reviews.merger.merge(ADMIN, number, bypass="hurry")
+    said = reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message.splitlines()
     assert [line for line in said if line.startswith("Reviewed-by")] == [
         f"Reviewed-by: {REVIEWER2.name} <{REVIEWER2.email}>"
     ]
 
 
 @pytest.mark.parametrize("how", ["demoted", "switched off"])
-def test_an_approval_counts_only_while_whoever_gave_it_may_review(desk: App, how: str) -> None:
-    number, merged = approved(desk, changed("5", "6")), approved(desk, {"n.md": b"# N\n"}, "New")
-    desk.reviews.merger.merge(AUTHOR, merged)
+def test_an_approval_counts_only_while_whoever_gave_it_may_review(reviews_app: App, how: str) -> None:
+    number, merged = approved(reviews_app, changed("5", "6")), approved(reviews_app, {"n.md": b"# N\n"}, "New")
+    reviews_app.reviews.merger.merge(AUTHOR, merged)
     if how == "demoted":
-        desk.people.accounts.set_role(ADMIN, "reviewer", "author")
+        reviews_app.people.accounts.set_role(ADMIN, "reviewer", "author")
     else:
-        desk.people.accounts.set_active(ADMIN, "reviewer", False)
-    now = desk.reviews.changes.get(number)
+        reviews_app.people.accounts.set_active(ADMIN, "reviewer", False)
+    now = reviews_app.reviews.changes.get(number)
     assert (now.state, now.approvals) == ("in review", ())
     assert "the approval by Petra Voss does not count, since only those count who may review now" in now.requirements[0]
     with pytest.raises(Refused, match="Only an approved change"):
-        desk.reviews.merger.merge(AUTHOR, number)
-    assert desk.reviews.changes.get(merged).approvals == ("Petra Voss",), "what was merged stays as it was"
-    assert desk.reviews.discussion.approve(REVIEWER2, number).requirements == ()
+        reviews_app.reviews.merger.merge(AUTHOR, number)
+    assert reviews_app.reviews.changes.get(merged).approvals == ("Petra Voss",), "what was merged stays as it was"
+    assert reviews_app.reviews.discussion.approve(REVIEWER2, number).requirements == ()
 
 
-def test_the_rules_file_is_reviewed_by_admins_and_then_holds(desk: App) -> None:
+def test_the_rules_file_is_reviewed_by_admins_and_then_holds(reviews_app: App) -> None:
     rules = b"rules:\n  - match: finance/\n    approvals: 2\n    owners: [reviewer2]\n    conversations: block\n"
-    number = desk.reviews.changes.propose(AUTHOR, "Rules", {"review-rules.yaml": rules}).id
-    desk.reviews.changes.submit(AUTHOR, number)
+    number = reviews_app.reviews.changes.propose(AUTHOR, "Rules", {"review-rules.yaml": rules}).id
+    reviews_app.reviews.changes.submit(AUTHOR, number)
     with pytest.raises(Refused, match="Only admins may judge"):
-        desk.reviews.discussion.approve(REVIEWER, number)
-    desk.reviews.discussion.approve(ADMIN, number)
-    desk.reviews.merger.merge(AUTHOR, number)
-    two = approved(desk, changed("5", "6"))
-    assert desk.reviews.changes.get(two).state == "in review"
-    desk.reviews.discussion.approve(REVIEWER2, two)
-    talk = desk.reviews.discussion.comment(REVIEWER2, two, "One thing.")
+        reviews_app.reviews.discussion.approve(REVIEWER, number)
+    reviews_app.reviews.discussion.approve(ADMIN, number)
+    reviews_app.reviews.merger.merge(AUTHOR, number)
+    two = approved(reviews_app, changed("5", "6"))
+    assert reviews_app.reviews.changes.get(two).state == "in review"
+    reviews_app.reviews.discussion.approve(REVIEWER2, two)
+    talk = reviews_app.reviews.discussion.comment(REVIEWER2, two, "One thing.")
     with pytest.raises(Refused, match="1 conversation is still open"):
-        desk.reviews.merger.merge(AUTHOR, two)
-    desk.reviews.discussion.resolve(AUTHOR, two, talk.id)
-    assert desk.reviews.merger.merge(AUTHOR, two).state == "merged"
-    other = approved(desk, {"it/vpn.md": b"# VPN\n\nAlways.\n"}, "VPN")
-    assert desk.reviews.merger.merge(AUTHOR, other).state == "merged"
+        reviews_app.reviews.merger.merge(AUTHOR, two)
+    reviews_app.reviews.discussion.resolve(AUTHOR, two, talk.id)
+    assert reviews_app.reviews.merger.merge(AUTHOR, two).state == "merged"
+    other = approved(reviews_app, {"it/vpn.md": b"# VPN\n\nAlways.\n"}, "VPN")
+    assert reviews_app.reviews.merger.merge(AUTHOR, other).state == "merged"
 
 
-def test_deleting_and_renaming_are_changes_too(desk: App) -> None:
-    number = approved(desk, {"it/vpn.md": None, "it/remote.md": b"# VPN\n\nUse it.\n"})
-    assert [edit.kind for edit in desk.reviews.changes.get(number).documents] == ["renamed"]
-    desk.reviews.merger.merge(AUTHOR, number)
-    assert [document.path for document in desk.knowledge.documents.all()] == ["finance/records.md", "it/remote.md"]
+def test_deleting_and_renaming_are_changes_too(reviews_app: App) -> None:
+    number = approved(reviews_app, {"it/vpn.md": None, "it/remote.md": b"# VPN\n\nUse it.\n"})
+    assert [edit.kind for edit in reviews_app.reviews.changes.get(number).documents] == ["renamed"]
+    reviews_app.reviews.merger.merge(AUTHOR, number)
+    assert [document.path for document in reviews_app.knowledge.documents.all()] == [
+        "finance/records.md",
+        "it/remote.md",
+    ]
 
 
-def test_confirming_a_document_moves_only_its_review(desk: App) -> None:
+def test_confirming_a_document_moves_only_its_review(reviews_app: App) -> None:
     with pytest.raises(Refused, match="Only reviewers"):
-        desk.reviews.merger.confirm(AUTHOR, "finance/records.md", date(2027, 6, 1))
-    desk.reviews.merger.confirm(REVIEWER, "finance/records.md", date(2027, 6, 1))
-    document = desk.knowledge.documents.show("finance/records.md")
+        reviews_app.reviews.merger.confirm(AUTHOR, "finance/records.md", date(2027, 6, 1))
+    reviews_app.reviews.merger.confirm(REVIEWER, "finance/records.md", date(2027, 6, 1))
+    document = reviews_app.knowledge.documents.show("finance/records.md")
     assert document.text == TEXT.replace("2026-01-01", "2027-06-01")
-    assert "Verified-by: Petra Voss" in desk.knowledge.store.log(desk.knowledge.store.head())[0][0].message
-    assert tuple(desk.people.audit.problems()) == ()
+    assert (
+        "Verified-by: Petra Voss" in reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message
+    )
+    assert tuple(reviews_app.people.audit.problems()) == ()
 
 
-def test_confirming_what_is_not_there_and_a_state_that_is_none_are_refused_with_a_sentence(desk: App) -> None:
+def test_confirming_what_is_not_there_and_a_state_that_is_none_are_refused_with_a_sentence(reviews_app: App) -> None:
     with pytest.raises(NotFound, match=r"There is no document 'nope\.md'"):
-        desk.reviews.merger.confirm(REVIEWER, "nope.md", date(2027, 6, 1))
+        reviews_app.reviews.merger.confirm(REVIEWER, "nope.md", date(2027, 6, 1))
     with pytest.raises(BadInput, match="There is no state 'bogus'. States: open, draft, in review"):
-        desk.reviews.changes.all(state="bogus")
+        reviews_app.reviews.changes.all(state="bogus")
 
 
-def test_drafts_are_kept_per_person(desk: App) -> None:
-    desk.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "half a sen")
-    assert desk.knowledge.drafts.find(AUTHOR, "it/vpn.md") == ("half a sen", "2026-11-15T12:00:00+00:00")
-    assert desk.knowledge.drafts.find(AUTHOR2, "it/vpn.md") is None
-    desk.knowledge.drafts.forget(AUTHOR, "it/vpn.md")
-    assert desk.knowledge.drafts.find(AUTHOR, "it/vpn.md") is None
+def test_drafts_are_kept_per_person(reviews_app: App) -> None:
+    reviews_app.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "half a sen")
+    assert reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md") == ("half a sen", "2026-11-15T12:00:00+00:00")
+    assert reviews_app.knowledge.drafts.find(AUTHOR2, "it/vpn.md") is None
+    reviews_app.knowledge.drafts.forget(AUTHOR, "it/vpn.md")
+    assert reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md") is None
 
 
-def test_sign_in_is_by_password_and_rests_after_five_wrong_ones(desk: App) -> None:
-    desk.people.accounts.add(ADMIN, "zoe", "Zoe", "zoe@example.org", "author", "correct horse battery")
-    assert desk.people.accounts.sign_in("zoe", "correct horse battery").role == "author"
+def test_sign_in_is_by_password_and_rests_after_five_wrong_ones(reviews_app: App) -> None:
+    reviews_app.people.accounts.add(ADMIN, "zoe", "Zoe", "zoe@example.org", "author", "correct horse battery")
+    assert reviews_app.people.accounts.sign_in("zoe", "correct horse battery").role == "author"
     for _ in range(5):
         with pytest.raises(Refused, match="name or the password is wrong"):
-            desk.people.accounts.sign_in("zoe", "guess")
+            reviews_app.people.accounts.sign_in("zoe", "guess")
     with pytest.raises(Refused, match="Too many wrong passwords"):
-        desk.people.accounts.sign_in("zoe", "correct horse battery")
+        reviews_app.people.accounts.sign_in("zoe", "correct horse battery")
     with pytest.raises(Refused, match="wrong"):
-        desk.people.accounts.sign_in("author", "")
-    row = sql(desk, "SELECT hash FROM accounts WHERE id = 'zoe'")[0][0]
+        reviews_app.people.accounts.sign_in("author", "")
+    row = sql(reviews_app, "SELECT hash FROM accounts WHERE id = 'zoe'")[0][0]
     assert row.startswith("$argon2id$")
 
 
-def test_the_last_admin_stays_one(desk: App) -> None:
+def test_the_last_admin_stays_one(reviews_app: App) -> None:
     with pytest.raises(Refused, match="last admin"):
-        desk.people.accounts.set_role(ADMIN, "admin", "reader")
-    assert desk.people.accounts.get("admin").role == "admin"
+        reviews_app.people.accounts.set_role(ADMIN, "admin", "reader")
+    assert reviews_app.people.accounts.get("admin").role == "admin"
     with pytest.raises(Refused, match="Only admins"):
-        desk.people.accounts.set_role(AUTHOR, "author", "admin")
-    desk.people.accounts.set_active(ADMIN, "reader", False)
+        reviews_app.people.accounts.set_role(AUTHOR, "author", "admin")
+    reviews_app.people.accounts.set_active(ADMIN, "reader", False)
     with pytest.raises(Refused, match="switched off"):
-        desk.people.accounts.actor("reader")
+        reviews_app.people.accounts.actor("reader")
 
 
-def test_the_audit_only_grows_and_agrees_with_the_repository(desk: App) -> None:
-    desk.reviews.merger.merge(AUTHOR, approved(desk, changed("5", "6")))
-    assert tuple(desk.people.audit.problems()) == ()
+def test_the_audit_only_grows_and_agrees_with_the_repository(reviews_app: App) -> None:
+    reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, changed("5", "6")))
+    assert tuple(reviews_app.people.audit.problems()) == ()
     with pytest.raises(Exception, match="append-only"):
-        sql(desk, "DELETE FROM audit")
+        sql(reviews_app, "DELETE FROM audit")
     with pytest.raises(Exception, match="append-only"):
-        sql(desk, "UPDATE audit SET who = 'nobody'")
+        sql(reviews_app, "UPDATE audit SET who = 'nobody'")
     by_hand = f"by hand\n\nChange: {10**30}"
-    desk.knowledge.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
-    assert any("not in the audit" in line for line in desk.people.audit.problems())
-    assert desk.reviews.merger.repair() == 1
-    assert tuple(desk.people.audit.problems()) == ()
-    said = as_csv(desk.people.audit.entries(ADMIN)).splitlines()
+    reviews_app.knowledge.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
+    assert any("not in the audit" in line for line in reviews_app.people.audit.problems())
+    assert reviews_app.reviews.merger.repair() == 1
+    assert tuple(reviews_app.people.audit.problems()) == ()
+    said = as_csv(reviews_app.people.audit.entries(ADMIN)).splitlines()
     assert said[0].startswith("id,at,who")
     with pytest.raises(Refused, match="Only admins may see the audit"):
-        desk.people.audit.entries(REVIEWER)
+        reviews_app.people.audit.entries(REVIEWER)
 
 
 def test_an_empty_knowledge_base_takes_its_first_document_through_review(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,6 +16,7 @@ from core.bootstrap import App, build
 from core.curation.review import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
+from tests.apptest import drawn
 from tests.conftest import ROOT, NoProcesses, kb_settings, put
 from tests.hostile import PAYLOADS, document
 
@@ -26,7 +26,7 @@ TEXT = "---\nid: FIN-1\ntitle: Records\nowner: Ann\nreview_due: 2020-01-01\n---\
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def furnished_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small workspace with two documents and the demo's people; nothing is indexed."""
     app = build(kb_settings(tmp_path_factory.mktemp("small") / "kb"), processes=NoProcesses())
     app.platform.workspace.create()
@@ -35,9 +35,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kb(furnished: Path, tmp_path: Path) -> App:
+def kb(furnished_home: Path, tmp_path: Path) -> App:
     """A copy of it, to do with as a test likes."""
-    shutil.copytree(furnished, tmp_path / "kb")
+    shutil.copytree(furnished_home, tmp_path / "kb")
     return build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
 
 
@@ -74,13 +74,6 @@ def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
 
 def who(app: App, name: str) -> Actor:
     return app.people.accounts.actor(name)
-
-
-def drawn(app: AppTest, name: str) -> Any:
-    for element in app.get("bidi_component"):
-        if element.proto.component_name == f"concord_{name}":
-            return json.loads(element.proto.json)
-    raise AssertionError(f"{name} was not drawn")
 
 
 def words(app: AppTest) -> str:

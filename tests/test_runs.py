@@ -17,8 +17,8 @@ from core.evaluation.runs import comparisons
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
+from core.services.evaluation.experiments.context import sampled
 from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
-from core.services.evaluation.experiments.workbench import sampled
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
@@ -27,12 +27,12 @@ NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz"
 
 
 @pytest.fixture
-def kb(app: App) -> App:
+def judged_app(app: App) -> App:
     return evaluated(app)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> App:
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """The same for tests that change nothing."""
     return evaluated(small_app(tmp_path_factory.mktemp("shared")))
 
@@ -43,50 +43,50 @@ def plans(app: App, *names: str, depth: int = 7) -> list[RunPlan]:
 
 
 @pytest.mark.parametrize("unit", ["document", "passage"])
-def test_every_run_ranks_what_search_ranks(shared: App, unit: str) -> None:
-    made = shared.evaluation.runs.evaluate("small", plans(shared, *NAMES), unit)
-    index = shared.search.searcher.index()
+def test_every_run_ranks_what_search_ranks(shared_app: App, unit: str) -> None:
+    made = shared_app.evaluation.runs.evaluate("small", plans(shared_app, *NAMES), unit)
+    index = shared_app.search.searcher.index()
     for run in made:
         for question in questions().questions[::7]:
-            hits = shared.search.searcher.search_in(index, question.text, replace(run.config, k=100)).hits
+            hits = shared_app.search.searcher.search_in(index, question.text, replace(run.config, k=100)).hits
             assert run.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20], run.name
             assert run.results[question.id].documents == tuple(dict.fromkeys(hit.doc for hit in hits))[:20]
 
 
 @pytest.mark.parametrize("name", ["dense+hyde", "convex-0.5+hyde", "rrf-60+slidegar", "dense+listwise"])
-def test_a_run_that_asks_a_language_model_ranks_what_search_ranks(kb: App, name: str) -> None:
-    kb.models.registry.llm_used = ScriptedLlm("river stone cloud [2, 1, 3]")  # type: ignore[attr-defined]
-    plain, made = kb.evaluation.runs.evaluate("small", plans(kb, name.split("+")[0], name))
-    index = kb.search.searcher.index()
+def test_a_run_that_asks_a_language_model_ranks_what_search_ranks(judged_app: App, name: str) -> None:
+    judged_app.models.registry.llm_used = ScriptedLlm("river stone cloud [2, 1, 3]")  # type: ignore[attr-defined]
+    plain, made = judged_app.evaluation.runs.evaluate("small", plans(judged_app, name.split("+")[0], name))
+    index = judged_app.search.searcher.index()
     for question in questions().questions[::7]:
-        hits = kb.search.searcher.search_in(index, question.text, replace(made.config, k=100)).hits
+        hits = judged_app.search.searcher.search_in(index, question.text, replace(made.config, k=100)).hits
         assert made.results[question.id].passages == tuple(hit.chunk for hit in hits)[:20]
     assert any(made.results[q].passages != one.passages for q, one in plain.results.items())
     assert made.models[-1] == "scripted"
     assert "scripted" not in plain.models
-    kb.models.registry.llm_used.name = "another"  # type: ignore[attr-defined]
-    assert kb.evaluation.runs.evaluate("small", plans(kb, name))[0].id != made.id
+    judged_app.models.registry.llm_used.name = "another"  # type: ignore[attr-defined]
+    assert judged_app.evaluation.runs.evaluate("small", plans(judged_app, name))[0].id != made.id
 
 
-def test_a_run_of_parents_ranks_and_reads_what_search_returns(kb: App) -> None:
+def test_a_run_of_parents_ranks_and_reads_what_search_returns(judged_app: App) -> None:
     sizes = {"parent": 60, "child": 12, "overlap": 2}
     family = profiles.from_mapping({"name": "family", "chunker": {"name": "hierarchical", "params": sizes}})
-    kb.index.builder.build(family)
+    judged_app.index.builder.build(family)
     config = configs.parse('{"base": "convex-0.5", "parents": true, "depth": 3, "k": 5}')
-    children, parents = kb.evaluation.runs.evaluate(
+    children, parents = judged_app.evaluation.runs.evaluate(
         "small", [RunPlan(family, replace(config, parents=False)), RunPlan(family, config)]
     )
-    index = kb.index.generations.open(family)
+    index = judged_app.index.generations.open(family)
     for question in questions().questions[::5]:
-        result = kb.search.searcher.search_in(index, question.text, config)
+        result = judged_app.search.searcher.search_in(index, question.text, config)
         assert parents.results[question.id].passages == tuple(hit.chunk for hit in result.hits)
     assert parents.figures["BC"] > children.figures["BC"]  # a parent holds more of the quoted words
 
 
-def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
-    run = shared.evaluation.runs.evaluate("small", plans(shared, "convex-0.3"))[0]
+def test_the_figures_are_the_means_of_the_measures(shared_app: App) -> None:
+    run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "convex-0.3"))[0]
     judged = {one.question: one.path for one in questions().judgments}
-    paths = {facts.doc: facts.path for facts in shared.search.searcher.index().documents}
+    paths = {facts.doc: facts.path for facts in shared_app.search.searcher.index().documents}
     values = []
     for question, one in run.results.items():
         value = ranking_measure("nDCG@10")([paths[doc] for doc in one.documents], {judged[question]: 1.0})
@@ -97,88 +97,92 @@ def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
     assert set(run.times) >= {"bm25", "dense", "embed", "fuse", "total"}
 
 
-def test_the_same_run_again_is_free_and_legs_are_searched_once(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_run_again_is_free_and_legs_are_searched_once(
+    judged_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     searched, embed = [], HashEmbedder.query
     monkeypatch.setattr(HashEmbedder, "query", lambda self, text: searched.append(text) or embed(self, text))
-    first = kb.evaluation.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
+    first = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25", "dense", "convex-0.3", "rrf-60"))
     assert len(searched) == len(questions().questions), "four configurations, one search per question"
-    again = kb.evaluation.runs.evaluate("small", plans(kb, "bm25", "dense", "convex-0.3", "rrf-60"))
+    again = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25", "dense", "convex-0.3", "rrf-60"))
     assert [run.id for run in again] == [run.id for run in first]
     assert again == first
-    kb.evaluation.runs.evaluate("small", plans(kb, "combsum"))
+    judged_app.evaluation.runs.evaluate("small", plans(judged_app, "combsum"))
     assert len(searched) == len(questions().questions), "a new fusion is arithmetic"
 
 
-def test_a_cancelled_run_goes_on_where_it_stopped(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_run_goes_on_where_it_stopped(judged_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(done: int, total: int, what: str) -> None:
         if done == 25:
             raise Cancelled("enough")
 
     with pytest.raises(Cancelled):
-        kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"), progress=stop)
-    assert kb.evaluation.runs.all() == ()
+        judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"), progress=stop)
+    assert judged_app.evaluation.runs.all() == ()
     reranked, score = [], WordReranker.scores
     monkeypatch.setattr(WordReranker, "scores", lambda self, *rest: reranked.append(1) or score(self, *rest))
-    kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))
+    judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"))
     assert len(reranked) == len(questions().questions) - 25
 
 
-def test_a_run_whose_reranker_failed_is_shown_and_made_again(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_whose_reranker_failed_is_shown_and_made_again(judged_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> WordReranker:
         raise Unavailable("The reranker is down.")
 
-    monkeypatch.setattr(kb.models.registry, "reranker", broken)
-    ill = kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    monkeypatch.setattr(judged_app.models.registry, "reranker", broken)
+    ill = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"))[0]
     assert "The reranker is down." in ill.warnings[0]
-    assert kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0].id == ill.id, "as ill as before"
+    assert judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"))[0].id == ill.id, (
+        "as ill as before"
+    )
     monkeypatch.undo()
-    well = kb.evaluation.runs.evaluate("small", plans(kb, "convex-0.5+rerank"))[0]
+    well = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "convex-0.5+rerank"))[0]
     assert well.warnings == ()
-    assert {run.id for run in kb.evaluation.runs.all("small")} == {ill.id, well.id}
-    assert kb.evaluation.runs.get(ill.id).warnings == ill.warnings
+    assert {run.id for run in judged_app.evaluation.runs.all("small")} == {ill.id, well.id}
+    assert judged_app.evaluation.runs.get(ill.id).warnings == ill.warnings
 
 
-def test_sets_with_the_same_questions_have_runs_of_their_own(kb: App) -> None:
-    kb.evaluation.querysets.keep(ADMIN, replace(questions(), name="twin"))
-    one, other = (kb.evaluation.runs.evaluate(name, plans(kb, "bm25"))[0] for name in ("small", "twin"))
+def test_sets_with_the_same_questions_have_runs_of_their_own(judged_app: App) -> None:
+    judged_app.evaluation.querysets.keep(ADMIN, replace(questions(), name="twin"))
+    one, other = (judged_app.evaluation.runs.evaluate(name, plans(judged_app, "bm25"))[0] for name in ("small", "twin"))
     assert (one.queryset, other.queryset) == ("small", "twin")
-    assert [run.id for run in kb.evaluation.runs.all("twin")] == [other.id]
-    kb.evaluation.querysets.drop(ADMIN, "small")
-    assert kb.tuning.production.evidence(other.id).after == other
+    assert [run.id for run in judged_app.evaluation.runs.all("twin")] == [other.id]
+    judged_app.evaluation.querysets.drop(ADMIN, "small")
+    assert judged_app.tuning.production.evidence(other.id).after == other
 
 
-def test_a_run_can_be_traced(shared: App) -> None:
-    run = shared.evaluation.runs.evaluate("small", plans(shared, "convex-0.3+rerank"))[0]
-    kept = shared.evaluation.runs.get(run.id[:6])
+def test_a_run_can_be_traced(shared_app: App) -> None:
+    run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "convex-0.3+rerank"))[0]
+    kept = shared_app.evaluation.runs.get(run.id[:6])
     assert kept == run
-    assert kept.commit == shared.knowledge.store.head()
-    assert kept.models == (shared.platform.settings.profile().embedder, "ms-marco-minilm-l12-int8")
-    assert kept.queryset_digest == shared.evaluation.querysets.get("small").digest
+    assert kept.commit == shared_app.knowledge.store.head()
+    assert kept.models == (shared_app.platform.settings.profile().embedder, "ms-marco-minilm-l12-int8")
+    assert kept.queryset_digest == shared_app.evaluation.querysets.get("small").digest
     with pytest.raises(NotFound, match="There is no single run 'none'"):
-        shared.evaluation.runs.get("none")
+        shared_app.evaluation.runs.get("none")
 
 
-def test_a_job_runs_pairs_of_profile_and_configuration(shared: App) -> None:
-    result = shared.platform.workspace.works["evaluate"](
+def test_a_job_runs_pairs_of_profile_and_configuration(shared_app: App) -> None:
+    result = shared_app.platform.workspace.works["evaluate"](
         {"queryset": "small", "pairs": [["", "bm25"], ["local", "rrf-60"]]}, lambda *_: None
     )
-    assert [shared.evaluation.runs.get(number).name for number in result["runs"]] == ["bm25", "rrf-60"]
+    assert [shared_app.evaluation.runs.get(number).name for number in result["runs"]] == ["bm25", "rrf-60"]
     with pytest.raises(Refused):
-        shared.evaluation.runs.start(replace(AUTHOR, role="reader"), "small", [("", "bm25")])
+        shared_app.evaluation.runs.start(replace(AUTHOR, role="reader"), "small", [("", "bm25")])
 
 
-def test_nothing_judged_is_nothing_measured(kb: App) -> None:
-    kb.evaluation.querysets.keep(ADMIN, replace(questions(), name="bare", judgments=()))
+def test_nothing_judged_is_nothing_measured(judged_app: App) -> None:
+    judged_app.evaluation.querysets.keep(ADMIN, replace(questions(), name="bare", judgments=()))
     with pytest.raises(BadInput, match="Nobody judged anything"):
-        kb.evaluation.runs.evaluate("bare", plans(kb, "bm25"))
+        judged_app.evaluation.runs.evaluate("bare", plans(judged_app, "bm25"))
     with pytest.raises(BadInput, match="There is no unit 'page'"):
-        kb.evaluation.runs.evaluate("small", plans(kb, "bm25"), "page")
+        judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25"), "page")
 
 
-def test_lost_judgments_are_listed_in_the_run(kb: App) -> None:
-    put(kb, {"a/doc0.md": None})
-    kb.index.builder.build(kb.platform.settings.profile())
-    run = kb.evaluation.runs.evaluate("small", plans(kb, "bm25"))[0]
+def test_lost_judgments_are_listed_in_the_run(judged_app: App) -> None:
+    put(judged_app, {"a/doc0.md": None})
+    judged_app.index.builder.build(judged_app.platform.settings.profile())
+    run = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25"))[0]
     assert {one["path"] for one in run.unmapped} == {"a/doc0.md"}
     assert run.questions == len(questions().questions) - 2
 
@@ -186,8 +190,8 @@ def test_lost_judgments_are_listed_in_the_run(kb: App) -> None:
 # ---------------------------------------------------------------- comparisons
 
 
-def test_a_comparison_is_antisymmetric_and_counts_add_up(shared: App) -> None:
-    one, other = shared.evaluation.runs.evaluate("small", plans(shared, "bm25", "dense"))
+def test_a_comparison_is_antisymmetric_and_counts_add_up(shared_app: App) -> None:
+    one, other = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25", "dense"))
     there, back = comparisons.compare(one, other), comparisons.compare(other, one)
     assert there.overall.difference.mean == pytest.approx(-back.overall.difference.mean)
     assert (there.overall.wins, there.overall.losses) == (back.overall.losses, back.overall.wins)
@@ -197,8 +201,10 @@ def test_a_comparison_is_antisymmetric_and_counts_add_up(shared: App) -> None:
     assert comparisons.compare(one, one).overall.verdict == "not enough evidence"
 
 
-def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared: App) -> None:
-    board = comparisons.leaderboard(shared.evaluation.runs.evaluate("small", plans(shared, "bm25", "dense", "rrf-60")))
+def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared_app: App) -> None:
+    board = comparisons.leaderboard(
+        shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25", "dense", "rrf-60"))
+    )
     means = [one.figure.mean for one in board]
     assert means == sorted(means, reverse=True)
     assert board[0].against_best is None
@@ -208,8 +214,8 @@ def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared: App) ->
         assert sum(count for _, count in groups.values()) == len(questions().questions)
 
 
-def test_an_unknown_measure_names_the_known_ones(shared: App) -> None:
-    run = shared.evaluation.runs.evaluate("small", plans(shared, "bm25"))[0]
+def test_an_unknown_measure_names_the_known_ones(shared_app: App) -> None:
+    run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25"))[0]
     with pytest.raises(BadInput, match="They have: nDCG@10"):
         comparisons.compare(run, run, "F1")
 
@@ -217,22 +223,22 @@ def test_an_unknown_measure_names_the_known_ones(shared: App) -> None:
 # ---------------------------------------------------------------- drift
 
 
-def test_drift_marks_a_loss_that_is_not_chance(kb: App) -> None:
-    assert kb.tuning.production.drift() == ()
-    kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan()])
-    assert [one.lost for one in kb.tuning.production.drift()] == [False]
+def test_drift_marks_a_loss_that_is_not_chance(judged_app: App) -> None:
+    assert judged_app.tuning.production.drift() == ()
+    judged_app.evaluation.runs.evaluate("small", [judged_app.evaluation.runs.plan()])
+    assert [one.lost for one in judged_app.tuning.production.drift()] == [False]
     spoilt = {path: text.replace("key", "other").replace("Document", "Paper") for path, text in corpus().items()}
     loose = questions()
-    kb.evaluation.querysets.keep(
+    judged_app.evaluation.querysets.keep(
         ADMIN, replace(loose, judgments=tuple(replace(one, heading=(), quote="") for one in loose.judgments))
     )
-    kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan()])
-    put(kb, spoilt)
-    kb.index.builder.build(kb.platform.settings.profile())
-    found = kb.tuning.production.drift()[0]
+    judged_app.evaluation.runs.evaluate("small", [judged_app.evaluation.runs.plan()])
+    put(judged_app, spoilt)
+    judged_app.index.builder.build(judged_app.platform.settings.profile())
+    found = judged_app.tuning.production.drift()[0]
     assert found.lost
     assert found.sentence.startswith("small: Worse by")
-    assert kb.platform.workspace.works["drift"]({}, lambda *_: None)["lost"] == ["small"]
+    assert judged_app.platform.workspace.works["drift"]({}, lambda *_: None)["lost"] == ["small"]
 
 
 # ---------------------------------------------------------------- experiments
@@ -244,10 +250,10 @@ def test_the_compliance_benchmark_has_fifteen_different_configurations() -> None
 
 @pytest.mark.parametrize("name", list(EXPERIMENTS))
 def test_an_experiment_ends_in_a_report_that_needs_no_network(
-    shared: App, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared_app: App, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chunking, "SIX", 1)
-    made = shared.evaluation.experiments.run(ADMIN, name, "small", limit=10, out=tmp_path / "report.html")
+    made = shared_app.evaluation.experiments.run(ADMIN, name, "small", limit=10, out=tmp_path / "report.html")
     page = made.path.read_text(encoding="utf-8")
     assert "Plotly.newPlot" in page
     head = page[: page.index("<script>")] + page[page.index("<h1>") :]
@@ -258,17 +264,17 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     json.dumps(made.report.values)
 
 
-def test_the_compliance_report_says_which_questions_it_is_about(shared: App) -> None:
-    made = shared.evaluation.experiments.run(ADMIN, "compliance", "small", limit=10).report
+def test_the_compliance_report_says_which_questions_it_is_about(shared_app: App) -> None:
+    made = shared_app.evaluation.experiments.run(ADMIN, "compliance", "small", limit=10).report
     assert made.title == "The compliance benchmark on small (10 questions)"
     assert made.about.endswith("on the questions of small (10 questions) in 2 categories.")
     assert "Known items reward" not in markdown(made)
 
 
-def test_what_needs_a_language_model_is_left_out_with_a_sentence(kb: App) -> None:
-    made = kb.evaluation.experiments.run(ADMIN, "cascade", "small", limit=6)
+def test_what_needs_a_language_model_is_left_out_with_a_sentence(judged_app: App) -> None:
+    made = judged_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=6)
     assert any("No language model is configured" in line for line in made.report.values["skipped"])
-    assert kb.evaluation.experiments.reports() == (made.path,)
+    assert judged_app.evaluation.experiments.reports() == (made.path,)
 
 
 def test_sampling_takes_evenly_from_every_category() -> None:

@@ -68,48 +68,48 @@ def policy(owner: str, due: str) -> str:
 
 
 @pytest.fixture
-def kept(app: App) -> App:
+def indexed_app(app: App) -> App:
     put(app, {"fin/a.md": policy("ann", "2026-12-20"), "it/b.md": "# B\n\nThe bank of batteries.\n"})
     app.index.builder.build(app.platform.settings.profile())
     return app
 
 
-def test_facets_count_the_documents_near_the_query(kept: App) -> None:
-    facets = kept.search.page.find("bank").facets
+def test_facets_count_the_documents_near_the_query(indexed_app: App) -> None:
+    facets = indexed_app.search.page.find("bank").facets
     assert facets["folders"] == (("fin", 1), ("it", 1))
     assert facets["owners"] == (("ann", 1),)
     assert facets["tags"] == (("bank", 1), ("cash", 1))
     assert facets["freshness"] == (("due soon", 1), ("undated", 1))
 
 
-def test_badges_and_facets_move_on_with_the_day(kept: App) -> None:
-    assert kept.search.page.find("records").groups[0].freshness.state == "due soon"
-    assert isinstance(kept.search.page.clock, FixedClock)
-    kept.search.page.clock.day = "2026-12-21"
-    found = kept.search.page.find("records")
+def test_badges_and_facets_move_on_with_the_day(indexed_app: App) -> None:
+    assert indexed_app.search.page.find("records").groups[0].freshness.state == "due soon"
+    assert isinstance(indexed_app.search.page.clock, FixedClock)
+    indexed_app.search.page.clock.day = "2026-12-21"
+    found = indexed_app.search.page.find("records")
     assert found.groups[0].freshness.state == "overdue"
     assert dict(found.facets["freshness"])["overdue"] == 1
 
 
-def test_badges_and_facets_move_on_with_the_index(kept: App) -> None:
-    assert kept.search.page.find("records").groups[0].facts.owner == "ann"
-    put(kept, {"fin/a.md": policy("ben", "2027-12-20")})
-    kept.index.builder.build(kept.platform.settings.profile())
-    found = kept.search.page.find("records")
+def test_badges_and_facets_move_on_with_the_index(indexed_app: App) -> None:
+    assert indexed_app.search.page.find("records").groups[0].facts.owner == "ann"
+    put(indexed_app, {"fin/a.md": policy("ben", "2027-12-20")})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+    found = indexed_app.search.page.find("records")
     assert (found.groups[0].facts.owner, found.groups[0].freshness.state) == ("ben", "current")
     assert found.facets["owners"] == (("ben", 1),)
 
 
-def test_after_warming_up_no_search_reads_a_passage_for_the_first_time(kept: App) -> None:
-    kept.platform.workspace.warm()
+def test_after_warming_up_no_search_reads_a_passage_for_the_first_time(indexed_app: App) -> None:
+    indexed_app.platform.workspace.warm()
     before = readable.cache_info().misses
-    assert kept.search.page.find("bank").groups
+    assert indexed_app.search.page.find("bank").groups
     assert readable.cache_info().misses == before
-    put(kept, {"it/c.md": "# C\n\nA new bank opens.\n"})
-    kept.index.builder.build(kept.platform.settings.profile())
+    put(indexed_app, {"it/c.md": "# C\n\nA new bank opens.\n"})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
     assert any(
         "A new bank opens." in found.hit.text
-        for group in kept.search.page.find("bank").groups
+        for group in indexed_app.search.page.find("bank").groups
         for found in group.passages
     )
     assert readable.cache_info().misses == before + 1
@@ -129,12 +129,12 @@ def test_an_answer_is_the_same_zipped_or_not() -> None:
     assert plain.headers["vary"] == zipped.headers["vary"] == "Accept-Encoding"
 
 
-def test_a_replaced_generation_is_forgotten(kept: App) -> None:
+def test_a_replaced_generation_is_forgotten(indexed_app: App) -> None:
     for query in ("bank", "bakn"):
-        kept.search.page.find(query)
-    old = weakref.ref(kept.search.searcher.index())
-    put(kept, {"fin/c.md": "# C\n\nAnother bank.\n"})
-    kept.index.builder.build(kept.platform.settings.profile())
-    kept.search.page.find("bank")
+        indexed_app.search.page.find(query)
+    old = weakref.ref(indexed_app.search.searcher.index())
+    put(indexed_app, {"fin/c.md": "# C\n\nAnother bank.\n"})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+    indexed_app.search.page.find("bank")
     gc.collect()
     assert old() is None

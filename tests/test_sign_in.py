@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     """A workspace with one admin and one author who sign in, and nothing in it."""
     import streamlit as st
 
@@ -64,7 +64,7 @@ def said(app: AppTest) -> str:
     return "\n".join(str(one.value) for kind in ("title", "error", "info", "caption") for one in getattr(app, kind))
 
 
-def test_nothing_is_shown_before_the_right_password(desk: App) -> None:
+def test_nothing_is_shown_before_the_right_password(sign_in_app: App) -> None:
     app = opened()
     assert [one.value for one in app.title] == ["Sign in"]
     assert not app.get("bidi_component")
@@ -76,12 +76,12 @@ def test_nothing_is_shown_before_the_right_password(desk: App) -> None:
     assert "Zoe Zahn · reviewer" in said(app)
     app.button(key="sign_out").click().run()
     assert [one.value for one in app.title] == ["Sign in"]
-    actions = [entry.action for entry in desk.people.audit.entries(demo("admin"))]
+    actions = [entry.action for entry in sign_in_app.people.audit.entries(demo("admin"))]
     assert actions.count("refuse sign-in") == 2
     assert actions.count("sign in") == 1
 
 
-def test_after_five_wrong_passwords_the_account_rests(desk: App) -> None:
+def test_after_five_wrong_passwords_the_account_rests(sign_in_app: App) -> None:
     app = opened("search")
     for _ in range(5):
         sign_in(app, "zoe", "guess")
@@ -89,39 +89,43 @@ def test_after_five_wrong_passwords_the_account_rests(desk: App) -> None:
     assert "Too many wrong passwords. Wait five minutes, then try again." in said(app)
     sign_in(app, "root", PASSWORD)
     assert not app.text_input or app.text_input[0].key != "sign_in_name", "others are not kept out"
-    noted = [one.detail for one in desk.people.audit.entries(demo("admin"), who="zoe", action="refuse sign-in")]
+    noted = [one.detail for one in sign_in_app.people.audit.entries(demo("admin"), who="zoe", action="refuse sign-in")]
     assert noted == ["too many wrong passwords", *["wrong name or password"] * 5], "each try has its line"
 
 
-def test_a_role_that_was_taken_away_is_gone_on_the_next_run(desk: App) -> None:
+def test_a_role_that_was_taken_away_is_gone_on_the_next_run(sign_in_app: App) -> None:
     app = sign_in(opened("reviews"), "zoe", PASSWORD)
     assert [one.value for one in app.title] == ["Reviews"]
-    desk.people.accounts.set_role(demo("admin"), "zoe", "reader")
+    sign_in_app.people.accounts.set_role(demo("admin"), "zoe", "reader")
     app.run()
     assert "Zoe Zahn is signed in as reader" in said(app)
-    desk.people.accounts.set_active(demo("admin"), "zoe", False)
+    sign_in_app.people.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert [one.value for one in app.title] == ["Sign in"]
 
 
-def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App) -> None:
-    zoe, start = desk.people.accounts.actor("zoe"), time.time()
+def test_a_token_says_who_and_the_accounts_say_what_they_may(sign_in_app: App) -> None:
+    zoe, start = sign_in_app.people.accounts.actor("zoe"), time.time()
     held = direct.token(zoe)
     assert held
-    assert direct.holder(held, desk.people.accounts, lambda: start) == zoe
-    desk.people.accounts.set_role(demo("admin"), "zoe", "reader")
-    assert direct.holder(held, desk.people.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
-    desk.people.accounts.set_active(demo("admin"), "zoe", False)
-    assert direct.holder(held, desk.people.accounts, lambda: start + 2) is None
+    assert direct.holder(held, sign_in_app.people.accounts, lambda: start) == zoe
+    sign_in_app.people.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert direct.holder(held, sign_in_app.people.accounts, lambda: start + 1).role == "reader"  # type: ignore[union-attr]
+    sign_in_app.people.accounts.set_active(demo("admin"), "zoe", False)
+    assert direct.holder(held, sign_in_app.people.accounts, lambda: start + 2) is None
     assert (
-        direct.holder(direct.token(desk.people.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600)
+        direct.holder(
+            direct.token(sign_in_app.people.accounts.actor("root")),
+            sign_in_app.people.accounts,
+            lambda: start + 13 * 3600,
+        )
         is None
     )
 
 
 @pytest.mark.parametrize("text", ["", "abc", "abc.", ".abc", "abc.é", "é.é", "a.b.c"])
-def test_a_token_that_is_none_names_nobody(desk: App, text: str) -> None:
-    assert direct.holder(text, desk.people.accounts) is None
+def test_a_token_that_is_none_names_nobody(sign_in_app: App, text: str) -> None:
+    assert direct.holder(text, sign_in_app.people.accounts) is None
 
 
 def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -132,9 +136,9 @@ def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
                 yield f"{path.relative_to(ROOT)}: {node.name}", node
 
 
-def test_nothing_of_one_persons_work_is_left_for_the_next(desk: App) -> None:
-    zoe = desk.people.accounts.actor("zoe")
-    desk.knowledge.drafts.keep(zoe, "new", "a draft")
+def test_nothing_of_one_persons_work_is_left_for_the_next(sign_in_app: App) -> None:
+    zoe = sign_in_app.people.accounts.actor("zoe")
+    sign_in_app.knowledge.drafts.keep(zoe, "new", "a draft")
     app = sign_in(opened(), "zoe", PASSWORD)
     for key in ("upload_title", "playground", "tune_alpha"):
         app.session_state[key] = "Zoe's"
@@ -144,19 +148,19 @@ def test_nothing_of_one_persons_work_is_left_for_the_next(desk: App) -> None:
     assert not app.query_params
     sign_in(app, "root", PASSWORD)
     assert not app.exception
-    assert desk.knowledge.drafts.find(zoe, "new"), "a draft is kept for its writer"
+    assert sign_in_app.knowledge.drafts.find(zoe, "new"), "a draft is kept for its writer"
 
 
-def test_whoever_signs_in_after_an_account_was_switched_off_finds_an_empty_desk(desk: App) -> None:
+def test_whoever_signs_in_after_an_account_was_switched_off_finds_an_empty_desk(sign_in_app: App) -> None:
     app = sign_in(opened(), "zoe", PASSWORD)
     app.session_state["upload_title"] = "Zoe's"
-    desk.people.accounts.set_active(demo("admin"), "zoe", False)
+    sign_in_app.people.accounts.set_active(demo("admin"), "zoe", False)
     sign_in(app.run(), "root", PASSWORD)
     assert app.session_state["account"] == "root"
     assert "upload_title" not in app.session_state
 
 
-def test_another_persona_finds_nothing_of_the_last_ones_work(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_persona_finds_nothing_of_the_last_ones_work(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
     app = opened()
     for key, value in {"upload_title": "Ada's", "upload_turn": 3, "upload_way": "paste"}.items():
@@ -177,7 +181,7 @@ def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> N
         assert re.search(r"identity\.(require|me)\(", ast.unparse(first)), name
 
 
-def test_the_audit_is_exported_for_whoever_is_signed_in(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_audit_is_exported_for_whoever_is_signed_in(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     from streamlit.runtime.media_file_manager import MediaFileManager
 
     made: list[Callable[[], str]] = []
@@ -187,13 +191,13 @@ def test_the_audit_is_exported_for_whoever_is_signed_in(desk: App, monkeypatch: 
         lines = threads.submit(made[-1]).result().splitlines()
         assert lines[0].startswith("id,at,who")
         assert any("Rita Root,admin,app,sign in" in line for line in lines)
-        desk.people.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
-        desk.people.accounts.set_active(demo("admin"), "root", False)
+        sign_in_app.people.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
+        sign_in_app.people.accounts.set_active(demo("admin"), "root", False)
         with pytest.raises(Refused, match="switched off"):
             threads.submit(made[-1]).result()
 
 
-def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_provider_oidc_says_what_is_missing(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_SIGN_IN", "oidc")
     app = opened()
     assert "no sign-in provider is configured" in said(app)
@@ -212,22 +216,22 @@ def test_without_a_provider_oidc_says_what_is_missing(desk: App, monkeypatch: py
     ],
 )
 def test_a_provider_lets_in_whom_an_account_names(
-    desk: App, monkeypatch: pytest.MonkeyPatch, user: dict[str, Any], expected: str
+    sign_in_app: App, monkeypatch: pytest.MonkeyPatch, user: dict[str, Any], expected: str
 ) -> None:
     monkeypatch.setenv("CONCORD_SIGN_IN", "oidc")
     app = opened(**user)
     assert expected in said(app).replace("\\", "")
     inside = expected.startswith("Zoe")
-    assert bool([one for one in desk.people.audit.entries(demo("admin")) if one.action == "sign in"]) == inside
+    assert bool([one for one in sign_in_app.people.audit.entries(demo("admin")) if one.action == "sign in"]) == inside
     assert any(one.key == "sign_out" for one in app.button) == inside
     app.run()
-    refused = [one for one in desk.people.audit.entries(demo("admin")) if one.action == "refuse sign-in"]
+    refused = [one for one in sign_in_app.people.audit.entries(demo("admin")) if one.action == "refuse sign-in"]
     assert len(refused) == (user["is_logged_in"] and not inside), "once, however often the page is drawn"
-    desk.people.accounts.set_active(demo("admin"), "zoe", False)
+    sign_in_app.people.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert "Zoe Zahn" not in said(app)
     if inside:
-        last = desk.people.audit.entries(demo("admin"), action="refuse sign-in")[0]
+        last = sign_in_app.people.audit.entries(demo("admin"), action="refuse sign-in")[0]
         assert (last.who, last.detail) == ("zoe@example.org", "no account that is on")
 
 
@@ -242,14 +246,14 @@ def test_words_of_an_error_are_shown_as_they_are() -> None:
     assert shown == r"No document \*a\* at \[here\](https\://example.org)."
 
 
-def test_the_page_on_sign_in_says_what_the_code_does(desk: App) -> None:
+def test_the_page_on_sign_in_says_what_the_code_does(sign_in_app: App) -> None:
     text = (ROOT / "docs" / "sign-in.md").read_text()
     pinned = re.search(r"^streamlit(==\S+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
     assert pinned
     assert f"streamlit[auth]{pinned[1]}" in text
     assert f"at least {MIN_PASSWORD} characters" in text
     assert f"for one in {' '.join(one.id for one in DEMO)}; do" in text
-    assert {one.id for one in desk.people.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
+    assert {one.id for one in sign_in_app.people.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
 
 
 def test_the_page_on_roles_lists_every_action() -> None:

@@ -65,7 +65,7 @@ def test_an_empty_collection_and_unknown_words_score_nothing() -> None:
 
 
 @pytest.fixture(scope="module")
-def golden(tmp_path_factory) -> tuple[App, list[list[str]]]:
+def starter_terms(tmp_path_factory) -> tuple[App, list[list[str]]]:
     """The starter knowledge base with miniature models, and the very terms that were indexed."""
     app = small_app(tmp_path_factory.mktemp("golden"))
     put(app, {f"{n}.md": path.read_text() for n, path in enumerate(sorted((ROOT / "kb").rglob("*.md"))[:25])})
@@ -76,12 +76,12 @@ def golden(tmp_path_factory) -> tuple[App, list[list[str]]]:
         return app, [terms.split() for terms in duckdb.analysed(connection)]
 
 
-def test_bm25_equals_rank_bm25_with_the_same_inverse_frequencies(golden) -> None:
+def test_bm25_equals_rank_bm25_with_the_same_inverse_frequencies(starter_terms) -> None:
     """rank-bm25 takes ln((N - n + 0.5) / (n + 0.5)) and lifts what is below zero; ours adds 1 inside the logarithm, as
     the thesis and Lucene do, so no term counts against a chunk. With our IDF put in, all scores are equal."""
     from rank_bm25 import BM25Okapi
 
-    app, texts = golden
+    app, texts = starter_terms
     index = app.search.searcher.index()
     peer = BM25Okapi(texts, k1=1.5, b=0.75)
     frequencies = Counter(term for text in texts for term in set(text))
@@ -93,10 +93,10 @@ def test_bm25_equals_rank_bm25_with_the_same_inverse_frequencies(golden) -> None
         np.testing.assert_allclose(list(ours.values()), np.sort(theirs[theirs > 0])[::-1][:20], rtol=1e-5)
 
 
-def test_bm25_ranks_as_rank_bm25_does_where_its_own_frequencies_agree_in_order(golden) -> None:
+def test_bm25_ranks_as_rank_bm25_does_where_its_own_frequencies_agree_in_order(starter_terms) -> None:
     from rank_bm25 import BM25Okapi
 
-    app, texts = golden
+    app, texts = starter_terms
     index = app.search.searcher.index()
     peer = BM25Okapi(texts, k1=1.5, b=0.75)
     shared = total = 0
@@ -108,8 +108,8 @@ def test_bm25_ranks_as_rank_bm25_does_where_its_own_frequencies_agree_in_order(g
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_tf_idf_leg_ranks_as_scikit_learn_on_a_real_index(golden, query: str) -> None:
-    app, texts = golden
+def test_the_tf_idf_leg_ranks_as_scikit_learn_on_a_real_index(starter_terms, query: str) -> None:
+    app, texts = starter_terms
     index = app.search.searcher.index()
     theirs = sklearn_scores([" ".join(text) for text in texts], " ".join(index.analyse(query)), 50_000)
     ours = index.tfidf(query).search(10, None)
@@ -118,8 +118,8 @@ def test_the_tf_idf_leg_ranks_as_scikit_learn_on_a_real_index(golden, query: str
     assert index.tfidf(query).score(list(ours)) == list(ours.values())
 
 
-def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(golden) -> None:
-    index = golden[0].search.searcher.index()
+def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(starter_terms) -> None:
+    index = starter_terms[0].search.searcher.index()
     query = QUERIES[0]
     bm25, other = index.bm25(query).search(1000, None), index.tfidf(query).search(1000, None)
     best = max(bm25.values()), max(other.values())
@@ -128,8 +128,8 @@ def test_the_sparse_leg_is_the_average_of_both_as_shares_of_their_best(golden) -
 
 
 @pytest.mark.parametrize("leg", ["tfidf", "sparse"])
-def test_filters_hold_and_scores_stay_between_zero_and_one(golden, leg: str) -> None:
-    app = golden[0]
+def test_filters_hold_and_scores_stay_between_zero_and_one(starter_terms, leg: str) -> None:
+    app = starter_terms[0]
     everything = app.search.searcher.search("report", config=replace(configs.parse(leg), k=1000, depth=1000))
     best = everything.hits[0].doc
     only = app.search.searcher.search("report", config=configs.parse(leg), filters=Filters(docs=(best,)))
@@ -138,8 +138,8 @@ def test_filters_hold_and_scores_stay_between_zero_and_one(golden, leg: str) -> 
     assert configs.name(configs.parse(leg)) == leg
 
 
-def test_alpha_weighs_dense_against_the_sparse_leg(golden) -> None:
-    app = golden[0]
+def test_alpha_weighs_dense_against_the_sparse_leg(starter_terms) -> None:
+    app = starter_terms[0]
     config = configs.from_mapping({"legs": ["sparse", "dense"], "alpha": 0.3})
     hit = app.search.searcher.search("wire transfer limit", config=config).hits[0]
     assert {leg: share.weight for leg, share in hit.legs.items()} == {"sparse": 0.7, "dense": 0.3}
@@ -148,8 +148,8 @@ def test_alpha_weighs_dense_against_the_sparse_leg(golden) -> None:
     assert [hit.chunk for hit in only.hits] == [hit.chunk for hit in alone.hits]
 
 
-def test_the_matrix_is_kept_beside_its_generation_and_read_back_the_same(golden) -> None:
-    app = golden[0]
+def test_the_matrix_is_kept_beside_its_generation_and_read_back_the_same(starter_terms) -> None:
+    app = starter_terms[0]
     profile = app.platform.settings.profile()
     index = app.search.searcher.index()
     before = index.tfidf(QUERIES[0]).search(10, None)

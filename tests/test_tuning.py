@@ -27,12 +27,12 @@ NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.61", "rrf-60", "rsf", "dbsn", "
 
 
 @pytest.fixture
-def kb(app: App) -> App:
+def judged_app(app: App) -> App:
     return evaluated(app)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> App:
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """The same for tests that change nothing."""
     return evaluated(small_app(tmp_path_factory.mktemp("shared")))
 
@@ -71,40 +71,46 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
 @pytest.mark.parametrize("unit", ["document", "passage"])
-def test_a_move_of_the_slider_says_what_a_run_says(shared: App, measure: str, unit: str) -> None:
-    laid = shared.tuning.sweeps.lay("small", depth=9, unit=unit)
-    index = shared.search.searcher.index()
+def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str, unit: str) -> None:
+    data = shared_app.tuning.sweeps.load("small", depth=9, unit=unit)
+    index = shared_app.search.searcher.index()
     for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
         config = replace(configs.parse(name), depth=9)
-        run = shared.evaluation.runs.evaluate("small", [RunPlan(shared.platform.settings.profile(), config)], unit)[0]
-        places = sweep.ranks(laid.table, sweep.fuse(sweep.normalise(laid.table, config), config))
-        values = sweep.values(laid.table, places, measure)
+        run = shared_app.evaluation.runs.evaluate(
+            "small", [RunPlan(shared_app.platform.settings.profile(), config)], unit
+        )[0]
+        places = sweep.ranks(data.table, sweep.fuse(sweep.normalise(data.table, config), config))
+        values = sweep.values(data.table, places, measure)
         if measure in run.figures:
-            expected = [run.results[question.id].values[measure] for question in laid.questions]
+            expected = [run.results[question.id].values[measure] for question in data.questions]
             assert values == pytest.approx(np.array(expected), abs=1e-12), name
-        assert shared.tuning.sweeps.move(laid, config, measure).overall.mean == pytest.approx(values.mean())
+        assert shared_app.tuning.sweeps.measure_at(data, config, measure).overall.mean == pytest.approx(values.mean())
     assert index.size
 
 
 @pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])
-def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared: App, name: str) -> None:
+def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared_app: App, name: str) -> None:
     config = replace(configs.parse(name), depth=9)
-    run = shared.evaluation.runs.evaluate("small", [RunPlan(shared.platform.settings.profile(), config)])[0]
+    run = shared_app.evaluation.runs.evaluate("small", [RunPlan(shared_app.platform.settings.profile(), config)])[0]
     sure = sorted(one.confidence for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
-        moved = shared.tuning.sweeps.move(shared.tuning.sweeps.lay("small", depth=9), replace(config, tau=tau))
+        moved = shared_app.tuning.sweeps.measure_at(
+            shared_app.tuning.sweeps.load("small", depth=9), replace(config, tau=tau)
+        )
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
 
 
-def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
+def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    laid = shared.tuning.sweeps.lay("small", depth=9)
-    table = alpha_curves.table(laid.table, config, "MRR@10")
-    index = shared.search.searcher.index()
-    judged = {one.question: one.path for one in shared.evaluation.querysets.get("small").judgments}
+    data = shared_app.tuning.sweeps.load("small", depth=9)
+    table = alpha_curves.table(data.table, config, "MRR@10")
+    index = shared_app.search.searcher.index()
+    judged = {one.question: one.path for one in shared_app.evaluation.querysets.get("small").judgments}
     for n in (0, 1, 37, 50, 99, 100):
-        for row, question in list(enumerate(laid.questions))[::5]:
-            hits = shared.search.searcher.search_in(index, question.text, replace(config, alpha=n / 100, k=100)).hits
+        for row, question in list(enumerate(data.questions))[::5]:
+            hits = shared_app.search.searcher.search_in(
+                index, question.text, replace(config, alpha=n / 100, k=100)
+            ).hits
             paths = list(dict.fromkeys(hit.path for hit in hits))
             assert table[row, n] == ranking_measure("MRR@10")(paths, {judged[question.id]: 1.0})
 
@@ -112,9 +118,9 @@ def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
 # ---------------------------------------------------------------- alpha
 
 
-def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> None:
-    laid = shared.tuning.sweeps.lay("small", depth=9)
-    found = shared.tuning.sweeps.alpha(laid, replace(configs.parse("tm2c2-0.5"), depth=9))
+def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) -> None:
+    data = shared_app.tuning.sweeps.load("small", depth=9)
+    found = shared_app.tuning.sweeps.alpha(data, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
     assert found.overall.points[found.overall.alphas.index(found.overall.best)].mean == max(
@@ -123,17 +129,17 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared: App) -> N
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
-    assert shared.tuning.sweeps.lay("small", depth=9) is laid, "laid out once"
+    assert shared_app.tuning.sweeps.load("small", depth=9) is data, "loaded once"
 
 
-def test_only_convex_fusion_of_two_legs_has_an_alpha(shared: App) -> None:
-    laid = shared.tuning.sweeps.lay("small", depth=9)
+def test_only_convex_fusion_of_two_legs_has_an_alpha(shared_app: App) -> None:
+    data = shared_app.tuning.sweeps.load("small", depth=9)
     with pytest.raises(BadInput, match="needs convex fusion"):
-        shared.tuning.sweeps.alpha(laid, configs.parse("rrf-60"))
+        shared_app.tuning.sweeps.alpha(data, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
-        shared.tuning.sweeps.move(laid, replace(configs.parse("rrf-60"), depth=50))
+        shared_app.tuning.sweeps.measure_at(data, replace(configs.parse("rrf-60"), depth=50))
     with pytest.raises(BadInput, match="There is no measure"):
-        shared.tuning.sweeps.move(laid, replace(configs.parse("rrf-60"), depth=9), "F1")
+        shared_app.tuning.sweeps.measure_at(data, replace(configs.parse("rrf-60"), depth=9), "F1")
 
 
 def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
@@ -144,157 +150,167 @@ def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
 # ---------------------------------------------------------------- tau and learned alpha
 
 
-def test_tau_is_calibrated_on_what_reranking_changes(shared: App) -> None:
-    found = shared.tuning.sweeps.tau(
+def test_tau_is_calibrated_on_what_reranking_changes(shared_app: App) -> None:
+    found = shared_app.tuning.sweeps.tau(
         ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5
     )
     assert len(found.curve) == 101
     assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
     assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
     with pytest.raises(BadInput, match="beta"):
-        shared.tuning.sweeps.tau(ADMIN, "small", beta=1.5)
+        shared_app.tuning.sweeps.tau(ADMIN, "small", beta=1.5)
 
 
-def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_with(kb: App) -> None:
-    made = kb.tuning.training.train(ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9))
+def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_with(judged_app: App) -> None:
+    made = judged_app.tuning.training.train(
+        ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9)
+    )
     assert {f"fixed {n / 10:g}" for n in range(11)} | {"model", "oracle"} == set(made.quality)
     assert "thin" in made.trained.warning
     assert "Use the fixed alpha" in made.advice or made.against_best_fixed.verdict == "better"
-    result = kb.search.searcher.search("key3first", config=made.config)
+    result = judged_app.search.searcher.search("key3first", config=made.config)
     assert result.hits
     assert result.warnings == ()
-    run = kb.evaluation.runs.evaluate("small", [RunPlan(kb.platform.settings.profile(), made.config)])[0]
+    run = judged_app.evaluation.runs.evaluate("small", [RunPlan(judged_app.platform.settings.profile(), made.config)])[
+        0
+    ]
     assert run.warnings == ()
     with pytest.raises(BadInput, match="needs convex fusion"):
-        kb.tuning.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
+        judged_app.tuning.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
 
 
-def test_training_that_fails_keeps_nothing(kb: App) -> None:
+def test_training_that_fails_keeps_nothing(judged_app: App) -> None:
     with pytest.raises(BadInput, match="There is no ranking measure"):
-        kb.tuning.training.train(ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1")
-    assert kb.tuning.alphas.names() == ()
+        judged_app.tuning.training.train(
+            ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1"
+        )
+    assert judged_app.tuning.alphas.names() == ()
 
 
-def test_a_model_that_was_promoted_is_never_written_again(kb: App) -> None:
+def test_a_model_that_was_promoted_is_never_written_again(judged_app: App) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
-    first = kb.tuning.training.train(ADMIN, "small", config=config)
-    kb.tuning.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
-    kb.tuning.production.rollback(ADMIN)
+    first = judged_app.tuning.training.train(ADMIN, "small", config=config)
+    judged_app.tuning.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
+    judged_app.tuning.production.rollback(ADMIN)
     with pytest.raises(BadInput, match="'small-ridge' is or was in production"):
-        kb.tuning.training.train(ADMIN, "small", name="small-ridge", config=config)
-    assert kb.tuning.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
-    assert kb.tuning.alphas.model("small-ridge") == first.trained.model
+        judged_app.tuning.training.train(ADMIN, "small", name="small-ridge", config=config)
+    assert judged_app.tuning.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
+    assert judged_app.tuning.alphas.model("small-ridge") == first.trained.model
 
 
 # ---------------------------------------------------------------- promotion
 
 
-def worse_then_better(kb: App) -> str:
+def worse_then_better(judged_app: App) -> str:
     """Production on dense alone, and the id of a run that beats it."""
-    kb.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
-    return kb.evaluation.runs.evaluate(
-        "small", [RunPlan(kb.platform.settings.profile(), replace(configs.parse("bm25"), depth=9))]
+    judged_app.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    return judged_app.evaluation.runs.evaluate(
+        "small", [RunPlan(judged_app.platform.settings.profile(), replace(configs.parse("bm25"), depth=9))]
     )[0].id
 
 
-def test_a_promotion_carries_its_evidence_and_is_searched_with(kb: App) -> None:
-    run = worse_then_better(kb)
-    made = kb.tuning.production.promote(ADMIN, run)
+def test_a_promotion_carries_its_evidence_and_is_searched_with(judged_app: App) -> None:
+    run = worse_then_better(judged_app)
+    made = judged_app.tuning.production.promote(ADMIN, run)
     assert made.evidence["run"] == run
     assert made.evidence["verdict"] == "better"
     assert 0 < made.evidence["low"] <= made.evidence["difference"] <= made.evidence["high"]
-    assert kb.platform.settings.production().config.legs == ("bm25",)
-    assert kb.search.searcher.search("key1first").config.legs == ("bm25",)
-    newest = kb.tuning.production.history()[0]
+    assert judged_app.platform.settings.production().config.legs == ("bm25",)
+    assert judged_app.search.searcher.search("key1first").config.legs == ("bm25",)
+    newest = judged_app.tuning.production.history()[0]
     assert (newest.author, newest.evidence["run"]) == ("Ann", run)
     assert f"Run: {run}" in newest.message
-    assert kb.knowledge.store.head("main") == kb.search.searcher.index().generation.commit, "documents are not touched"
+    assert judged_app.knowledge.store.head("main") == judged_app.search.searcher.index().generation.commit, (
+        "documents are not touched"
+    )
 
 
-def test_evidence_is_of_the_questions_and_the_generation_of_now(kb: App) -> None:
-    old = worse_then_better(kb)
-    put(kb, {"a/doc0.md": None, "b/doc1.md": None})
-    kb.index.builder.build(kb.platform.settings.profile())
+def test_evidence_is_of_the_questions_and_the_generation_of_now(judged_app: App) -> None:
+    old = worse_then_better(judged_app)
+    put(judged_app, {"a/doc0.md": None, "b/doc1.md": None})
+    judged_app.index.builder.build(judged_app.platform.settings.profile())
     asked = questions()
-    kb.evaluation.querysets.keep(ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one"))))
-    found = kb.tuning.production.evidence(old)
+    judged_app.evaluation.querysets.keep(
+        ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one")))
+    )
+    found = judged_app.tuning.production.evidence(old)
     assert found.note == ""
     assert (found.before.commit, found.before.queryset_digest) == (found.after.commit, found.after.queryset_digest)
-    assert found.after.commit == kb.knowledge.store.head()
-    assert found.after.id == kb.tuning.production.promote(ADMIN, old).evidence["run"] != old
+    assert found.after.commit == judged_app.knowledge.store.head()
+    assert found.after.id == judged_app.tuning.production.promote(ADMIN, old).evidence["run"] != old
 
 
-def test_evidence_from_two_commits_is_no_evidence_and_says_so(kb: App) -> None:
-    kb.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
-    family = kb.platform.settings.profile("family")
-    kb.index.builder.build(family)
-    run = kb.evaluation.runs.evaluate("small", [RunPlan(family, configs.parse("bm25"))])[0].id
-    put(kb, {"a/doc0.md": None})
-    kb.index.builder.build(kb.platform.settings.profile())
-    assert kb.tuning.production.evidence(run).overall.verdict == "better"
+def test_evidence_from_two_commits_is_no_evidence_and_says_so(judged_app: App) -> None:
+    judged_app.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
+    family = judged_app.platform.settings.profile("family")
+    judged_app.index.builder.build(family)
+    run = judged_app.evaluation.runs.evaluate("small", [RunPlan(family, configs.parse("bm25"))])[0].id
+    put(judged_app, {"a/doc0.md": None})
+    judged_app.index.builder.build(judged_app.platform.settings.profile())
+    assert judged_app.tuning.production.evidence(run).overall.verdict == "better"
     with pytest.raises(BadInput, match=r"The runs saw different commits\. A promotion without evidence needs a reason"):
-        kb.tuning.production.promote(ADMIN, run)
-    made = kb.tuning.production.promote(ADMIN, run, reason="it is only one document")
+        judged_app.tuning.production.promote(ADMIN, run)
+    made = judged_app.tuning.production.promote(ADMIN, run, reason="it is only one document")
     assert made.evidence["note"] == "The runs saw different commits."
     assert "The runs saw different commits." in made.message
 
 
-def test_two_admins_cannot_overwrite_each_other(kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, weigh = worse_then_better(kb), kb.tuning.production.evidence
+def test_two_admins_cannot_overwrite_each_other(judged_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, weigh = worse_then_better(judged_app), judged_app.tuning.production.evidence
 
     def meanwhile(*given: str) -> RunComparison:
         monkeypatch.undo()
-        kb.tuning.production.promote(ADMIN, config="rrf-60", reason="faster than you")
+        judged_app.tuning.production.promote(ADMIN, config="rrf-60", reason="faster than you")
         return weigh(*given)
 
-    monkeypatch.setattr(kb.tuning.production, "evidence", meanwhile)
+    monkeypatch.setattr(judged_app.tuning.production, "evidence", meanwhile)
     with pytest.raises(Conflict, match="Somebody changed the settings meanwhile"):
-        kb.tuning.production.promote(ADMIN, run)
-    assert kb.platform.settings.production().config.fusion == "rrf"
+        judged_app.tuning.production.promote(ADMIN, run)
+    assert judged_app.platform.settings.production().config.fusion == "rrf"
 
 
-def test_without_evidence_a_promotion_needs_a_reason(kb: App) -> None:
-    same = kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan()])[0].id
+def test_without_evidence_a_promotion_needs_a_reason(judged_app: App) -> None:
+    same = judged_app.evaluation.runs.evaluate("small", [judged_app.evaluation.runs.plan()])[0].id
     with pytest.raises(BadInput, match="needs a reason"):
-        kb.tuning.production.promote(ADMIN, same)
+        judged_app.tuning.production.promote(ADMIN, same)
     with pytest.raises(BadInput, match="needs a reason"):
-        kb.tuning.production.promote(ADMIN, config="rrf-60")
+        judged_app.tuning.production.promote(ADMIN, config="rrf-60")
     with pytest.raises(BadInput, match="Name a run"):
-        kb.tuning.production.promote(ADMIN, reason="just because")
-    made = kb.tuning.production.promote(ADMIN, same, reason="agreed in the meeting")
+        judged_app.tuning.production.promote(ADMIN, reason="just because")
+    made = judged_app.tuning.production.promote(ADMIN, same, reason="agreed in the meeting")
     assert made.evidence["reason"] == "agreed in the meeting"
     assert made.evidence["verdict"] == "not enough evidence"
 
 
-def test_only_admins_change_production(kb: App) -> None:
+def test_only_admins_change_production(judged_app: App) -> None:
     with pytest.raises(Refused, match="Only admins may change what is in production"):
-        kb.tuning.production.promote(AUTHOR, config="bm25", reason="please")
+        judged_app.tuning.production.promote(AUTHOR, config="bm25", reason="please")
     with pytest.raises(Refused):
-        kb.tuning.production.rollback(AUTHOR)
+        judged_app.tuning.production.rollback(AUTHOR)
 
 
-def test_rolling_back_restores_what_was_there_before(kb: App) -> None:
+def test_rolling_back_restores_what_was_there_before(judged_app: App) -> None:
     with pytest.raises(NotFound, match="Nothing was promoted yet"):
-        kb.tuning.production.rollback(ADMIN)
-    start = kb.platform.settings.production()
-    run = worse_then_better(kb)
-    weak = kb.platform.settings.production()
-    kb.tuning.production.promote(ADMIN, run)
-    back = kb.tuning.production.rollback(ADMIN, "it was worse for people")
-    assert (back.production, kb.platform.settings.production()) == (weak, weak)
-    assert len(kb.tuning.production.history()) == 3, "history only grows"
-    assert kb.tuning.production.rollback(ADMIN).production == start, "a second step goes further back"
+        judged_app.tuning.production.rollback(ADMIN)
+    start = judged_app.platform.settings.production()
+    run = worse_then_better(judged_app)
+    weak = judged_app.platform.settings.production()
+    judged_app.tuning.production.promote(ADMIN, run)
+    back = judged_app.tuning.production.rollback(ADMIN, "it was worse for people")
+    assert (back.production, judged_app.platform.settings.production()) == (weak, weak)
+    assert len(judged_app.tuning.production.history()) == 3, "history only grows"
+    assert judged_app.tuning.production.rollback(ADMIN).production == start, "a second step goes further back"
     with pytest.raises(NotFound, match="nothing earlier"):
-        kb.tuning.production.rollback(ADMIN)
+        judged_app.tuning.production.rollback(ADMIN)
 
 
-def test_a_rollback_never_restores_what_was_rolled_back(kb: App) -> None:
-    alpha = lambda: kb.platform.settings.production().config.alpha
+def test_a_rollback_never_restores_what_was_rolled_back(judged_app: App) -> None:
+    alpha = lambda: judged_app.platform.settings.production().config.alpha
     for value in ("0.1", "0.2"):
-        kb.tuning.production.promote(ADMIN, config=f"convex-{value}", reason="step by step")
-    kb.tuning.production.rollback(ADMIN)
-    kb.tuning.production.promote(ADMIN, config="convex-0.3", reason="another try")
-    kb.tuning.production.rollback(ADMIN)
+        judged_app.tuning.production.promote(ADMIN, config=f"convex-{value}", reason="step by step")
+    judged_app.tuning.production.rollback(ADMIN)
+    judged_app.tuning.production.promote(ADMIN, config="convex-0.3", reason="another try")
+    judged_app.tuning.production.rollback(ADMIN)
     assert alpha() == 0.1
-    kb.tuning.production.rollback(ADMIN)
+    judged_app.tuning.production.rollback(ADMIN)
     assert alpha() == 0.5, "0.2 was rejected; before 0.1 there was the start"

@@ -38,7 +38,7 @@ def rows(path: Path) -> Rows:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def old_home(tmp_path: Path) -> Path:
     """A workspace as the version with eight migrations left it."""
     GitStore(tmp_path / "kb.git").create()
     export = (SAVED / "kb.export").read_bytes()
@@ -49,59 +49,65 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def saved(home: Path) -> App:
-    return small_app(home, NoProcesses())
+def upgraded_app(old_home: Path) -> App:
+    return small_app(old_home, NoProcesses())
 
 
-def test_a_workspace_of_the_version_before_keeps_every_value(home: Path) -> None:
-    before = rows(home / "app.db")
+def test_a_workspace_of_the_version_before_keeps_every_value(old_home: Path) -> None:
+    before = rows(old_home / "app.db")
     assert sum(map(len, before.values())) == 78
-    small_app(home, NoProcesses())
-    after = rows(home / "app.db")
+    small_app(old_home, NoProcesses())
+    after = rows(old_home / "app.db")
     for name, kept in before.items():
         assert len(after[name]) == len(kept), name
         for old, new in zip(kept, after[name], strict=True):
             changed = {column for column, value in old.items() if new[column] != value}
             assert changed <= ({"arguments"} if name == "jobs" else set()), name
     assert [row["place"] for row in after["accounts"]] == [1, 2, 3, 4, 5, 6, 7]
-    small_app(home, NoProcesses())
-    assert rows(home / "app.db") == after, "opening twice equals opening once"
+    small_app(old_home, NoProcesses())
+    assert rows(old_home / "app.db") == after, "opening twice equals opening once"
 
 
-def test_what_people_did_before_the_upgrade_is_what_services_show(saved: App) -> None:
-    states = {change.id: change.state for change in saved.reviews.changes.all()}
+def test_what_people_did_before_the_upgrade_is_what_services_show(upgraded_app: App) -> None:
+    states = {change.id: change.state for change in upgraded_app.reviews.changes.all()}
     assert states == {1: "merged", 2: "draft", 3: "changes requested", 4: "approved", 5: "closed"}
-    assert [comment.body for comment in saved.reviews.discussion.comments(1)] == ["Why?", "Holidays."]
-    assert saved.people.accounts.sign_in("zoe@meridale.example", "correct horse battery").name == "Zoë Ünal"
-    assert [account.id for account in saved.people.accounts.all()][-1] == "zoe"
-    assert [grade.grade for grade in saved.playground.grades.of("photos")] == [3, 1]
-    assert [(asked.query, asked.starred) for asked in saved.playground.notebook.history(AUTHOR)] == [
+    assert [comment.body for comment in upgraded_app.reviews.discussion.comments(1)] == ["Why?", "Holidays."]
+    assert upgraded_app.people.accounts.sign_in("zoe@meridale.example", "correct horse battery").name == "Zoë Ünal"
+    assert [account.id for account in upgraded_app.people.accounts.all()][-1] == "zoe"
+    assert [grade.grade for grade in upgraded_app.playground.grades.of("photos")] == [3, 1]
+    assert [(asked.query, asked.starred) for asked in upgraded_app.playground.notebook.history(AUTHOR)] == [
         ("photos", True),
         ("leave", False),
     ]
-    assert list(saved.playground.notebook.saved()) == ["Words only"]
-    assert len(saved.evaluation.querysets.get("small").judgments) == 4
-    assert [len(saved.evaluation.runs.get(run.id).results) for run in saved.evaluation.runs.all("small")] == [3, 3]
-    assert saved.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
-    assert [gap.query for gap in saved.knowledge.gaps.open()] == ["parking at night"]
-    assert saved.knowledge.drafts.find(AUTHOR, "new") == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
+    assert list(upgraded_app.playground.notebook.saved()) == ["Words only"]
+    assert len(upgraded_app.evaluation.querysets.get("small").judgments) == 4
+    assert [
+        len(upgraded_app.evaluation.runs.get(run.id).results) for run in upgraded_app.evaluation.runs.all("small")
+    ] == [3, 3]
+    assert upgraded_app.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
+    assert [gap.query for gap in upgraded_app.knowledge.gaps.open()] == ["parking at night"]
+    assert upgraded_app.knowledge.drafts.find(AUTHOR, "new") == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
 
 
-def test_a_workspace_of_the_version_before_goes_on_and_verifies(saved: App) -> None:
-    assert saved.reviews.merger.merge(AUTHOR, 4).state == "merged"
-    saved.index.builder.build(saved.platform.settings.profile())
-    assert saved.index.verifier.problems() == ()
-    assert [hit.path for hit in saved.search.searcher.search("four months ahead").hits][:1] == ["hr/parental.md"]
+def test_a_workspace_of_the_version_before_goes_on_and_verifies(upgraded_app: App) -> None:
+    assert upgraded_app.reviews.merger.merge(AUTHOR, 4).state == "merged"
+    upgraded_app.index.builder.build(upgraded_app.platform.settings.profile())
+    assert upgraded_app.index.verifier.problems() == ()
+    assert [hit.path for hit in upgraded_app.search.searcher.search("four months ahead").hits][:1] == ["hr/parental.md"]
 
 
-def test_jobs_that_were_queued_with_a_role_ask_for_the_rights_of_now(saved: App) -> None:
-    queued = {job.arguments.get("who"): job for job in saved.platform.jobs.recent() if job.state == "queued"}
+def test_jobs_that_were_queued_with_a_role_ask_for_the_rights_of_now(upgraded_app: App) -> None:
+    queued = {job.arguments.get("who"): job for job in upgraded_app.platform.jobs.recent() if job.state == "queued"}
     assert {who: job.arguments.get("door") for who, job in queued.items() if who} == {
         "author": "app",
         "robin@localhost": "command line",
     }
-    saved.people.accounts.set_active(ADMIN, "author", False)
-    ended = {who: saved.platform.jobs.run(job.id, saved.platform.workspace.works) for who, job in queued.items() if who}
+    upgraded_app.people.accounts.set_active(ADMIN, "author", False)
+    ended = {
+        who: upgraded_app.platform.jobs.run(job.id, upgraded_app.platform.workspace.works)
+        for who, job in queued.items()
+        if who
+    }
     assert ended["author"].error == "The account 'author' is switched off. Ask an admin."
     assert (ended["robin@localhost"].state, ended["robin@localhost"].error) == ("done", "")
 
@@ -137,12 +143,12 @@ def test_the_migrations_lead_to_the_tables_that_the_statements_name(tmp_path: Pa
     assert form(tmp_path / "migrated.db") == form(tmp_path / "made.db")
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = rows(home / "app.db")
+def test_a_migration_that_fails_leaves_the_file_as_it_was(old_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = rows(old_home / "app.db")
     monkeypatch.setattr("core.adapters.state.migrations.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE jobs (id TEXT);"))
     with pytest.raises(Exception, match="already exists"):
-        Database.file(home / "app.db").create()
-    assert rows(home / "app.db") == before
+        Database.file(old_home / "app.db").create()
+    assert rows(old_home / "app.db") == before
 
 
 # ---------------------------------------------------------------- durable and portable

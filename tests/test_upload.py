@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from core.access import Actor
 from core.adapters.conversion.converter import ConverterProcess
 from core.bootstrap import App
 from core.curation import archives
@@ -18,26 +16,7 @@ from core.entrypoints import upload
 from core.errors import BadInput, Refused, Unavailable
 from tests import uploads
 from tests.conftest import ROOT, demo, put
-
-GOOD = "---\nid: {0}\ntitle: Document {0}\ndoc_type: sop\nowner: Ann\nreview_due: 2030-01-01\nanswers: [Why?]\n---\n# Document {0}\n\nText of its own, number {0}.\n"
-
-
-@dataclass
-class Proposed:
-    """A change, as far as the intake is concerned."""
-
-    id: str
-
-
-@dataclass
-class ProposedChanges:
-    """Stands where the change service will: it keeps what it was given."""
-
-    made: list[tuple[str, str, dict[str, bytes | None], str]] = field(default_factory=list)
-
-    def propose(self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = "") -> Proposed:
-        self.made.append((actor.id, title, dict(files), message))
-        return Proposed(f"c{len(self.made)}")
+from tests.uploads import GOOD, ProposedChanges
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import build
 from pages.ui import keys
 from tests import uploads
+from tests.apptest import Open, drawn, words
 from tests.conftest import ROOT, kb_settings, put
-from tests.test_pages import Open, visit, words  # noqa: F401
-from tests.test_upload import GOOD, ProposedChanges
+from tests.uploads import GOOD, ProposedChanges
 
 BAD = "---\ntitle: Badges\nstatus: wip\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
 
@@ -33,7 +32,7 @@ def changes() -> ProposedChanges:
     return ProposedChanges()
 
 
-def opened(visit: Open, home: Path, changes: ProposedChanges, persona: str = "author") -> AppTest:  # noqa: F811
+def opened(visit: Open, home: Path, changes: ProposedChanges, persona: str = "author") -> AppTest:
     app = visit("upload", home=home, persona=persona)
     from pages.ui.workspace import app as workspace
 
@@ -47,18 +46,11 @@ def bring(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
     return app
 
 
-def drawn(app: AppTest, name: str) -> Any:
-    for element in app.get("bidi_component"):
-        if element.proto.component_name == f"concord_{name}":
-            return json.loads(element.proto.json)
-    raise AssertionError(f"{name} was not drawn")
-
-
 def button(app: AppTest, key: str) -> Any:
     return next(one for one in app.button if one.key and one.key.startswith(key))
 
 
-def test_an_empty_desk_says_what_will_happen(visit: Open, home: Path, changes: ProposedChanges) -> None:  # noqa: F811
+def test_an_empty_desk_says_what_will_happen(visit: Open, home: Path, changes: ProposedChanges) -> None:
     app = opened(visit, home, changes)
     assert "before anything is written" in words(app)
     assert not [one for one in app.button if one.key == "upload_submit"]
@@ -77,7 +69,7 @@ def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_one_good_and_one_bad_file_then_the_bad_one_is_fixed_and_both_are_submitted(
-    visit: Open,  # noqa: F811
+    visit: Open,
     home: Path,
     changes: ProposedChanges,
 ) -> None:
@@ -106,7 +98,7 @@ def test_one_good_and_one_bad_file_then_the_bad_one_is_fixed_and_both_are_submit
     assert "before anything is written" in words(app)
 
 
-def test_what_is_refused_stays_on_the_desk(visit: Open, home: Path, changes: ProposedChanges) -> None:  # noqa: F811
+def test_what_is_refused_stays_on_the_desk(visit: Open, home: Path, changes: ProposedChanges) -> None:
     app = bring(opened(visit, home, changes), ("new.md", GOOD.format("IT-2").encode()), ("bad.md", b"\xff"))
     button(app, "upload_submit").click().run()
     assert sorted(changes.made[0][2]) == ["new.md"]
@@ -115,7 +107,7 @@ def test_what_is_refused_stays_on_the_desk(visit: Open, home: Path, changes: Pro
     assert button(app, "upload_submit").disabled
 
 
-def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path, changes: ProposedChanges) -> None:  # noqa: F811
+def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path, changes: ProposedChanges) -> None:
     app = opened(visit, home, changes)
     app.selectbox(key=keys.UPLOAD_INTO).set_value("it").run()
     bring(
@@ -124,7 +116,7 @@ def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path, changes: Propos
     assert drawn(app, "upload")["items"][0]["state"] == "waits"
     app.session_state[keys.UPLOAD_SIDE] = "duplicates"
     app.run()
-    assert drawn(app, "twins")["theirs"] == "it/vpn.md"
+    assert drawn(app, "duplicates")["theirs"] == "it/vpn.md"
     app.radio[0].set_value("replace").run()
     assert not app.exception
     assert drawn(app, "upload")["items"][0]["why"] == "Becomes a new version of it/vpn.md."
@@ -133,7 +125,7 @@ def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path, changes: Propos
 
 
 def test_a_zip_of_a_folder_brings_its_documents_and_their_chunks_can_be_seen(
-    visit: Open,  # noqa: F811
+    visit: Open,
     home: Path,
     changes: ProposedChanges,
 ) -> None:
@@ -145,7 +137,7 @@ def test_a_zip_of_a_folder_brings_its_documents_and_their_chunks_can_be_seen(
     assert len(drawn(app, "chunks")["sides"][0]["chunks"]) == 1
 
 
-def test_pasted_text_and_templates_become_items(visit: Open, home: Path, changes: ProposedChanges) -> None:  # noqa: F811
+def test_pasted_text_and_templates_become_items(visit: Open, home: Path, changes: ProposedChanges) -> None:
     app = opened(visit, home, changes)
     app.segmented_control(key="upload_way").set_value("paste").run()
     button(app, "paste_add").click().run()
@@ -163,7 +155,7 @@ def test_pasted_text_and_templates_become_items(visit: Open, home: Path, changes
 
 
 def test_a_role_that_was_lost_meanwhile_is_refused_inside_the_act(
-    visit: Open,  # noqa: F811
+    visit: Open,
     home: Path,
     changes: ProposedChanges,
     monkeypatch: pytest.MonkeyPatch,

@@ -6,6 +6,9 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.access import Actor
 
 
 def zipped(files: Mapping[str, bytes | str], **options: int) -> bytes:
@@ -130,3 +133,23 @@ HTML = (
     b"<p><a href='javascript:alert(1)'>click</a> Report within 2 hours.</p>"
     b"<table><tr><th>Site</th><th>Hours</th></tr><tr><td>CMH2</td><td>06 to 22</td></tr></table></body></html>"
 )
+
+GOOD = "---\nid: {0}\ntitle: Document {0}\ndoc_type: sop\nowner: Ann\nreview_due: 2030-01-01\nanswers: [Why?]\n---\n# Document {0}\n\nText of its own, number {0}.\n"
+
+
+@dataclass
+class Proposed:
+    """A change, as far as the intake is concerned."""
+
+    id: str
+
+
+@dataclass
+class ProposedChanges:
+    """Stands where the change service will: it keeps what it was given."""
+
+    made: list[tuple[str, str, dict[str, bytes | None], str]] = field(default_factory=list)
+
+    def propose(self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = "") -> Proposed:
+        self.made.append((actor.id, title, dict(files), message))
+        return Proposed(f"c{len(self.made)}")

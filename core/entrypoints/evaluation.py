@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.bootstrap import beside, build
+from core.bootstrap import build, evaluation_workspace
 from core.entrypoints import querysets
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -68,7 +68,7 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
     """Score one configuration on a BEIR folder; the index is kept for the next one."""
     main = build(settings)
     collection = beir.read(options.folder, options.split, options.limit)
-    app = beside(main, f"beir-{collection.name}-{collection.digest}")
+    app = evaluation_workspace(main, f"beir-{collection.name}-{collection.digest}")
     team_settings = (main if (settings.home / "kb.git").is_dir() else app).platform.settings
     profile = team_settings.profile(options.profile)
     if not app.knowledge.store.head():

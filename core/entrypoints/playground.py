@@ -13,7 +13,7 @@ from core.errors import BadInput, NotFound
 from core.evaluation.measures.rank_distance import Move
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from core.services.playground.compare import Column, Comparison, Lane, passage, to_json
+from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json
 from core.settings import Settings
 from core.types import Filters, Hit
 
@@ -58,7 +58,7 @@ def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Columns side by side; the first is the baseline."""
     app = open_app(settings)
     comparison = app.playground.comparer.run(options.query, _columns(app, options), _filters_of(options))
-    lines = [line for lane in comparison.lanes for line in _lane_lines(lane)]
+    lines = [line for outcome in comparison.outcomes for line in _outcome_lines(outcome)]
     terminal.show(to_json(comparison), [*lines, *_pair_lines(comparison)])
     return 0
 
@@ -80,18 +80,18 @@ def _columns(app: App, options: Namespace) -> list[Column]:
     ]
 
 
-def _lane_lines(lane: Lane) -> list[str]:
-    if lane.result is None:
-        return [f"{lane.column.title}: {lane.error}", ""]
-    moves = lane.moves or tuple(Move("same") for _ in lane.result.hits)
+def _outcome_lines(outcome: ColumnOutcome) -> list[str]:
+    if outcome.result is None:
+        return [f"{outcome.column.title}: {outcome.error}", ""]
+    moves = outcome.moves or tuple(Move("same") for _ in outcome.result.hits)
     rows = [
         (hit.rank, _moved(move), f"{hit.score:.4f}", " › ".join((hit.title, *hit.heading[-1:])), hit.doc)
-        for hit, move in zip(lane.result.hits, moves, strict=True)
+        for hit, move in zip(outcome.result.hits, moves, strict=True)
     ]
-    took = sum(stage.ms for stage in lane.result.stages)
-    notes = [f"! {warning}" for warning in lane.result.warnings] + [s.note for s in lane.result.stages if s.note]
+    took = sum(stage.ms for stage in outcome.result.stages)
+    notes = [f"! {warning}" for warning in outcome.result.warnings] + [s.note for s in outcome.result.stages if s.note]
     heads = ("rank", "move", "score", "passage", "doc")
-    return [f"{lane.column.title} ({lane.column.profile}), {took:.1f} ms", *notes, *table(rows, heads), ""]
+    return [f"{outcome.column.title} ({outcome.column.profile}), {took:.1f} ms", *notes, *table(rows, heads), ""]
 
 
 def _moved(move: Move) -> str:
@@ -99,7 +99,7 @@ def _moved(move: Move) -> str:
 
 
 def _pair_lines(comparison: Comparison) -> list[str]:
-    names = [lane.column.title for lane in comparison.lanes]
+    names = [outcome.column.title for outcome in comparison.outcomes]
     rows = [
         (f"{names[a]} / {names[b]}", pair.overlap, f"{pair.jaccard:.2f}", f"{pair.rbo:.2f}", pair.swaps)
         for (a, b), pair in comparison.pairs.items()

@@ -87,14 +87,14 @@ def _one_set(app: Any, name: str, terminal: Terminal) -> int:
 
 def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    bench = app.evaluation.experiments.workbench
+    context = app.evaluation.experiments.context
     refused: Mapping[str, int] = {}
     if options.kind == "known-items":
-        queryset = bench.generate(
+        queryset = context.generate(
             acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
         )
     elif options.kind == "qa":
-        queryset, refused = bench.interview(
+        queryset, refused = context.generate_qa(
             acting(app, options), options.seed, options.per_category, options.name, terminal.progress
         )
     elif options.kind == "frontmatter":

@@ -14,7 +14,7 @@ from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.tuning import calibration
 from core.retrieval import config as configs
-from core.services.tuning.production import Promoted
+from core.services.tuning.production import PromotionResult
 from core.settings import Settings
 from core.types import SearchConfig
 
@@ -250,7 +250,7 @@ def tune_rollback(settings: Settings, options: Namespace, terminal: Terminal) ->
     return _promoted(app.tuning.production.rollback(acting(app, options), options.reason), terminal)
 
 
-def _promoted(promoted: Promoted, terminal: Terminal) -> int:
+def _promoted(promoted: PromotionResult, terminal: Terminal) -> int:
     now = promoted.production
     value = {
         "profile": now.profile.name,

@@ -1,8 +1,8 @@
-"""The direct way: components ask the server's own routes, with a token that says who they act for.
+"""Tokens with which components call the server's own routes for the signed-in account.
 
-A token is made by a page for the person who looks at it, signed with a key that lives as long as the process.
-It says who somebody is, never what they may: that is asked of the accounts, so a role that was taken away is gone.
-Where a route cannot be reached (a proxy hides it, the token is too old), the component asks the page's script instead.
+A page signs a token with a key that lives as long as the process. It names an account, not its rights: those are
+looked up per request, so that a lost role takes effect at once. Where a route fails (a proxy hides it, the token is
+too old), the component falls back to a rerun of the page.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _LIFE = 12 * 3600  # seconds
 
 
 def token(actor: Actor) -> str:
-    """What a component shows to act for somebody."""
+    """A signed token for an account, valid for twelve hours."""
     body = base64.urlsafe_b64encode(json.dumps([actor.id, int(time.time()) + _LIFE]).encode())
     return f"{body.decode()}.{_sign(body).decode()}"
 
 
 def holder(text: str, accounts: Accounts, now: Callable[[], float] = time.time) -> Actor | None:
-    """Whoever a token was made for, if it is genuine and not too old, in the role that they have now."""
+    """The account of a genuine token that is not too old, with its current role."""
     body, _, signature = text.rpartition(".")
     if not body or not hmac.compare_digest(_sign(body.encode()), signature.encode()):
         return None
@@ -45,7 +45,7 @@ def holder(text: str, accounts: Accounts, now: Callable[[], float] = time.time) 
 
 @lru_cache(maxsize=256)
 def _person(accounts: Accounts, who: str, second: int) -> Actor | None:
-    """Somebody who may act; looked up once a second, since whoever types asks at every key."""
+    """An active account; cached for a second, since the search box calls at every key."""
     try:
         return accounts.actor(who)
     except ConcordError:
@@ -57,7 +57,7 @@ def _sign(body: bytes) -> bytes:
 
 
 def packed(value: Any, zipped: bool) -> Response:
-    """An answer as JSON, zipped where the reader takes that: lightly, since Streamlit's own zip takes twice the time."""
+    """A JSON response, gzipped at level 1 where accepted: Streamlit's own compression takes twice the time."""
     body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     headers = {"Vary": "Accept-Encoding"}
     if zipped:

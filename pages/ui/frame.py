@@ -1,4 +1,4 @@
-"""The frame around every page: who am I, navigation by role, run the page."""
+"""The frame around every page: sign-in, navigation by role, then the page itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.ui.menu import PAGES
 
 
 def draw() -> None:
-    """One run of a session."""
+    """Draw the frame and run the page."""
     st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
     style.page_style()
     st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
@@ -23,7 +23,7 @@ def draw() -> None:
 
 
 def menu(me: Actor) -> dict[str, list[st.Page]]:
-    """The sections and pages that a role may open."""
+    """The sections and pages that an account may open."""
     sections = {
         section: [
             st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == "home")

@@ -1,4 +1,4 @@
-"""The server's own routes: health for load balancers, and what components and programs ask without a rerun."""
+"""HTTP routes: health for load balancers, and what components and programs call without a rerun."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from core.errors import ConcordError
 from core.services.playground.compare import to_json
 from pages.ui import direct
 from pages.ui.components.search_view import answer, filters_from
-from pages.ui.playground import serving
+from pages.ui.playground import view_data
 from pages.ui.workspace import app as workspace
 
 
 @cache
-def opened() -> App:
-    """The App of the pages, kept here: asking Streamlit's cache for it takes a fiftieth of a search."""
+def current_app() -> App:
+    """The App of the pages, cached here: Streamlit's own cache costs a fiftieth of a search per call."""
     return workspace()
 
 
 async def health(request: Request) -> Response:
     """Whether the app is up, and what it serves."""
-    app = await anyio.to_thread.run_sync(opened)
+    app = await anyio.to_thread.run_sync(current_app)
     generation = app.index.generations.current(app.platform.settings.production().profile)
     return JSONResponse(
         {
@@ -41,12 +41,12 @@ async def health(request: Request) -> Response:
 
 
 async def find(request: Request) -> Response:
-    """The search box while somebody types: the same search as everywhere, drawn as the page draws it."""
+    """The search box as the user types: the same results as the page."""
     if not _authorised(request, "search"):
         return _refused(401, "This page is too old to search. Load it again.")
     parameters = request.query_params
     filters = filters_from(parameters.getlist, parameters.get("history") == "true")
-    return await _computed(request, lambda: answer(opened(), parameters.get("q", ""), filters))
+    return await _computed(request, lambda: answer(current_app(), parameters.get("q", ""), filters))
 
 
 async def compare(request: Request) -> Response:
@@ -56,8 +56,8 @@ async def compare(request: Request) -> Response:
         return _refused(401, "This token is too old, or may not compare configurations.")
 
     def compared() -> dict[str, Any]:
-        setup = opened().playground.notebook.opened(actor, request.query_params.get("link", ""))
-        return to_json(opened().playground.comparer.run(setup.query, setup.columns, setup.filters))
+        setup = current_app().playground.notebook.opened(actor, request.query_params.get("link", ""))
+        return to_json(current_app().playground.comparer.run(setup.query, setup.columns, setup.filters))
 
     try:
         return await _computed(request, compared)
@@ -66,12 +66,12 @@ async def compare(request: Request) -> Response:
 
 
 async def playground(request: Request) -> Response:
-    """The playground's knobs while somebody moves them: ranked again from memory, drawn as the page draws it."""
+    """The playground's knobs as they move: ranked from the cache."""
     if not _authorised(request, "compare configurations"):
         return _refused(401, "This page is too old to compare. Load it again.")
     try:
-        question = await request.json()
-        return await _computed(request, lambda: serving.answer(question))
+        body = await request.json()
+        return await _computed(request, lambda: view_data.update(body))
     except (ConcordError, ValueError, TypeError, AttributeError) as error:
         return _refused(400, str(error))
 
@@ -87,12 +87,12 @@ ROUTES = [
 def _authorised(request: Request, action: str) -> Actor | None:
     """The account that the request's token names, if its role allows the action."""
     token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    actor = direct.holder(token, opened().people.accounts)
+    actor = direct.holder(token, current_app().people.accounts)
     return actor if actor and allowed(actor, action) else None
 
 
 async def _computed(request: Request, work: Callable[[], Any]) -> Response:
-    """The work and its JSON, in a thread, so that nobody else waits for them."""
+    """The result of `work` as JSON; both in a thread, so that other requests do not wait."""
     zipped = "gzip" in request.headers.get("accept-encoding", "")
     return await anyio.to_thread.run_sync(lambda: direct.packed(work(), zipped))
 

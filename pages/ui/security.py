@@ -1,4 +1,4 @@
-"""Headers that keep a document's text from becoming a program: nothing is loaded from outside, nothing inline runs."""
+"""Security headers: nothing is loaded from other hosts, and no inline script runs but Streamlit's own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import streamlit
 
 
 def _inline_scripts() -> str:
-    """The hashes of the scripts that Streamlit's own page carries."""
+    """The hashes of the inline scripts in Streamlit's page."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    found = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    return " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in found)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    return " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
+    )
 
 
 def policy() -> str:
@@ -30,7 +32,7 @@ def policy() -> str:
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds them to every answer."""
+    """ASGI middleware that adds the headers to every response."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -42,7 +44,6 @@ class SecurityHeaders:
         ]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass everything on; answers leave with the headers."""
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Before the first session: refuse a demo that others could reach, then load whatever is slow."""
+"""Start-up: refuse a demo that other hosts could reach, then load what is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_ru
 
 
 def prepare() -> None:
-    """Everything that must happen before pages and routes are imported."""
+    """What must happen before pages and routes are imported."""
     for name in NOISY:
         logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)
     check_address()
@@ -26,7 +26,7 @@ def prepare() -> None:
 
 
 def check_address() -> None:
-    """Refuse to start a demo where others could reach it."""
+    """Refuse to start a demo that other hosts could reach."""
     if load().sign_in == "demo" and (reason := listening.refusal()):
         raise SystemExit(reason)
 

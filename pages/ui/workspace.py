@@ -15,8 +15,8 @@ from core.evaluation.runs.comparisons import LeaderboardRow, RunComparison, comp
 from core.evaluation.runs.run import Run
 from core.retrieval import config as configs
 from core.services.knowledge.home import Overview
-from core.services.playground.compare import Column, Held
-from core.services.tuning.sweeps import AlphaCurve, Laid
+from core.services.playground.compare import CachedSearch, Column
+from core.services.tuning.sweeps import AlphaCurve, SweepData
 from core.settings import load
 from core.types import Filters
 
@@ -54,14 +54,16 @@ def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return dict(backlinks(app().knowledge.documents.all()))
 
 
-def memory(run: str, profile: str, filters: Filters) -> Held | None:
-    """What one run of the playground found in one profile, so that sliders need no new search; None without an index."""
-    return _memory(run, profile, strict.canonical(filters)).get(profile)
+def cached_search(run: str, profile: str, filters: Filters) -> CachedSearch | None:
+    """One run's search of one profile, so that sliders need no new one; None without an index."""
+    return _cached_search(run, profile, strict.canonical(filters)).get(profile)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _memory(run: str, profile: str, filters: str) -> dict[str, Held]:
-    return app().playground.comparer.hold([Column(profile)], strict.parse(Filters, json.loads(filters), "filters"))
+def _cached_search(run: str, profile: str, filters: str) -> dict[str, CachedSearch]:
+    return app().playground.comparer.cached_searches(
+        [Column(profile)], strict.parse(Filters, json.loads(filters), "filters")
+    )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -90,9 +92,9 @@ def generation() -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Searching every question once")
-def laid(queryset: str, digest: str, generation: str, day: str, depth: int) -> Laid:
-    """A query set as arrays, so that a slider needs no search; laid anew when the set, the index or the day changes."""
-    return app().tuning.sweeps.lay(queryset, depth=depth)
+def sweep_data(queryset: str, digest: str, generation: str, day: str, depth: int) -> SweepData:
+    """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the day changes."""
+    return app().tuning.sweeps.load(queryset, depth=depth)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Drawing the curve")
@@ -100,7 +102,9 @@ def alpha_curve(
     queryset: str, digest: str, generation: str, day: str, depth: int, config: str, measure: str
 ) -> AlphaCurve:
     """A measure over alpha for one way of searching."""
-    return app().tuning.sweeps.alpha(laid(queryset, digest, generation, day, depth), configs.parse(config), measure)
+    return app().tuning.sweeps.alpha(
+        sweep_data(queryset, digest, generation, day, depth), configs.parse(config), measure
+    )
 
 
 @st.cache_resource(max_entries=16, show_spinner="Weighing against production")

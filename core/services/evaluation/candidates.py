@@ -1,4 +1,4 @@
-"""What the legs of a generation find for a query: searched once, kept, and fused as often as anybody likes."""
+"""What the legs of a generation retrieve for a query: searched once, cached, and ranked as often as needed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from core.types import Filters, Hit, SearchConfig, Stage
 if TYPE_CHECKING:
     from core.adapters.state.database import State
 
-KEEP = 200  # candidates of a ranking that are kept: enough for a hundred documents of two chunks
-SLICE = 20  # queries between two saves: what a kill can cost
-_ASKING = ("embed", "hyde")  # stages of every leg that needs the vector of the query
+KEEP = 200  # chunks of a ranking that are stored: enough for a hundred documents of two chunks
+SLICE = 20  # queries between two saves: the most that a kill can lose
+_EMBEDDING = ("embed", "hyde")  # stages that give legs the vector of the query
 
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
-    """One query under one configuration: chunks in order with their fused scores, the time of every stage, dollars.
+    """A query under a configuration: chunks in order with their fused scores, milliseconds per stage, dollars.
 
-    `texts` are the first passages where they are not the chunks themselves but their parents.
+    `texts` are the first passages where parents are returned instead of chunks.
     """
 
     chunks: tuple[int, ...]
@@ -45,7 +45,7 @@ class RankedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Candidates with the time and the dollars that finding them took."""
+    """Candidates with the milliseconds and dollars that gathering them took."""
 
     candidates: Candidates
     ms: Mapping[str, float]
@@ -53,32 +53,32 @@ class Gathered:
     cost: float = 0.0
 
 
-class Kept:
-    """Answers by (search, query) in the database; written in slices, so that a kill costs little."""
+class RankingCache:
+    """Results by (search, query) in the database; written in batches, so that a kill loses few."""
 
     def __init__(self, database: State, search: str) -> None:
         self.database, self.search = database, search
         self._new: dict[str, bytes] = {}
 
     def all(self) -> dict[str, Any]:
-        """Everything kept for this search, by query."""
+        """Every stored result of this search, by query."""
         packed = self.database.rankings.of(self.search)
         return {query: json.loads(zlib.decompress(result)) for query, result in packed.items()}
 
     def put(self, query: str, value: Any) -> None:
-        """Keep one answer, soon."""
+        """Store a result with the next batch."""
         self._new[query] = zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
         if len(self._new) >= SLICE:
             self.save()
 
     def save(self) -> None:
-        """Keep it now."""
+        """Write the current batch."""
         self.database.rankings.keep(self.search, self._new)
         self._new = {}
 
 
 class CandidateCache:
-    """What one generation's legs find to one depth: gathered once per query, kept, and ranked as often as needed.
+    """What the legs of one generation retrieve to one depth: gathered once per query, then ranked from the cache.
 
     With `hyde` the dense leg sees a passage that would answer the query.
     """
@@ -100,41 +100,41 @@ class CandidateCache:
             engines=config.engines,
         )
         shape = [generation_key(searcher, index), list(legs), config.depth]
-        shape += searcher.asked(index.profile, self.config) if hyde else ()
+        shape += searcher.models_used(index.profile, self.config) if hyde else ()
         shape += [dict(config.engines)] if config.engines else ()
-        self.kept = Kept(database, "legs-" + strict.digest(shape, 16))
-        self._known = {query: _gathered(query, raw) for query, raw in self.kept.all().items()}
+        self._saved = RankingCache(database, "legs-" + strict.digest(shape, 16))
+        self._known = {query: _gathered(query, raw) for query, raw in self._saved.all().items()}
 
     def serves(self, config: SearchConfig) -> bool:
-        """Whether a configuration can be ranked from this; a single leg also from a pair that was searched as deep."""
-        wanted = tuple(sorted(config.legs))
-        alike = wanted == self.config.legs or (len(wanted) == 1 and wanted[0] in self.config.legs)
+        """Whether a configuration can be ranked from this cache; a single leg also from a pair of the same depth."""
+        legs = tuple(sorted(config.legs))
+        alike = legs == self.config.legs or (len(legs) == 1 and legs[0] in self.config.legs)
         same = (config.depth, configs.imagines(config), config.engines)
         return alike and same == (self.config.depth, self.config.hyde, self.config.engines)
 
     def of(self, query: str) -> Gathered:
-        """What the legs find for a query; searched only the first time."""
+        """What the legs retrieve for a query; searched only the first time."""
         if query not in self._known:
             trace = Trace()
             ask = self.searcher.ask(self.index, self.config, timed=True)
             with tally() as paid:
                 candidates = pipeline.gather(query, self.config, self.index, ask, trace)
-            _ = candidates.completed  # exact scores belong to what is kept
+            _ = candidates.completed  # computes the exact scores, which are stored too
             gathered = Gathered(candidates, _times(trace.stages), tuple(trace.warnings), sum(paid))
             if not gathered.warnings:
-                self.kept.put(query, _packed(gathered))
+                self._saved.put(query, _packed(gathered))
             self._known[query] = gathered
         return self._known[query]
 
     def rank(self, query: str, config: SearchConfig) -> RankedQuestion:
-        """A query under a configuration: the pipeline's `rank` on what was gathered; with parents also its `hits`."""
+        """A query under a configuration: the pipeline's `rank` on cached candidates; with parents also its `hits`."""
         gathered, trace, ask = self.of(query), Trace(), self.searcher.ask(self.index, config)
         with tally() as paid:
             ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)
             hits = pipeline.hits(ranked, config, self.index, ask, trace) if config.parents else ()
         order = self._numbers(hits) if config.parents else ranked.order[:KEEP]
         embeds = configs.embeds(config)
-        spent = {name: ms for name, ms in gathered.ms.items() if name in config.legs or (embeds and name in _ASKING)}
+        spent = {name: ms for name, ms in gathered.ms.items() if name in config.legs or (embeds and name in _EMBEDDING)}
         return RankedQuestion(
             chunks=tuple(map(int, order)),
             scores=tuple(float(ranked.fused.ranking.get(chunk, 0.0)) for chunk in order),  # a neighbour has none
@@ -145,26 +145,30 @@ class CandidateCache:
             texts=tuple(hit.text for hit in hits[:READ]),
         )
 
+    def save(self) -> None:
+        """Write what was gathered since the last batch."""
+        self._saved.save()
+
     def _numbers(self, hits: Sequence[Hit]) -> list[int]:
         return [number for hit in hits if (number := self.index.number(hit.chunk)) is not None]
 
 
 def generation_key(searcher: Searcher, index: Index) -> str:
-    """What decides which chunks there are and who may be found: profile, commit, and the admitted chunks."""
+    """A digest of profile, commit and the chunks that filters admit today."""
     allowed = index.allowed(Filters(), searcher.clock.today())
     admitted = "" if allowed is None else zlib.crc32(allowed.tobytes())
     return strict.digest([profiles.identity(index.profile), index.generation.commit, admitted], 16)
 
 
 def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:
-    """What names a search: two with the same key find the same."""
-    learned = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
-    wanted = config if config.parents else replace(config, k=KEEP)  # parents are looked for until there are k
-    asked = searcher.asked(index.profile, config)
-    shape = strict.plain(wanted)
+    """A digest of everything that decides a ranking: two searches with the same key give the same results."""
+    alpha_model = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
+    ranked = config if config.parents else replace(config, k=KEEP)  # the search for parents stops at k
+    models = searcher.models_used(index.profile, config)
+    shape = strict.plain(ranked)
     if not config.engines:
-        del shape["engines"]  # names of searches from before there were engines stay as they are
-    return strict.digest([generation_key(searcher, index), shape, learned, asked], 16)
+        del shape["engines"]  # keeps the keys of rankings stored before engines existed
+    return strict.digest([generation_key(searcher, index), shape, alpha_model, models], 16)
 
 
 def _times(stages: Sequence[Stage]) -> dict[str, float]:
@@ -172,7 +176,7 @@ def _times(stages: Sequence[Stage]) -> dict[str, float]:
 
 
 def _packed(gathered: Gathered) -> dict[str, Any]:
-    """Candidates as plain lists; the exact scores of what a leg did not retrieve follow its own ranking."""
+    """Candidates as plain lists: per leg its ranking, then the exact scores of what it did not retrieve."""
     candidates = gathered.candidates
     chunks = candidates.completed.chunks.tolist()
     legs = {}

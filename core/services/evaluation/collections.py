@@ -1,4 +1,4 @@
-"""How well a configuration finds what people judged relevant."""
+"""BEIR collections: a configuration over all queries, with the figures that are published for others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from core.retrieval.config import name as config_name
 from core.services.search.searcher import Searcher
 from core.types import Filters, Person, SearchConfig
 
-DEPTH = 100  # documents that a run keeps per query
+DEPTH = 100  # documents ranked per query
 AUTHOR = Person("Evaluation", "evaluation@localhost")
 
 
 @dataclass(frozen=True, slots=True)
 class BeirScores:
-    """One configuration over one collection: every per-query ranking, and what it cost."""
+    """A configuration over a collection: the ranking of every query, and the time it took."""
 
     config: SearchConfig
     rankings: Mapping[str, tuple[str, ...]]
@@ -33,7 +33,7 @@ class BeirScores:
 def run(
     searcher: Searcher, index: Index, collection: Collection, config: SearchConfig, progress: Progress = no_progress
 ) -> BeirScores:
-    """Search every query; a document stands where its best chunk stands."""
+    """Search every query; a document ranks where its best chunk ranks."""
     deep = _deepened(config, index)
     rankings: dict[str, tuple[str, ...]] = {}
     spent: Counter[str] = Counter()
@@ -56,9 +56,9 @@ def _deepened(config: SearchConfig, index: Index) -> SearchConfig:
     return replace(config, depth=depth, k=min(1000, 2 * depth))
 
 
-def report(collection: Collection, made: BeirScores) -> dict[str, Any]:
+def report(collection: Collection, scores: BeirScores) -> dict[str, Any]:
     """The figures of a run, as the CLI prints them."""
-    pairs = [(made.rankings[query], gains) for query, gains in collection.qrels.items() if query in made.rankings]
+    pairs = [(scores.rankings[query], gains) for query, gains in collection.qrels.items() if query in scores.rankings]
     means: Callable[[Callable[..., float], int], float] = lambda measure, k: round(
         ranking.mean([measure(r, g, k) for r, g in pairs]), 5
     )
@@ -67,8 +67,8 @@ def report(collection: Collection, made: BeirScores) -> dict[str, Any]:
         "Recall@100": means(ranking.recall, 100),
         "MRR@10": means(ranking.reciprocal_rank, 10),
         "queries": len(pairs),
-        "seconds": round(made.seconds, 3),
-        "seconds_per_stage": {name: round(seconds, 3) for name, seconds in made.stages.items()},
-        "depth": made.config.depth,
-        "warnings": list(made.warnings),
+        "seconds": round(scores.seconds, 3),
+        "seconds_per_stage": {name: round(seconds, 3) for name, seconds in scores.stages.items()},
+        "depth": scores.config.depth,
+        "warnings": list(scores.warnings),
     }

@@ -1,6 +1,6 @@
 """Long measurements as jobs: questions are generated, tau is calibrated, alpha is learned, drift is checked.
 
-What came out is kept with the job, so that a page can show it again without doing the work again.
+A job stores its result, so that a page can show it again.
 """
 
 from __future__ import annotations
@@ -14,73 +14,72 @@ from core.errors import BadInput, Refused
 from core.evaluation.learning.training import Trained
 from core.ports import Progress
 from core.retrieval import config as configs
-from core.services.evaluation.experiments.workbench import KNOWN, Workbench, some
+from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
 from core.services.platform.jobs import Job, Jobs, Work
-from core.services.tuning.alpha import AlphaTraining, Learnt
+from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
 from core.services.tuning.sweeps import Sweeps
 
-MEASURING = ("generate", "evaluate", "experiment", "calibrate", "learn", "drift")  # jobs that authors may stop
+MEASURING = ("generate", "evaluate", "experiment", "calibrate", "learn", "drift")  # jobs that authors may cancel
 
 
 class EvaluationJobs:
-    """Starts, does, finds and stops long measurements."""
+    """Starts, runs, finds and cancels long measurements."""
 
-    def __init__(self, workbench: Workbench, tuning: Sweeps, training: AlphaTraining, jobs: Jobs) -> None:
-        self.workbench, self.tuning, self.training, self.jobs = workbench, tuning, training, jobs
+    def __init__(self, context: ExperimentContext, tuning: Sweeps, training: AlphaTraining, jobs: Jobs) -> None:
+        self.context, self.tuning, self.training, self.jobs = context, tuning, training, jobs
 
     def works(self) -> Mapping[str, Work]:
-        """What a worker can do here."""
         return {"generate": self._generate, "calibrate": self._calibrate, "learn": self._learn}
 
-    # ------------------------------------------------------------ starting and stopping
+    # ------------------------------------------------------------ start and cancel
 
     def generate(self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120) -> Job:
-        """Make a query set from the knowledge base: known-items, or qa, which needs a language model."""
+        """Generate a query set from the knowledge base: known-items, or qa, which needs a language model."""
         require(actor, "keep a query set")
         if kind not in GENERATORS:
             raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
-        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": some(per_category)}
+        arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
         return self.jobs.start("generate", arguments, actor)
 
     def calibrate(self, actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> Job:
         """Calibrate tau for a configuration; every judged question is reranked once."""
         require(actor, "run an evaluation")
         configs.parse(config)
-        named = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
-        return self.jobs.start("calibrate", named, actor)
+        arguments = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
+        return self.jobs.start("calibrate", arguments, actor)
 
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
         """Learn alpha from a query set."""
         require(actor, "change what is in production")
         configs.parse(config)
-        named = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
-        return self.jobs.start("learn", named, actor)
+        arguments = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
+        return self.jobs.start("learn", arguments, actor)
 
     def drift(self, actor: Actor) -> Job:
-        """Run production again where it was measured before."""
+        """Run production again on the query sets it was measured on."""
         require(actor, "run an evaluation")
         return self.jobs.start("drift", {})
 
     def cancel(self, actor: Actor, job: int) -> Job:
-        """Stop a measurement; what was finished stays."""
+        """Cancel a measurement; finished work stays."""
         require(actor, "run an evaluation")
         if self.jobs.get(job).kind not in MEASURING:
             raise Refused(f"Job {job} is no measurement. Admins stop it on the Index page.")
         return self.jobs.cancel(job)
 
     def last(self, kind: str, queryset: str = "", state: str = "done") -> Job | None:
-        """The newest job of a kind that ended in a state, of one query set where it is named."""
-        found = (job for job in self.jobs.recent(500) if (job.kind, job.state) == (kind, state))
-        return next((job for job in found if not queryset or job.arguments.get("queryset") == queryset), None)
+        """The newest job of a kind in a state, optionally of one query set."""
+        jobs = (job for job in self.jobs.recent(500) if (job.kind, job.state) == (kind, state))
+        return next((job for job in jobs if not queryset or job.arguments.get("queryset") == queryset), None)
 
-    # ------------------------------------------------------------ doing
+    # ------------------------------------------------------------ work
 
     def _generate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         actor = self.jobs.actor(arguments, "keep a query set")
-        return GENERATORS[arguments["kind"]](self.workbench, actor, arguments, progress)
+        return GENERATORS[arguments["kind"]](self.context, actor, arguments, progress)
 
     def _calibrate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        found = self.tuning.tau(
+        calibration = self.tuning.tau(
             self.jobs.actor(arguments, "run an evaluation"),
             arguments["queryset"],
             config=configs.parse(arguments["config"]),
@@ -89,10 +88,10 @@ class EvaluationJobs:
             least=arguments["least"],
             progress=progress,
         )
-        return strict.plain(found)
+        return strict.plain(calibration)
 
     def _learn(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        made = self.training.train(
+        trained = self.training.train(
             self.jobs.actor(arguments, "change what is in production"),
             arguments["queryset"],
             arguments["kind"],
@@ -101,12 +100,12 @@ class EvaluationJobs:
             target=arguments["target"],
             progress=progress,
         )
-        return learnt_json(made)
+        return trained_alpha_json(trained)
 
 
-def learnt_json(made: Learnt) -> dict[str, Any]:
+def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:
     """A learned alpha with its evidence, as plain values."""
-    trained = made.trained
+    trained = result.trained
     return {
         "model": trained.model.name,
         "kind": trained.model.kind,
@@ -117,13 +116,13 @@ def learnt_json(made: Learnt) -> dict[str, Any]:
         "contributions": _strengths(trained),
         "losses": {part: list(values) for part, values in trained.losses.items()},
         "test": strict.plain(trained.test),
-        "measure": made.measure,
-        "quality": strict.plain(made.quality),
-        "best_fixed": made.best_fixed,
-        "against_best_fixed": strict.plain(made.against_best_fixed),
+        "measure": result.measure,
+        "quality": strict.plain(result.quality),
+        "best_fixed": result.best_fixed,
+        "against_best_fixed": strict.plain(result.against_best_fixed),
         "warning": trained.warning,
-        "advice": made.advice,
-        "config": strict.plain(made.config),
+        "advice": result.advice,
+        "config": strict.plain(result.config),
     }
 
 
@@ -137,14 +136,20 @@ def _strengths(trained: Trained) -> dict[str, float]:
     }
 
 
-def _known_items(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    made = bench.generate(actor, asked["seed"], asked["per_category"], asked["name"] or KNOWN, progress)
-    return {"queryset": made.name, "questions": len(made.questions), "refused": {}}
+def _known_items(
+    context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress
+) -> dict[str, Any]:
+    queryset = context.generate(
+        actor, arguments["seed"], arguments["per_category"], arguments["name"] or KNOWN, progress
+    )
+    return {"queryset": queryset.name, "questions": len(queryset.questions), "refused": {}}
 
 
-def _qa(bench: Workbench, actor: Actor, asked: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    made, refused = bench.interview(actor, asked["seed"], asked["per_category"], asked["name"], progress)
-    return {"queryset": made.name, "questions": len(made.questions), "refused": refused}
+def _qa(context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    queryset, refused = context.generate_qa(
+        actor, arguments["seed"], arguments["per_category"], arguments["name"], progress
+    )
+    return {"queryset": queryset.name, "questions": len(queryset.questions), "refused": refused}
 
 
 GENERATORS = {"known-items": _known_items, "qa": _qa}

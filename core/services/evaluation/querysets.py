@@ -1,4 +1,4 @@
-"""Query sets in the database: kept, judged by people and models, exported, re-mapped after every build."""
+"""Query sets in the database: imported, judged by people and models, exported."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
-from core.services.playground.grades import Grade as Said
+from core.services.playground.grades import Grade
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
-UPLOADS = ("csv", "jsonl")  # what comes as one file
+UPLOADS = ("csv", "jsonl")  # formats of one file
 GUIDELINES = (
     "Read the question, then the passage. 2: it answers the question. 1: it helps, but more is needed. "
     "0: it does not help. Judge the passage, not the document around it, and do not guess what the system meant."
@@ -35,7 +35,7 @@ GUIDELINES = (
 
 @dataclass(frozen=True, slots=True)
 class QuerySetSummary:
-    """One line of the list of query sets."""
+    """A query set without its questions."""
 
     name: str
     about: str
@@ -66,58 +66,60 @@ class QuerySets:
     def _head(self, name: str) -> dict[str, Any]:
         row = self.database.querysets.get(name)
         if row is None:
-            known = ", ".join(one.name for one in self.all()) or "none yet"
+            known = ", ".join(summary.name for summary in self.all()) or "none yet"
             raise NotFound(
                 f"There is no query set {name!r}. Query sets: {known}. Make one with: python -m core eval generate"
             )
         return row
 
     def keep(self, actor: Actor, queryset: QuerySet) -> QuerySet:
-        """Keep a set under its name. A set of that name gets the new questions and judgments; none is lost.
+        """Store a set. An existing set of that name gets the new questions and judgments and loses none.
 
-        An id goes on meaning the same question: judgments of the old text say nothing about another one.
+        A question keeps its id for good: judgments of one text say nothing about another.
         """
         require(actor, "keep a query set")
         queryset = check(replace(queryset, name=safe_profile(queryset.name)))
         now = self.clock.stamp()
         with self.database.transaction() as state:
-            words = {"name": queryset.name, "about": queryset.about, "guidelines": GUIDELINES}
-            number = state.querysets.keep(**words, who=actor.name, created=now)
+            row = {"name": queryset.name, "about": queryset.about, "guidelines": GUIDELINES}
+            number = state.querysets.keep(**row, who=actor.name, created=now)
             if taken := _taken(state.querysets.texts(queryset.name), queryset.questions):
                 raise BadInput(
                     f"The set {queryset.name!r} asks something else under the id {taken[0]!r}. "
                     "Give the question another id, or keep it in another set."
                 )
             places = enumerate(queryset.questions)
-            state.querysets.keep_questions(number, [{"place": place, **strict.plain(one)} for place, one in places])
-            state.querysets.keep_judgments(number, [_row(one, now) for one in queryset.judgments])
+            state.querysets.keep_questions(
+                number, [{"place": place, **strict.plain(question)} for place, question in places]
+            )
+            state.querysets.keep_judgments(number, [_row(judgment, now) for judgment in queryset.judgments])
         return self.get(queryset.name)
 
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
-        """Add what a person judged; judging the same place again replaces the grade."""
+        """Add a person's judgments; judging the same place again replaces the grade."""
         require(actor, "judge results")
         head, known = self._head(name), {question.id for question in self.get(name).questions}
-        for one in judgments:
-            if one.question not in known:
-                raise NotFound(f"There is no question {one.question!r} in {name!r}.")
+        for judgment in judgments:
+            if judgment.question not in known:
+                raise NotFound(f"There is no question {judgment.question!r} in {name!r}.")
         now = self.clock.stamp()
-        mine = [_row(replace(one, source="person", judge=actor.id), now) for one in judgments]
-        self.database.querysets.keep_judgments(head["id"], mine)
+        rows = [_row(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
+        self.database.querysets.keep_judgments(head["id"], rows)
         return self.get(name)
 
     def judge_by_model(
         self, actor: Actor, name: str, pool: Sequence[Pooled], llm: Llm, progress: Progress = no_progress
     ) -> tuple[int, int]:
-        """Let a language model judge a pool, labelled as such; returns how many it judged and how many it could not."""
+        """Let a language model judge a pool, labelled as such; returns how many it judged and how many it failed on."""
         require(actor, "keep a query set")
-        guidelines, made = self.guidelines(name), []
+        guidelines, answers = self.guidelines(name), []
         for n, item in enumerate(pool, 1):
-            made.append(ask_model(llm, item, guidelines))
+            answers.append(ask_model(llm, item, guidelines))
             progress(n, len(pool), f"{llm.name} judges")
-        given = [one for one in made if one is not None]
+        judgments = [answer for answer in answers if answer is not None]
         now, number = self.clock.stamp(), self._head(name)["id"]
-        self.database.querysets.keep_judgments(number, [_row(one, now) for one in given])
-        return len(given), len(made) - len(given)
+        self.database.querysets.keep_judgments(number, [_row(judgment, now) for judgment in judgments])
+        return len(judgments), len(answers) - len(judgments)
 
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""
@@ -127,11 +129,9 @@ class QuerySets:
             state.querysets.drop(number)
 
     def guidelines(self, name: str) -> str:
-        """What judges are asked to do."""
         return str(self._head(name)["guidelines"])
 
     def set_guidelines(self, actor: Actor, name: str, text: str) -> None:
-        """Tell judges something else."""
         require(actor, "keep a query set")
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
@@ -141,39 +141,42 @@ class QuerySets:
         """How far the judges of a set agree, people and models."""
         names = shown_names(self.database.accounts)
         return agreement(
-            replace(one, judge=names.get(one.judge, one.judge)) if one.source == "person" else one
-            for one in self.get(name).judgments
+            replace(judgment, judge=names.get(judgment.judge, judgment.judge))
+            if judgment.source == "person"
+            else judgment
+            for judgment in self.get(name).judgments
         )
 
     def unmapped(self, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
-        """Judgments that find no place in a generation, with the reason."""
+        """Judgments whose place a generation does not have, with the reason."""
         return anchoring.gains(self.get(name).judgments, index).unmapped
 
     def read(
         self, actor: Actor, path: Path, form: str = "", name: str = "", split: str = "test"
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
-        """Keep a set from a file or folder; returns it and the lines that were left out."""
-        found, problems = import_querysets.read(path, form, name or _name(path.stem), split)
-        taken = _taken(self.database.querysets.texts(safe_profile(found.name)), found.questions)
-        problems += tuple(Problem(path.name, 0, f"the id {one!r} already names another question") for one in taken)
-        found = without(found, taken)
-        if not found.questions:
+        """Import a set from a file or folder; returns it and the lines that were left out."""
+        queryset, problems = import_querysets.read(path, form, name or _name(path.stem), split)
+        taken = _taken(self.database.querysets.texts(safe_profile(queryset.name)), queryset.questions)
+        problems += tuple(
+            Problem(path.name, 0, f"the id {number!r} already names another question") for number in taken
+        )
+        queryset = without(queryset, taken)
+        if not queryset.questions:
             raise BadInput(f"No line of {path.name} could be used. The first: {problems[0].line}: {problems[0].why}.")
-        return self.keep(actor, replace(found, judgments=tuple(self._by_path(found.judgments)))), problems
+        return self.keep(actor, replace(queryset, judgments=tuple(self._by_path(queryset.judgments)))), problems
 
     def _by_path(self, judgments: Iterable[Judgment]) -> list[Judgment]:
-        """Documents that are named by id, by their path instead."""
+        """Judgments with document ids replaced by paths."""
         paths = {document.id: document.path for document in self.documents.all()}
-        return [replace(one, path=paths.get(one.path, one.path)) for one in judgments]
+        return [replace(judgment, path=paths.get(judgment.path, judgment.path)) for judgment in judgments]
 
     def write(self, name: str, path: Path, form: str) -> tuple[Path, ...]:
-        """Export a set."""
         return export_querysets.write(self.get(name), path, form, self.documents.all())
 
     def read_upload(
         self, actor: Actor, filename: str, content: bytes, name: str = ""
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
-        """Keep a set from a CSV or JSONL file that somebody sent."""
+        """Import a set from an uploaded CSV or JSONL file."""
         require(actor, "keep a query set")
         form = Path(filename).suffix.lower().lstrip(".")
         if form not in UPLOADS:
@@ -184,26 +187,30 @@ class QuerySets:
             return self.read(actor, path, form, name)
 
     def export(self, name: str, form: str) -> tuple[str, bytes]:
-        """A set as one download: the file's name and its content."""
+        """A set as a download: file name and content."""
         return export_querysets.packed(self.get(name), form, self.documents.all())
 
-    def from_playground(self, actor: Actor, said: Sequence[Said], name: str = "playground") -> QuerySet:
-        """Keep what people judged in the playground: one question per query."""
-        if not said:
+    def from_playground(self, actor: Actor, grades: Sequence[Grade], name: str = "playground") -> QuerySet:
+        """A set of the grades given in the playground: one question per query."""
+        if not grades:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
-        questions = {one.query: Question(strict.digest(one.query, 10), one.query, "playground") for one in said}
-        judgments = tuple(_from_playground(questions[one.query].id, one) for one in said)
+        questions = {
+            grade.query: Question(strict.digest(grade.query, 10), grade.query, "playground") for grade in grades
+        }
+        judgments = tuple(_from_playground(questions[grade.query].id, grade) for grade in grades)
         about = "what people judged in the playground"
         return self.keep(actor, QuerySet(name, tuple(questions.values()), judgments, about))
 
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
-        """Keep what authors say their documents answer."""
+        """A set of the questions that documents say they answer."""
         return self.keep(actor, import_querysets.from_frontmatter(self.documents.all(), name))
 
 
 def _taken(texts: Mapping[str, str], questions: Iterable[Question]) -> tuple[str, ...]:
-    """Ids under which another text is kept; spaces make no other text."""
-    return tuple(one.id for one in questions if texts.get(one.id, one.text).split() != one.text.split())
+    """Ids that already name another text; white space makes no difference."""
+    return tuple(
+        question.id for question in questions if texts.get(question.id, question.text).split() != question.text.split()
+    )
 
 
 def _row(judgment: Judgment, created: str) -> dict[str, Any]:
@@ -211,9 +218,9 @@ def _row(judgment: Judgment, created: str) -> dict[str, Any]:
     return {**strict.plain(judgment), "heading": heading, "created": created}
 
 
-def _from_playground(question: str, said: Said) -> Judgment:
-    heading = tuple(step for step in said.heading.split(" › ") if step)
-    return Judgment(question, said.path, heading, said.quote, float(said.grade), "person", said.judge)
+def _from_playground(question: str, grade: Grade) -> Judgment:
+    heading = tuple(step for step in grade.heading.split(" › ") if step)
+    return Judgment(question, grade.path, heading, grade.quote, float(grade.grade), "person", grade.judge)
 
 
 def _judgment(row: dict[str, Any]) -> Judgment:

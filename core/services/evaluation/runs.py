@@ -1,4 +1,4 @@
-"""Runs: configurations over a query set. Every one is kept with what it takes to trace it; the same one again is free."""
+"""Runs: configurations over a query set, stored with all that reproduces them; the same run again is free."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
-from core.services.evaluation.candidates import CandidateCache, Kept, RankedQuestion, search_key
+from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, search_key
 from core.services.evaluation.querysets import QuerySets
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
@@ -27,19 +27,19 @@ from core.types import Profile, SearchConfig
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
-SHOWN = 20  # documents of a question that a run keeps for people to look at
+SHOWN = 20  # documents of a question that a run stores
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """One configuration of one profile."""
+    """A profile and a configuration to run."""
 
     profile: Profile
     config: SearchConfig
 
 
 class Runs:
-    """Makes, keeps and finds runs."""
+    """Makes, stores and finds runs."""
 
     def __init__(
         self,
@@ -53,16 +53,16 @@ class Runs:
         self.database, self.querysets, self.searcher = database, querysets, searcher
         self.team_settings, self.jobs, self.clock = team_settings, jobs, clock
 
-    # ------------------------------------------------------------ making
+    # ------------------------------------------------------------ run
 
     def plan(self, profile: str = "", config: str = "") -> RunPlan:
-        """A plan from names; what is not named is what is in production."""
+        """A plan from names; the defaults are those in production."""
         production = self.team_settings.production()
-        found = self.team_settings.profile(profile) if profile else production.profile
-        return RunPlan(found, configs.parse(config) if config else production.config)
+        chosen = self.team_settings.profile(profile) if profile else production.profile
+        return RunPlan(chosen, configs.parse(config) if config else production.config)
 
     def start(self, actor: Actor, queryset: str, pairs: Sequence[tuple[str, str]], unit: str = "document") -> Job:
-        """Run (profile, configuration) pairs in the background."""
+        """Run (profile, configuration) pairs as a job."""
         require(actor, "run an evaluation")
         self.querysets.get(queryset)
         for profile, config in pairs:
@@ -78,17 +78,17 @@ class Runs:
         unit: str = "document",
         progress: Progress = no_progress,
     ) -> tuple[Run, ...]:
-        """Run (profile, configuration) pairs for somebody who waits."""
+        """Run (profile, configuration) pairs now."""
         require(actor, "run an evaluation")
         return self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""
-        if "who" in arguments:  # jobs that were queued before this was kept have nobody to ask
+        if "who" in arguments:  # jobs queued by older versions do not name one
             self.jobs.actor(arguments, "run an evaluation")
         plans = [self.plan(*pair) for pair in arguments["pairs"]]
-        made = self.evaluate(arguments["queryset"], plans, arguments.get("unit", "document"), progress)
-        return {"runs": [run.id for run in made]}
+        runs = self.evaluate(arguments["queryset"], plans, arguments.get("unit", "document"), progress)
+        return {"runs": [run.id for run in runs]}
 
     def evaluate(
         self,
@@ -97,43 +97,45 @@ class Runs:
         unit: str = "document",
         progress: Progress = no_progress,
     ) -> tuple[Run, ...]:
-        """One run per plan, for services and jobs; people come through `measure` and `start`.
+        """One run per plan, for services and jobs; doors call `measure` or `start`, which check rights.
 
         Legs are searched once per profile and depth; finished runs and questions are reused.
         """
         known_unit(unit)
-        found = self.querysets.get(queryset) if isinstance(queryset, str) else queryset
-        if not found.judgments:
-            raise BadInput(f"Nobody judged anything in {found.name!r} yet, so there is nothing to measure.")
-        bench: dict[str, _Bench] = {}
-        made = []
+        judged_set = self.querysets.get(queryset) if isinstance(queryset, str) else queryset
+        if not judged_set.judgments:
+            raise BadInput(f"Nobody judged anything in {judged_set.name!r} yet, so there is nothing to measure.")
+        runners: dict[str, _SetRunner] = {}
+        runs = []
         for n, plan in enumerate(plans):
             digest = profiles.identity(plan.profile)
-            if digest not in bench:
+            if digest not in runners:
                 index = self.searcher.generations.open(plan.profile)
-                bench[digest] = _Bench(self.searcher, self.database, index, found, unit)
-                for other in sorted(plans, key=lambda one: -len(one.config.legs)):  # pairs first: they hold the singles
+                runners[digest] = _SetRunner(self.searcher, self.database, index, judged_set, unit)
+                for other in sorted(
+                    plans, key=lambda plan: -len(plan.config.legs)
+                ):  # pairs first: single legs are ranked from them
                     if profiles.identity(other.profile) == digest:
-                        bench[digest].legs(other.config)
-            made.append(self._run(bench[digest], plan, n, len(plans), progress))
-        return tuple(made)
+                        runners[digest].candidates(other.config)
+            runs.append(self._run(runners[digest], plan, n, len(plans), progress))
+        return tuple(runs)
 
-    def _run(self, bench: _Bench, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
-        search = search_key(self.searcher, bench.index, plan.config)
-        number = strict.digest([search, bench.queryset.name, bench.queryset.digest, bench.unit])
+    def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
+        search = search_key(self.searcher, runner.index, plan.config)
+        number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit])
         if known := self._find(number):
             return known
         started = time.perf_counter()
-        total = len(bench.queryset.questions)
+        total = len(runner.queryset.questions)
         report: Progress = lambda done, _, what: progress(n * total + done, plans * total, what)
-        ranked = bench.rank(plan.config, search, report)
-        results = {question.id: bench.answered(question, ranked[question.id]) for question in bench.judged}
+        ranked = runner.rank(plan.config, search, report)
+        results = {question.id: runner.answered(question, ranked[question.id]) for question in runner.judged}
         if not results:
             raise BadInput(
-                f"No judgment of {bench.queryset.name!r} finds its place in this generation. "
-                f"The first: {bench.gains.unmapped[0].why if bench.gains.unmapped else 'no question is judged'}"
+                f"No judgment of {runner.queryset.name!r} finds its place in this generation. "
+                f"The first: {runner.gains.unmapped[0].why if runner.gains.unmapped else 'no question is judged'}"
             )
-        run = self._assemble(number, bench, plan, results, ranked, round(time.perf_counter() - started, 3))
+        run = self._assemble(number, runner, plan, results, ranked, round(time.perf_counter() - started, 3))
         run = replace(run, id=_degraded(run)) if run.warnings else run
         self._keep(run, search)
         return run
@@ -141,40 +143,40 @@ class Runs:
     def _assemble(
         self,
         number: str,
-        bench: _Bench,
+        runner: _SetRunner,
         plan: RunPlan,
         results: Mapping[str, Answered],
         ranked: Mapping[str, RankedQuestion],
         seconds: float,
     ) -> Run:
-        made = bench.index.generation
+        generation = runner.index.generation
         return Run(
             id=number,
-            queryset=bench.queryset.name,
-            queryset_digest=bench.queryset.digest,
-            unit=bench.unit,
+            queryset=runner.queryset.name,
+            queryset_digest=runner.queryset.digest,
+            unit=runner.unit,
             profile=plan.profile.name,
             profile_digest=profiles.identity(plan.profile),
             config=plan.config,
             config_digest=configs.identity(plan.config),
-            generation=made.number,
-            commit=made.commit,
-            models=self.searcher.asked(plan.profile, plan.config),
+            generation=generation.number,
+            commit=generation.commit,
+            models=self.searcher.models_used(plan.profile, plan.config),
             created=self.clock.stamp(),
             seconds=seconds,
             questions=len(results),
             unmapped=tuple(
-                {"question": one.judgment.question, "path": one.judgment.path, "why": one.why}
-                for one in bench.gains.unmapped
+                {"question": unmapped.judgment.question, "path": unmapped.judgment.path, "why": unmapped.why}
+                for unmapped in runner.gains.unmapped
             ),
             figures=means(results.values()),
-            times=times_of([one.ms for one in ranked.values()]),
-            warnings=tuple(dict.fromkeys(line for one in ranked.values() for line in one.warnings)),
-            cost=sum(one.cost for one in ranked.values()) / len(ranked),
+            times=times_of([answer.ms for answer in ranked.values()]),
+            warnings=tuple(dict.fromkeys(line for answer in ranked.values() for line in answer.warnings)),
+            cost=sum(answer.cost for answer in ranked.values()) / len(ranked),
             results=results,
         )
 
-    # ------------------------------------------------------------ keeping and finding
+    # ------------------------------------------------------------ store and find
 
     def _keep(self, run: Run, search: str) -> None:
         facts, packed = pack(run)
@@ -195,7 +197,7 @@ class Runs:
             )
 
     def get(self, number: str) -> Run:
-        """A run with all its questions, by its id or the beginning of it."""
+        """A run with all its questions, by its id or a unique prefix."""
         rows = self.database.runs.starting(number)
         if len(rows) != 1 or len(number) < 4:
             known = ", ".join(run.id for run in self.all()[:5]) or "none yet"
@@ -213,45 +215,46 @@ class Runs:
         return tuple(unpack(row) for row in self.database.runs.newest(queryset, limit))
 
 
-class _Bench:
-    """A query set laid out over one generation."""
+class _SetRunner:
+    """Runs configurations of one query set on one generation."""
 
     def __init__(self, searcher: Searcher, database: Database, index: Index, queryset: QuerySet, unit: str) -> None:
         self.searcher, self.database, self.index = searcher, database, index
         self.queryset, self.unit = queryset, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
-        self.judged = [one for one in queryset.questions if any(self.gains.gains.get(one.id, {}).values())]
-        self._given = by_question(settled(queryset.judgments))
-        self._legs: list[CandidateCache] = []
+        self.judged = [
+            question for question in queryset.questions if any(self.gains.gains.get(question.id, {}).values())
+        ]
+        self._judgments = by_question(settled(queryset.judgments))
+        self._caches: list[CandidateCache] = []
 
-    def legs(self, config: SearchConfig) -> CandidateCache:
-        """The candidates that a configuration ranks; gathered once for all configurations that can share them."""
-        for cache in self._legs:
+    def candidates(self, config: SearchConfig) -> CandidateCache:
+        """The cache that a configuration is ranked from; configurations share one where they can."""
+        for cache in self._caches:
             if cache.serves(config):
                 return cache
-        self._legs.append(CandidateCache(self.searcher, self.database, self.index, config))
-        return self._legs[-1]
+        self._caches.append(CandidateCache(self.searcher, self.database, self.index, config))
+        return self._caches[-1]
 
     def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, RankedQuestion]:
-        """Every judged question under a configuration; what was ranked before is taken from the database."""
-        legs, kept = self.legs(config), Kept(self.database, search)
+        """Every judged question under a configuration; costly rankings are stored in the database."""
+        candidates, saved = self.candidates(config), RankingCache(self.database, search)
         costly = config.rerank != "off" or config.alpha_from == "llm" or config.parents  # the rest is arithmetic
-        known = {query: _ranked(raw) for query, raw in kept.all().items()} if costly else {}
+        known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly else {}
         ranked: dict[str, RankedQuestion] = {}
         try:
             for n, question in enumerate(self.judged, 1):
                 text = " ".join(question.text.split())
-                ranked[question.id] = known.get(text) or legs.rank(text, config)
+                ranked[question.id] = known.get(text) or candidates.rank(text, config)
                 if costly and text not in known and not ranked[question.id].warnings:
-                    kept.put(text, strict.plain(ranked[question.id]))
+                    saved.put(text, strict.plain(ranked[question.id]))
                 progress(n, len(self.judged), f"Searching with {label(config)}")
         finally:
-            kept.save()
-            legs.kept.save()
+            saved.save()
+            candidates.save()
         return ranked
 
     def answered(self, question: Question, ranked: RankedQuestion) -> Answered:
-        """A question with its measures."""
         documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
         passages = ranked.texts or [self.index.excerpt(chunk) for chunk in ranked.chunks[:READ]]
         units = list(documents) if self.unit == "document" else list(ranked.chunks)
@@ -270,14 +273,13 @@ class _Bench:
         )
 
     def gold(self, question: str) -> Gold:
-        """What should be found."""
-        quoted = [one for one in self._given[question] if one.quote and one.grade > 0]
-        best = max(quoted, key=lambda one: one.grade, default=Judgment("", ""))
+        quoted = [judgment for judgment in self._judgments[question] if judgment.quote and judgment.grade > 0]
+        best = max(quoted, key=lambda judgment: judgment.grade, default=Judgment("", ""))
         return Gold(self.gains.gains[question], best.quote, self._segments(quoted))
 
     def _segments(self, quoted: Sequence[Judgment]) -> tuple[str, ...]:
-        found = [anchoring.section_text(one, self.index) for one in quoted if one.heading]
-        return tuple(text for text in found if text)
+        sections = [anchoring.section_text(judgment, self.index) for judgment in quoted if judgment.heading]
+        return tuple(text for text in sections if text)
 
     def _home(self, question: str) -> int:
         """The document of the best judgment."""
@@ -287,8 +289,8 @@ class _Bench:
 
 
 def _degraded(run: Run) -> str:
-    """The number of a run where something failed: it is kept and shown, and never taken for what was asked for."""
-    return strict.digest([run.id, run.warnings, [one.passages for one in run.results.values()]])
+    """The id of a run with warnings: it is stored and shown, but never reused for the plan."""
+    return strict.digest([run.id, run.warnings, [answer.passages for answer in run.results.values()]])
 
 
 def _ranked(raw: Mapping[str, Any]) -> RankedQuestion:

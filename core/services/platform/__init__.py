@@ -1,1 +1,1 @@
-"""What the other rooms stand on: the workspace, long jobs, and team settings kept in git. The door is `workspace.Workspace`."""
+"""What the other rooms build on: the workspace, long jobs, and team settings in git. The door is `workspace.Workspace`."""

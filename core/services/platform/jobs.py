@@ -1,4 +1,4 @@
-"""Long work: it runs in a process of its own, shows progress, can be cancelled, and goes on after a kill."""
+"""Long work: each job runs in its own process, reports progress, can be cancelled, and resumes after a kill."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.adapters.state.platform import JobRows
 
 MAX_ATTEMPTS = 5
-_PAUSE = 0.25  # seconds between two progress notes in the database
+_PAUSE = 0.25  # seconds between two progress updates in the database
 _OPEN = ("queued", "running")
 
 Work = Callable[[Mapping[str, Any], Progress], Any]
@@ -26,7 +26,7 @@ Work = Callable[[Mapping[str, Any], Progress], Any]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of long work. `state`: queued, running, done, failed or cancelled."""
+    """`state`: queued, running, done, failed or cancelled."""
 
     id: int
     kind: str
@@ -44,12 +44,12 @@ class Job:
 
     @property
     def open(self) -> bool:
-        """Whether it is still to be finished."""
+        """Whether it is queued or running."""
         return self.state in _OPEN
 
 
 def seconds_left(job: Job, now: datetime) -> float | None:
-    """How long the present part of a job will take, at the speed it had so far; None while nobody can know.
+    """How long the current part of a job will take at its speed so far; None while that is unknown.
 
     >>> job = Job(1, "reindex", {}, "running", 25, 100, "", "", None, 1, "", "2026-01-01T00:00:00+00:00", "")
     >>> seconds_left(job, datetime.fromisoformat("2026-01-01T00:00:10+00:00"))
@@ -62,15 +62,15 @@ def seconds_left(job: Job, now: datetime) -> float | None:
 
 
 class Jobs:
-    """The queue of long work, kept in the database."""
+    """The job queue, in the database."""
 
     def __init__(self, rows: JobRows, processes: Processes, clock: Clock, accounts: Accounts) -> None:
         self.rows, self.processes, self.clock, self.accounts = rows, processes, clock, accounts
 
     def start(self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None) -> Job:
-        """Queue work and start a process for it; the same work is not queued twice.
+        """Queue a job and start its process; the same job is not queued twice.
 
-        Of who asked, only the id and the door are kept: `actor()` asks for the rights when the work is done.
+        Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs.
         """
         who = {"who": actor.id, "door": actor.door} if actor else {}
         packed = json.dumps({**arguments, **who}, sort_keys=True)
@@ -82,30 +82,28 @@ class Jobs:
         return self.get(number)
 
     def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
-        """Who asked for a job, if they may still do it: an account can be switched off or lose its role meanwhile."""
+        """Who started a job, if they may still do it: an account can lose its role while the job waits."""
         actor = self.accounts.returning(arguments["who"], arguments["door"])
         require(actor, action)
         return actor
 
     def get(self, number: int) -> Job:
-        """One job."""
         row = self.rows.get(number)
         if row is None:
             raise NotFound(f"There is no job {number}. List them with: python -m core jobs list")
         return _job(row)
 
     def recent(self, limit: int = 20) -> tuple[Job, ...]:
-        """Jobs, newest first."""
         return tuple(_job(row) for row in self.rows.newest(limit))
 
     def cancel(self, number: int) -> Job:
-        """Ask a job to stop; what it finished stays."""
+        """Ask a job to stop; finished work stays."""
         self.get(number)
         self.rows.set_open(number, cancel=1)
         return self.get(number)
 
     def sweep(self) -> tuple[int, ...]:
-        """Start again what lost its process; give up on what keeps dying."""
+        """Restart jobs that lost their process; fail those that lost it MAX_ATTEMPTS times."""
         resumed = []
         for row in self.rows.open():
             if self.processes.alive(row["id"]):
@@ -122,7 +120,7 @@ class Jobs:
         return tuple(resumed)
 
     def run(self, number: int, kinds: Mapping[str, Work]) -> Job:
-        """Do the work of a job in this process. A second worker for the same job finds nothing to do."""
+        """Run a job in this process; a second worker for the same job finds it done."""
         with self.processes.holding(number):
             job = self.get(number)
             if not job.open:

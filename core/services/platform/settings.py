@@ -1,7 +1,6 @@
-"""Profiles and the production search settings: versioned in the knowledge repository, on a branch of their own.
+"""Team settings: profiles and the production configuration, versioned on a branch of the knowledge repository.
 
-They live beside the documents so that every promotion has an author and a history, and apart from the main
-line so that moving a slider does not make a new generation.
+In git every promotion has an author and a history; on its own branch it does not trigger a new generation.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ BUILT_IN: tuple[Profile, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """What the Search page, the API and the CLI use when nothing else is asked for."""
+    """The default profile and configuration of the Search page, the API and the CLI."""
 
     profile: Profile
     config: SearchConfig
@@ -49,7 +48,7 @@ class Production:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """One state that production was in: since when, by whom, and on what evidence."""
+    """A past state of production: when, by whom, and on what evidence."""
 
     commit: str
     when: str
@@ -86,18 +85,17 @@ class TeamSettings:
         raise NotFound(f"There is no profile {name!r}. Profiles: {known}. Create one with: python -m core profiles add")
 
     def add_profile(self, profile: Profile, author: Person) -> Profile:
-        """Keep a profile under a new name."""
+        """Save a profile under a new name."""
         profile = profiles.check(profile)
         if any(profile.name == known.name for known in self.profiles()):
             raise BadInput(
                 f"There already is a profile {profile.name!r}. Choose another name: profiles never change, so that results stay comparable."
             )
-        kept = [*self._read(_PROFILES).get("profiles", []), strict.plain(profile)]
-        self._write(_PROFILES, {"profiles": kept}, author, f"Add profile {profile.name}")
+        added = [*self._read(_PROFILES).get("profiles", []), strict.plain(profile)]
+        self._write(_PROFILES, {"profiles": added}, author, f"Add profile {profile.name}")
         return profile
 
     def production(self) -> Production:
-        """The production profile and configuration."""
         raw = self._read(_SEARCH)
         named = raw.get("profile", profiles.DEFAULT.name)
         profile = next((known for known in self.profiles() if known.name == named), None)
@@ -106,11 +104,11 @@ class TeamSettings:
         return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
 
     def head(self) -> str:
-        """The newest commit of the settings, for somebody who reads now and writes later."""
+        """The newest commit of the settings, for `promote` to check that nobody wrote in between."""
         return self.store.head(_BRANCH)
 
     def make_default(self, name: str, author: Person) -> Production:
-        """Search with another profile from now on."""
+        """Put another profile into production; the configuration stays."""
         profile, now = self.profile(name), self.production()
         self._write(
             _SEARCH,
@@ -123,9 +121,9 @@ class TeamSettings:
     def promote(
         self, profile: str, config: SearchConfig, evidence: Mapping[str, Any], author: Person, message: str, seen: str
     ) -> Production:
-        """Search with another profile and configuration from now on; the commit carries the evidence.
+        """Put a profile and a configuration into production; the commit carries the evidence.
 
-        `seen` is the head that the evidence was weighed against; nothing is written if somebody moved it since.
+        `seen` is the head that the evidence was compared with; nothing is written if it moved since.
         """
         value = {"profile": self.profile(profile).name, "config": strict.plain(configs.check(config))}
         if self.head() != seen:
@@ -136,15 +134,17 @@ class TeamSettings:
     def promotions(self) -> tuple[Promotion, ...]:
         """What was in production, newest first."""
         head = self.store.head(_BRANCH)
-        found = []
+        promotions = []
         for commit, edits in self.store.log(head) if head else ():
             raw = self._parse(commit.id, _SEARCH) if any(edit.path == _SEARCH for edit in edits) else {}
-            known = next((one for one in self.profiles() if one.name == raw.get("profile")), None)
-            if known is not None and "config" in raw:
-                made = Production(known, configs.from_mapping(raw["config"]))
+            promoted = next((profile for profile in self.profiles() if profile.name == raw.get("profile")), None)
+            if promoted is not None and "config" in raw:
+                production = Production(promoted, configs.from_mapping(raw["config"]))
                 evidence = raw.get("evidence") or {}
-                found.append(Promotion(commit.id, commit.when, commit.author.name, commit.message, made, evidence))
-        return tuple(found)
+                promotions.append(
+                    Promotion(commit.id, commit.when, commit.author.name, commit.message, production, evidence)
+                )
+        return tuple(promotions)
 
     def _read(self, path: str) -> Mapping[str, Any]:
         """A settings file; read once per commit of the branch."""

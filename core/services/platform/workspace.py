@@ -1,4 +1,4 @@
-"""The workspace as a whole: made or migrated on first use, caught up after a crash, warmed before the first visitor."""
+"""The workspace: created or migrated on first use, caught up after a crash, warmed before the first visitor."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from core.services.platform.jobs import Job, Jobs, Work
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What every door does before it serves anybody."""
+    """What every door does before it serves."""
 
     setup: Sequence[Callable[[], object]]
     jobs: Jobs
     behind: Callable[[], Job | None]
     warmup: Sequence[Callable[[], object]]
-    works: Mapping[str, Work]  # what a worker can run, by kind of job
+    works: Mapping[str, Work]  # by kind of job
 
     def create(self) -> None:
-        """Make the workspace if it is not there, or migrate it to this version."""
+        """Create the workspace, or migrate it to this version."""
         for step in self.setup:
             step()
 
     def catch_up(self) -> Job | None:
-        """Resume interrupted jobs; if the index does not serve the newest commit, start to build it."""
+        """Resume interrupted jobs; start a build if the index is behind the newest commit."""
         self.jobs.sweep()
         return self.behind()
 

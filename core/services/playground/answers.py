@@ -1,4 +1,4 @@
-"""Asking: an answer with citations to the passages of one column; without a language model, the best extract."""
+"""An answer that cites the passages of one column; without a language model, the best extract."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CITED = re.compile(r"\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What was answered, from which hits. `extract` is true when no model wrote it; `advice` says what to configure."""
+    """An answer and the hits it cites. `extract` is true when no model wrote it; `advice` says what to configure."""
 
     text: str
     cited: tuple[Hit, ...]
@@ -50,14 +50,14 @@ class Answerer:
         shown = hits[:PASSAGES]
         try:
             llm = self.models.llm()
-            said = llm.complete(_prompt(question, shown), purpose="ask", system=SYSTEM, max_tokens=400)
+            answer = llm.complete(_prompt(question, shown), purpose="ask", system=SYSTEM, max_tokens=400)
         except Unavailable as error:
             return _extract(question, shown, f"{error} Configure one to get written answers; this is the best extract.")
-        numbers = [int(n) for n in dict.fromkeys(_CITED.findall(said.text))]
+        numbers = [int(n) for n in dict.fromkeys(_CITED.findall(answer.text))]
         if not numbers or any(not 1 <= n <= len(shown) for n in numbers):
             return _extract(question, shown, "The model's answer did not cite its passages, so it is not shown.")
         cited = tuple(shown[n - 1] for n in numbers)
-        return Reply(said.text, cited, model=said.model, dollars=said.dollars)
+        return Reply(answer.text, cited, model=answer.model, dollars=answer.dollars)
 
 
 def _prompt(question: str, hits: Sequence[Hit]) -> str:
@@ -69,11 +69,11 @@ def _prompt(question: str, hits: Sequence[Hit]) -> str:
 
 
 def _extract(question: str, hits: Sequence[Hit], advice: str) -> Reply:
-    """The best sentence of the first hit; a word counts the more, the fewer of the hits use it."""
+    """The best sentence of the first hit; rare words count more."""
     analyse = analyser(LexicalOptions())
     used = [set(analyse(hit.text)) for hit in hits]
     rarity = lambda term: log(1 + len(hits) / (1 + sum(term in terms for terms in used)))
-    found = snippet(plain(hits[0].text), question, LexicalOptions(), rarity)
-    best = "".join(segment.text for segment in found.segments if segment.best)
-    text = best or "".join(segment.text for segment in found.segments)
+    best_snippet = snippet(plain(hits[0].text), question, LexicalOptions(), rarity)
+    best = "".join(segment.text for segment in best_snippet.segments if segment.best)
+    text = best or "".join(segment.text for segment in best_snippet.segments)
     return Reply(" ".join(text.split()), (hits[0],), True, advice)

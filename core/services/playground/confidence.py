@@ -1,6 +1,6 @@
-"""Where one query stands: its best score on the calibration curve, and the alphas that trained models give it.
+"""A query's best score on the calibration curve, and the alphas that trained models predict for it.
 
-The curve comes from runs that were made anyway; nothing is searched or reranked for it.
+The curve comes from runs that exist; nothing is searched or reranked for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.evaluation.tuning.calibration import Point
 from core.retrieval import pipeline
 from core.retrieval.trace import Trace
 from core.services.evaluation.runs import Runs
-from core.services.playground.compare import Column, Held
+from core.services.playground.compare import CachedSearch, Column
 from core.services.tuning.sweeps import observed
 from core.types import SearchConfig
 
@@ -25,7 +25,7 @@ _NEWEST = 200  # runs that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """A query's best fused score beside tau, and the curve of the query set that says what such scores are worth."""
+    """A query's best fused score beside tau, and how precise such scores are on a query set."""
 
     score: float
     tau: float
@@ -35,37 +35,37 @@ class Confidence:
 
     @property
     def at(self) -> Point | None:
-        """The point of the curve that this query stands on: judged questions with at least its score."""
+        """The point of the curve at this query's score: the judged questions that score at least as high."""
         return self.curve[floor(max(0.0, min(1.0, self.score)) * (len(self.curve) - 1))] if self.curve else None
 
     @property
     def sentence(self) -> str:
-        """What it means.
+        """The score in words.
 
         >>> Confidence(0.71, 0.95).sentence
         'The best score is 0.71, below tau 0.95: reranked.'
         """
         sure = self.score >= self.tau
-        said = f"The best score is {self.score:.2g}, {'not ' if sure else ''}below tau {self.tau:g}: "
-        said += "not reranked." if sure else "reranked."
+        text = f"The best score is {self.score:.2g}, {'not ' if sure else ''}below tau {self.tau:g}: "
+        text += "not reranked." if sure else "reranked."
         if self.at is None:
-            return said
+            return text
         if not self.at.skipped:
-            return f"{said} None of the {self.questions} judged questions of {self.queryset} scores as high."
+            return f"{text} None of the {self.questions} judged questions of {self.queryset} scores as high."
         return (
-            f"{said} Of {self.questions} judged questions of {self.queryset}, {self.at.skipped} score at least as high; "
+            f"{text} Of {self.questions} judged questions of {self.queryset}, {self.at.skipped} score at least as high; "
             f"{self.at.precision:.0%} of them are answered without reranking ({self.at.lower:.0%} to {self.at.upper:.0%})."
         )
 
 
-def stand(runs: Runs, column: Column, score: float) -> Confidence:
-    """Where a score stands, by the newest two runs that show the column's configuration with and without reranking."""
-    standing, found = Confidence(score, column.config.tau), _pair(runs.all(limit=_NEWEST), column)
-    if found is None:
-        return standing
-    fused, reranked = (runs.get(one.id) for one in found)
-    seen = observed(fused, reranked)
-    return replace(standing, queryset=fused.queryset, questions=len(seen), curve=calibration.curve(seen))
+def place_on_curve(runs: Runs, column: Column, score: float) -> Confidence:
+    """A score on the curve of the newest two runs of the column's configuration, with and without reranking."""
+    unknown, pair = Confidence(score, column.config.tau), _pair(runs.all(limit=_NEWEST), column)
+    if pair is None:
+        return unknown
+    fused, reranked = (runs.get(run.id) for run in pair)
+    questions = observed(fused, reranked)
+    return replace(unknown, queryset=fused.queryset, questions=len(questions), curve=calibration.curve(questions))
 
 
 def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:
@@ -79,22 +79,24 @@ def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:
     return None
 
 
-def confidence(query: str, column: Column, held: Held) -> float:
-    """The best fused score of a query, on the scale that tau is on."""
+def confidence(query: str, column: Column, search: CachedSearch) -> float:
+    """The best fused score of a query, on the scale of tau."""
     config = replace(column.config, rerank="off")
-    return pipeline.rank(held.candidates(query, config), config, held.index, held.ask(config), Trace()).fused.confidence
+    return pipeline.rank(
+        search.candidates(query, config), config, search.index, search.ask(config), Trace()
+    ).fused.confidence
 
 
-def learned_alphas(query: str, column: Column, held: Held, names: Iterable[str]) -> dict[str, float]:
-    """What each trained model that fits this way of searching predicts for the query."""
-    seen = pipeline.seen(held.candidates(query, column.config))
+def learned_alphas(query: str, column: Column, search: CachedSearch, names: Iterable[str]) -> dict[str, float]:
+    """What each model trained for this configuration predicts for the query."""
+    seen = pipeline.seen(search.candidates(query, column.config))
     alphas = {}
     for name in names:
-        wanted = replace(column.config, alpha_from="learned", alpha_model=name)
+        config = replace(column.config, alpha_from="learned", alpha_model=name)
         try:
-            alphas[name] = held.searcher.weigh(held.index, seen, wanted).weights["dense"]
+            alphas[name] = search.searcher.weigh(search.index, seen, config).weights["dense"]
         except ConcordError:
-            continue  # trained for another way of searching
+            continue  # trained for another configuration
     return alphas
 
 

@@ -1,4 +1,4 @@
-"""Judging in place: how relevant a passage is to a query, anchored to file, heading and words, so that it survives re-chunking."""
+"""Grades of passages, anchored to file, heading and words, so that they survive re-chunking."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from core.adapters.state.database import State
 
 GRADES: Mapping[int, str] = {0: "not relevant", 1: "related", 2: "relevant", 3: "answers it"}
-_QUOTE = 2000  # characters of a passage that a judgment remembers
+_QUOTE = 2000  # characters of a passage that are stored
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What one person said about one passage for one query. `judge` is an account's id, `name` what people call it."""
+    """One person's grade of one passage for one query. `judge` is an account's id, `name` its display name."""
 
     query: str
     path: str
@@ -36,38 +36,43 @@ class Grade:
 
 
 class Grades:
-    """Keeps judgments; a second look replaces the first."""
+    """Stores grades; grading a passage again replaces its grade."""
 
     def __init__(self, state: State, clock: Clock) -> None:
         self.state, self.clock = state, clock
 
     def judge(self, actor: Actor, query: str, hit: Hit, grade: int, *, blind: bool = False) -> Grade:
-        """Keep one grade from 0 to 3."""
+        """Store a grade from 0 to 3."""
         require(actor, "judge passages")
         if isinstance(grade, bool) or grade not in GRADES:
             raise BadInput(f"A grade is one of {', '.join(f'{n} ({word})' for n, word in GRADES.items())}.")
-        made = Grade(_words(query), *anchor(hit), grade, actor.id, blind, self.clock.stamp(), actor.name)
-        passage = {"path": made.path, "heading": made.heading, "quote": made.quote}
+        judgment = Grade(_words(query), *anchor(hit), grade, actor.id, blind, self.clock.stamp(), actor.name)
+        passage = {"path": judgment.path, "heading": judgment.heading, "quote": judgment.quote}
         self.state.grades.keep(
-            query=made.query, **passage, grade=grade, judge=made.judge, blind=int(blind), created=made.created
+            query=judgment.query,
+            **passage,
+            grade=grade,
+            judge=judgment.judge,
+            blind=int(blind),
+            created=judgment.created,
         )
-        return made
+        return judgment
 
     def of(self, query: str = "") -> tuple[Grade, ...]:
-        """Judgments of one query, or all of them."""
+        """Grades of one query, or all of them."""
         rows, names = self.state.grades.of(_words(query)), shown_names(self.state.accounts)
         return tuple(
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
 
     def grades(self, query: str, judge: str, hits: Sequence[Hit]) -> dict[str, int]:
-        """The grades that one account gave to some hits, by chunk."""
+        """An account's grades of some hits, by chunk."""
         known = {(j.path, j.heading, j.quote): j.grade for j in self.of(query) if j.judge == judge}
         return {hit.chunk: known[anchor(hit)] for hit in hits if anchor(hit) in known}
 
 
 def pool(columns: Sequence[Sequence[Hit]], seed: int) -> tuple[Hit, ...]:
-    """Every passage of all columns once, shuffled: a judge cannot see who found what."""
+    """Every passage of all columns once, shuffled, so that a judge cannot tell which column found it."""
     once: dict[Any, Hit] = {}
     for hits in columns:
         for hit in hits:
@@ -78,7 +83,7 @@ def pool(columns: Sequence[Sequence[Hit]], seed: int) -> tuple[Hit, ...]:
 
 
 def anchor(hit: Hit) -> tuple[str, str, str]:
-    """What a judgment holds on to: file, heading path, words."""
+    """What a grade is anchored to: file, heading path, words."""
     return hit.path, " › ".join(hit.heading), " ".join(hit.text.split())[:_QUOTE]
 
 

@@ -1,4 +1,4 @@
-"""The playground's notebook: saved configurations, past and starred queries, and links that hold a whole setup."""
+"""The playground's notebook: saved configurations, past and starred queries, and links to whole setups."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from core.types import Filters
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
-_KEPT = 200  # queries per person; starred ones stay
+_HISTORY = 200  # queries per person; starred ones stay
 _NAME = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Everything that a playground shows: enough to show it again elsewhere."""
+    """Everything that a playground shows; stored behind a link as JSON, so its fields keep their names."""
 
     query: str = ""
     columns: tuple[Column, ...] = ()
@@ -34,8 +34,8 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A query that somebody ran, with its setup behind a link."""
+class HistoryEntry:
+    """A past query, with the link to its setup."""
 
     id: int
     query: str
@@ -45,20 +45,19 @@ class Asked:
 
 
 class Notebook:
-    """Keeps what analysts want to come back to."""
+    """Stores what people want to come back to."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self.database, self.clock = database, clock
 
     def keep(self, actor: Actor, setup: Setup) -> str:
-        """A short id for a setup of any length; the same setup has the same id."""
+        """Store a setup and return its link; the same setup has the same link."""
         require(actor, "compare configurations")
         state, link = strict.canonical(setup), strict.digest(setup, 10)
         self.database.notebook.keep_link(link, state, actor.id, self.clock.stamp())
         return link
 
     def opened(self, actor: Actor, link: str) -> Setup:
-        """The setup behind a link."""
         require(actor, "compare configurations")
         state = self.database.notebook.linked(link)
         if state is None:
@@ -66,26 +65,26 @@ class Notebook:
         return check(strict.parse(Setup, json.loads(state), "link"))
 
     def remember(self, actor: Actor, setup: Setup) -> None:
-        """Put a query on top of somebody's history; the same query is listed once."""
+        """Put a query on top of the actor's history; the same query is listed once."""
         link = self.keep(actor, setup)
         with self.database.transaction() as state:
             state.notebook.put_on_top(actor.id, setup.query, link, self.clock.stamp())
-            state.notebook.trim(actor.id, _KEPT)
+            state.notebook.trim(actor.id, _HISTORY)
 
-    def history(self, actor: Actor, limit: int = 30) -> tuple[Asked, ...]:
-        """Somebody's queries: starred ones first, then the newest."""
+    def history(self, actor: Actor, limit: int = 30) -> tuple[HistoryEntry, ...]:
+        """The actor's queries: starred ones first, then the newest."""
         require(actor, "compare configurations")
         rows = self.database.notebook.history(actor.id, limit)
-        return tuple(Asked(**{**row, "starred": bool(row["starred"])}) for row in rows)
+        return tuple(HistoryEntry(**{**row, "starred": bool(row["starred"])}) for row in rows)
 
     def star(self, actor: Actor, number: int, on: bool = True) -> None:
-        """Keep a query for good, or let it go."""
+        """Star a query, or take its star away."""
         require(actor, "compare configurations")
         if not self.database.notebook.star(actor.id, number, on):
             raise NotFound(f"There is no query {number} in your history.")
 
     def save(self, actor: Actor, column: Column) -> Column:
-        """Keep a configuration under a name that the team shares; the same name is replaced."""
+        """Save a configuration for the team; the same name is replaced."""
         require(actor, "compare configurations")
         name = " ".join(column.name.split())
         if not name or len(name) > _NAME:
@@ -96,14 +95,13 @@ class Notebook:
         return replace(column, name=name)
 
     def saved(self) -> dict[str, Column]:
-        """Saved configurations by name."""
         return {
             row["name"]: Column(row["profile"], configs.from_mapping(json.loads(row["config"])), row["name"])
             for row in self.database.notebook.saved()
         }
 
     def forget(self, actor: Actor, name: str) -> None:
-        """Drop a saved configuration."""
+        """Delete a saved configuration."""
         require(actor, "compare configurations")
         if not self.database.notebook.forget(name):
             raise NotFound(f"There is no saved configuration {name!r}.")

@@ -1,4 +1,4 @@
-"""Where is my document? Its way through one search: each leg, fusion, rerank, the cut; and what would bring it in."""
+"""Where is my document? Its rank in each leg, after fusion and after reranking, and what would bring it in."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from core.errors import ConcordError, NotFound
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
 from core.services.knowledge.documents import Documents
-from core.services.playground.compare import Column, Comparer, Held
+from core.services.playground.compare import CachedSearch, Column, Comparer
 from core.types import DocumentFacts, Filters, Result, SearchConfig
 
-DEEPEST = 1000  # how far down a leg is followed
+DEEPEST = 1000  # ranks of a leg that are searched
 _DEPTHS = (20, 30, 50, 100, 200, 500, 1000)
 _ALPHAS = tuple(step / 20 for step in range(21))
-_STEP = 0.001  # alpha and tau move in steps that a slider has
+_STEP = 0.001  # of the alpha slider
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One passage of the document: its rank in each leg, after fusion and at the end; 0 is out of sight."""
+class PassageRanks:
+    """A passage of the document: its rank in each leg, after fusion and at the end; 0 where it has none."""
 
     chunk: str
     heading: tuple[str, ...]
@@ -34,8 +34,8 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
-    """One turned knob that brings the document into the top k. `effort` is how far it turns: 0 to 1 is one scale."""
+class SuggestedChange:
+    """A knob that brings the document into the top k. `effort` is how far it turns, from 0 to 1."""
 
     knob: str
     value: Any
@@ -45,8 +45,8 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True)
-class Whereabouts:
-    """`cut`: found, k, rerank, not retrieved, filter, status, or not indexed; `sentence` says it in words."""
+class Diagnosis:
+    """Where a document ranks and why. `cut`: found, k, rerank, not retrieved, filter, status, or not indexed."""
 
     doc: str
     title: str
@@ -55,64 +55,71 @@ class Whereabouts:
     k: int
     cut: str
     sentence: str
-    ways: tuple[Way, ...] = ()
-    changes: tuple[Remedy, ...] = ()
+    ways: tuple[PassageRanks, ...] = ()
+    changes: tuple[SuggestedChange, ...] = ()
 
 
 class Locator:
-    """Follows a document through a search."""
+    """Says where a document ranks, and which knob would bring it in."""
 
     def __init__(self, comparer: Comparer, documents: Documents) -> None:
         self.comparer, self.documents = comparer, documents
 
     def where(
-        self, query: str, name: str, column: Column, filters: Filters = Filters(), held: Held | None = None
-    ) -> Whereabouts:
-        """Where a document stands for a query in one column."""
-        if held is None:
-            held = self.comparer.hold([column], filters).get(column.profile)
-        if held is None:
+        self,
+        query: str,
+        name: str,
+        column: Column,
+        filters: Filters = Filters(),
+        cached: CachedSearch | None = None,
+    ) -> Diagnosis:
+        """Where a document ranks for a query in one column."""
+        if cached is None:
+            cached = self.comparer.cached_searches([column], filters).get(column.profile)
+        if cached is None:
             self.comparer.searcher.index(column.profile)
             raise NotFound("There is no index to look into.")
-        facts = next((f for f in held.index.documents if name in (f.doc, f.path)), None)
+        facts = next((facts for facts in cached.index.documents if name in (facts.doc, facts.path)), None)
         if facts is None:
             return self._not_indexed(name, column.config.k)
-        search = _Search(query, facts, held)
-        config, now = column.config, search.rank(column.config)
-        cut, sentence = _cut(search, config, now)
-        changes = () if cut == "found" else tuple(sorted(_changes(search, config, cut), key=lambda c: c.effort))
-        return Whereabouts(
-            facts.doc, facts.title, facts.path, now, config.k, cut, sentence, search.ways(config), changes
+        search = _DocumentSearch(query, facts, cached)
+        config, rank = column.config, search.rank(column.config)
+        cut, sentence = _cut(search, config, rank)
+        changes = (
+            () if cut == "found" else tuple(sorted(_changes(search, config, cut), key=lambda change: change.effort))
+        )
+        return Diagnosis(
+            facts.doc, facts.title, facts.path, rank, config.k, cut, sentence, search.passages(config), changes
         )
 
-    def _not_indexed(self, name: str, k: int) -> Whereabouts:
-        document = self.documents.show(name)  # raises with the cure when there is no such document at all
+    def _not_indexed(self, name: str, k: int) -> Diagnosis:
+        document = self.documents.show(name)  # raises NotFound when there is no such document
         sentence = "It is not in this index: it was added after the last build. Rebuild the index to find it."
-        return Whereabouts(document.id, document.title, document.path, 0, k, "not indexed", sentence)
+        return Diagnosis(document.id, document.title, document.path, 0, k, "not indexed", sentence)
 
 
-class _Search:
-    """The same search again and again, with other knobs, from memory."""
+class _DocumentSearch:
+    """One query for one document, searched with other knobs from the cache."""
 
-    def __init__(self, query: str, facts: DocumentFacts, held: Held) -> None:
-        self.query, self.facts, self.held = query, facts, held
+    def __init__(self, query: str, facts: DocumentFacts, cached: CachedSearch) -> None:
+        self.query, self.facts, self.cached = query, facts, cached
 
     def result(self, config: SearchConfig, filters: Filters | None = None) -> Result:
         """Every candidate, ranked."""
-        whole = replace(config, k=DEEPEST)
-        return self.held.search(self.query, whole, filters)
+        deep = replace(config, k=DEEPEST)
+        return self.cached.search(self.query, deep, filters)
 
     def rank(self, config: SearchConfig, filters: Filters | None = None) -> int:
         """The document's best rank; 0 when it is not among the candidates."""
         return next((hit.rank for hit in self.result(config, filters).hits if hit.doc == self.facts.doc), 0)
 
     def fused(self, config: SearchConfig) -> int:
-        """Its best rank before reranking."""
-        found = [hit.fused_rank for hit in self.result(config).hits if hit.doc == self.facts.doc]
-        return min(found, default=0)
+        """The document's best rank before reranking."""
+        ranks = [hit.fused_rank for hit in self.result(config).hits if hit.doc == self.facts.doc]
+        return min(ranks, default=0)
 
     def leg(self, leg: str, config: SearchConfig) -> dict[str, int]:
-        """Ranks of its passages in one leg alone, followed far down."""
+        """The ranks of its passages in one leg alone, down to DEEPEST."""
         alone = replace(config, legs=(leg,), fusion="single", normalisation="none", rerank="off", depth=DEEPEST)
         try:
             hits = self.result(replace(alone, weights=type(config)().weights)).hits
@@ -120,28 +127,35 @@ class _Search:
             return {}
         return {hit.chunk: hit.rank for hit in hits if hit.doc == self.facts.doc}
 
-    def ways(self, config: SearchConfig) -> tuple[Way, ...]:
-        """Every passage of the document, best first."""
-        index = self.held.index
+    def passages(self, config: SearchConfig) -> tuple[PassageRanks, ...]:
+        """The ranks of every passage of the document, best first."""
+        index = self.cached.index
         number = next(n for n, facts in enumerate(index.documents) if facts.doc == self.facts.doc)
         legs = {leg: self.leg(leg, config) for leg in config.legs}
         final = {hit.chunk: hit for hit in self.result(config).hits if hit.doc == self.facts.doc}
-        ways = []
+        passages = []
         for passage in map(index.passage, index.chunks_of(number)):
             hit = final.get(passage.id)
-            ranks = {leg: found.get(passage.id, 0) for leg, found in legs.items()}
+            ranks = {leg: of_leg.get(passage.id, 0) for leg, of_leg in legs.items()}
             places = (hit.fused_rank, hit.rank) if hit else (0, 0)
-            ways.append(Way(passage.id, passage.heading, passage.start, passage.end, ranks, *places))
+            passages.append(PassageRanks(passage.id, passage.heading, passage.start, passage.end, ranks, *places))
         far = DEEPEST + 1
         return tuple(
-            sorted(ways, key=lambda w: (w.final or far, min((r or far for r in w.legs.values()), default=far), w.start))
+            sorted(
+                passages,
+                key=lambda passage: (
+                    passage.final or far,
+                    min((r or far for r in passage.legs.values()), default=far),
+                    passage.start,
+                ),
+            )
         )
 
 
-def _cut(search: _Search, config: SearchConfig, rank: int) -> tuple[str, str]:
+def _cut(search: _DocumentSearch, config: SearchConfig, rank: int) -> tuple[str, str]:
     """What kept the document out of the top k, in a word and in a sentence."""
-    facts, today = search.facts, search.held.searcher.clock.today()
-    if not admits(search.held.filters, facts, today):
+    facts, today = search.facts, search.cached.searcher.clock.today()
+    if not admits(search.cached.filters, facts, today):
         if not admits(Filters(), facts, today):
             state = facts.status if facts.status != "approved" else "not yet effective"
             never = " Drafts are never found." if facts.status == "draft" else " It is found only with history."
@@ -157,29 +171,29 @@ def _cut(search: _Search, config: SearchConfig, rank: int) -> tuple[str, str]:
     return "k", f"It stands at rank {rank}, below the first {config.k}."
 
 
-def _changes(search: _Search, config: SearchConfig, cut: str) -> Iterator[Remedy]:
-    """Every single knob that brings it in, each tried out on the same search."""
+def _changes(search: _DocumentSearch, config: SearchConfig, cut: str) -> Iterator[SuggestedChange]:
+    """Every single knob that brings the document in, each tried from the cache."""
     if cut in ("status", "filter"):
         yield from _filters(search, config)
         return
-    tries = (
+    attempts = (
         *_alphas(search, config),
         *(("depth", depth, depth - config.depth) for depth in _depths(search, config)),
         *_reranks(config),
     )
-    tried: set[str] = set()
-    for knob, value, _ in sorted(tries, key=lambda one: (one[0], abs(one[2]))):
-        if knob in tried:
+    solved: set[str] = set()
+    for knob, value, _ in sorted(attempts, key=lambda attempt: (attempt[0], abs(attempt[2]))):
+        if knob in solved:
             continue
         rank = search.rank(replace(config, **{knob: value}))
         if 0 < rank <= config.k:
-            tried.add(knob)
-            yield Remedy(knob, value, rank, _effort(knob, config, value), _say(knob, config, value, rank))
-    yield from _longer(search, config, deeper=not tried)
+            solved.add(knob)
+            yield SuggestedChange(knob, value, rank, _effort(knob, config, value), _say(knob, config, value, rank))
+    yield from _longer(search, config, deeper=not solved)
 
 
-def _longer(search: _Search, config: SearchConfig, deeper: bool) -> Iterator[Remedy]:
-    """A longer list; where no leg reaches the document, also a deeper look."""
+def _longer(search: _DocumentSearch, config: SearchConfig, deeper: bool) -> Iterator[SuggestedChange]:
+    """A larger k; where no other knob helps, with a larger depth."""
     depths = [config.depth, *(_depths(search, config) if deeper else ())]
     for depth in depths:
         rank = search.rank(replace(config, depth=depth))
@@ -188,57 +202,57 @@ def _longer(search: _Search, config: SearchConfig, deeper: bool) -> Iterator[Rem
             effort = _effort("k", config, rank) + _effort("depth", config, depth)
             knob = "k" if depth == config.depth else "depth and k"
             sentence = f"{looking} {rank} hits instead of {config.k}: it is the last of them."
-            yield Remedy(knob, rank if knob == "k" else (depth, rank), rank, round(effort, 3), sentence)
+            yield SuggestedChange(knob, rank if knob == "k" else (depth, rank), rank, round(effort, 3), sentence)
             return
 
 
-def _filters(search: _Search, config: SearchConfig) -> Iterator[Remedy]:
-    today = search.held.searcher.clock.today()
+def _filters(search: _DocumentSearch, config: SearchConfig) -> Iterator[SuggestedChange]:
+    today = search.cached.searcher.clock.today()
     for sentence, filters in (
-        ("Search without the filters", Filters(history=search.held.filters.history)),
-        ("Include history", replace(search.held.filters, history=True)),
+        ("Search without the filters", Filters(history=search.cached.filters.history)),
+        ("Include history", replace(search.cached.filters, history=True)),
         ("Search without the filters and include history", Filters(history=True)),
     ):
         if admits(filters, search.facts, today):
             rank = search.rank(config, filters)
             if 0 < rank <= config.k:
-                yield Remedy("filters", sentence, rank, 1.0, f"{sentence}: it comes to rank {rank}.")
+                yield SuggestedChange("filters", sentence, rank, 1.0, f"{sentence}: it comes to rank {rank}.")
             return
 
 
-def _alphas(search: _Search, config: SearchConfig) -> Iterator[tuple[str, float, float]]:
-    """Alphas where it stands in the top k: exact where the ranks are straight lines, else on a grid."""
+def _alphas(search: _DocumentSearch, config: SearchConfig) -> Iterator[tuple[str, float, float]]:
+    """Alphas with the document in the top k: exact where an alpha strip exists, else on a grid."""
     strip = _strip(search, config)
     if strip is None:
         yield from (("alpha", alpha, alpha - config.alpha) for alpha in _ALPHAS if config.fusion == "convex")
         return
-    own = set(search.held.index.chunks_of(_number(search)))
-    for chunk in sorted(own & set(strip.intervals)):
-        for part in strip.intervals[chunk]:
-            low, high = part.low + _STEP / 2, part.high - _STEP / 2
-            if part.rank and low <= high:
+    chunks = set(search.cached.index.chunks_of(_number(search)))
+    for chunk in sorted(chunks & set(strip.intervals)):
+        for stretch in strip.intervals[chunk]:
+            low, high = stretch.low + _STEP / 2, stretch.high - _STEP / 2
+            if stretch.rank and low <= high:
                 near = round(min(max(config.alpha, low), high) / _STEP) * _STEP
                 yield "alpha", round(near, 3), near - config.alpha
 
 
-def _strip(search: _Search, config: SearchConfig) -> AlphaStrip | None:
+def _strip(search: _DocumentSearch, config: SearchConfig) -> AlphaStrip | None:
     if config.rerank != "off":
         return None
-    return alpha_strip(search.held.candidates(search.query, config), config)
+    return alpha_strip(search.cached.candidates(search.query, config), config)
 
 
-def _number(search: _Search) -> int:
-    return next(n for n, facts in enumerate(search.held.index.documents) if facts.doc == search.facts.doc)
+def _number(search: _DocumentSearch) -> int:
+    return next(n for n, facts in enumerate(search.cached.index.documents) if facts.doc == search.facts.doc)
 
 
-def _depths(search: _Search, config: SearchConfig) -> list[int]:
-    """Depths at which a leg would reach it, and the usual ones."""
+def _depths(search: _DocumentSearch, config: SearchConfig) -> list[int]:
+    """Depths at which a leg reaches the document, and the usual ones."""
     reached = [rank for leg in config.legs for rank in search.leg(leg, config).values()]
     return sorted({depth for depth in (*reached, *_DEPTHS) if depth > config.depth})
 
 
 def _reranks(config: SearchConfig) -> Iterator[tuple[str, Any, float]]:
-    """Rerank when it is not done, leave it when it is."""
+    """Reranking switched on or off, or tau moved to its ends."""
     if config.rerank == "conditional":
         yield "tau", 1.0, 1.0 - config.tau
         yield "tau", 0.0, config.tau

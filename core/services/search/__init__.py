@@ -1,1 +1,1 @@
-"""The one search for every door, and the page that people read. The door is `searcher.Searcher`."""
+"""The one search behind pages, API and CLI, and what the Search page shows. The door is `searcher.Searcher`."""

@@ -1,4 +1,4 @@
-"""Search for people: hits grouped by document, with snippets, facets, and help when nothing fits."""
+"""The Search page: hits grouped by document, with snippets, facets, and better words when nothing matches."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from core.types import DocumentFacts, Filters, Hit, Result
 MAX_TAGS = 40
 PASSAGES = 20
 DOCUMENTS = 10
-LAID = 2_000  # passages laid out when the app starts, in about a second
-OF_ONE = 3  # passages of one document that are shown
+WARMED = 2_000  # passages whose snippets are prepared when the app starts, in about a second
+PER_DOCUMENT = 3  # passages of a document that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class PagePassage:
-    """One passage, as people read it."""
+    """A hit with its snippet."""
 
     hit: Hit
     snippet: Snippet
@@ -39,7 +39,7 @@ class PagePassage:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One document with its passages, best first."""
+    """A document with its passages, best first."""
 
     facts: DocumentFacts
     freshness: Freshness
@@ -66,7 +66,7 @@ class SearchPage:
         self._names: WeakKeyDictionary[Index, tuple[str, ...]] = WeakKeyDictionary()
 
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> PageResults:
-        """Search, group, count, and say so when no document uses the words."""
+        """Search and group; `literal` is False when no document uses the words, and then `nearest` has better ones."""
         production = self.team_settings.production()
         index = self.searcher.index(production.profile.name)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
@@ -85,14 +85,14 @@ class SearchPage:
         )
 
     def warm(self) -> None:
-        """Search once, and lay out passages before anybody waits for them: all of a small knowledge base."""
+        """Search once and prepare the snippets of the first passages: all of a small knowledge base."""
         self.find("warm up")
         index = self.searcher.index()
-        for chunk in range(min(index.size, LAID)):
+        for chunk in range(min(index.size, WARMED)):
             snippet(readable(index.excerpt(chunk)), "", index.profile.lexical, index.rarity)
 
     def _catalogue(self, index: Index) -> _Catalogue:
-        """Worked out once a day, since every search counts the same documents; forgotten with its generation."""
+        """Cached per generation and day: every search counts the same documents."""
         known, today = self._catalogues.get(index), self.clock.today()
         if known is None or known.day != today:
             known = self._catalogues[index] = _catalogue(index, today)
@@ -106,7 +106,7 @@ class SearchPage:
         return tuple(
             Group(
                 *known.by_id[doc],
-                tuple(PagePassage(hit, self._snippet(hit, result.query, index)) for hit in hits[:OF_ONE]),
+                tuple(PagePassage(hit, self._snippet(hit, result.query, index)) for hit in hits[:PER_DOCUMENT]),
             )
             for doc, hits in list(grouped.items())[:DOCUMENTS]
         )
@@ -118,12 +118,12 @@ class SearchPage:
         columns = self._catalogue(index).columns
         counts = {name: Counter(chain.from_iterable(map(column.__getitem__, near))) for name, column in columns.items()}
         return {
-            name: _ordered(found, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
-            for name, found in counts.items()
+            name: _ordered(values, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
+            for name, values in counts.items()
         }
 
     def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
-        """The question with each unknown word replaced by the one that looks most like it, then those words alone."""
+        """The query with each unknown word replaced by the known word closest to it, then those words alone."""
         from rapidfuzz import fuzz, process
 
         known = self._names.get(index) or self._names.setdefault(index, _names(index))
@@ -141,7 +141,7 @@ class SearchPage:
 
 @lru_cache(maxsize=20_000)
 def readable(markdown: str) -> str:
-    """A passage without its markup. Remembered: the same passages are shown again and again."""
+    """A passage without its markup; cached, since the same passages are shown often."""
     text = plain(markdown)
     start, end = trim(text, 0, len(text))
     return text[start:end]
@@ -149,7 +149,7 @@ def readable(markdown: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Catalogue:
-    """The documents of a generation as they stand on one day: by id, and each facet's values by number."""
+    """The documents of a generation on one day: by id, and the values of each facet by document number."""
 
     day: date
     by_id: Mapping[str, tuple[DocumentFacts, Freshness]]
@@ -171,7 +171,7 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
 
 
 def _without_facets(filters: Filters) -> Filters:
-    """Counts stay visible for what was not chosen."""
+    """What facets are counted with: values that were not chosen keep their counts."""
     return Filters(docs=filters.docs, history=filters.history or bool(filters.statuses))
 
 
@@ -190,12 +190,11 @@ def _names(index: Index) -> tuple[str, ...]:
 
 
 def freshness_of(facts: DocumentFacts, today: date) -> Freshness:
-    """The freshness of a document in an index."""
     return freshness(parse_date(facts.effective_date), parse_date(facts.review_due), today)
 
 
 def _ordered(counts: Mapping[str, int], order: Sequence[str] = ()) -> tuple[tuple[str, int], ...]:
-    """Values with their counts, most frequent first, or in a given order; what has no value is not counted."""
+    """Values with their counts, most frequent first or in `order`; empty values are left out."""
     if order:
         return tuple((value, counts[value]) for value in order if value in counts)
     return tuple(sorted(((value, n) for value, n in counts.items() if value), key=lambda item: (-item[1], item[0])))

@@ -1,4 +1,4 @@
-"""Search: the one way in for pages, playground, evaluation, API and CLI."""
+"""The search that pages, playground, evaluation, API and CLI share."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Searcher:
         filters: Filters = Filters(),
         k: int = 0,
     ) -> Result:
-        """Answer a query; without a profile or configuration, with those in production."""
+        """Answer a query; profile and configuration default to those in production."""
         if not profile or config is None:
             production = self.team_settings.production()
             profile, config = profile or production.profile.name, config or production.config
@@ -78,7 +78,7 @@ class Searcher:
         filters: Filters = Filters(),
         cache: QueryCache | None = None,
     ) -> Result:
-        """Answer a query from a generation that is already open; with a cache, from what it has seen before."""
+        """Answer a query from an open generation; a cache saves the legs and models a second run."""
         return pipeline.search(query, config, index, self.ask(index, config, filters, cache))
 
     def ask(
@@ -90,14 +90,14 @@ class Searcher:
         *,
         timed: bool = False,
     ) -> Ask:
-        """What a search may use besides the index. `timed`: the query is embedded anew, so that times are true."""
+        """What a search may use besides the index. `timed` embeds the query anew, so that its time is real."""
         embed = partial(self._embed_query if timed or cache else self.query_vector, index.profile)
         return Ask(
             embed=(lambda text: cache.vector(text, embed)) if cache else embed,
             reranker=lambda: self._reranker(config, cache),
             llm=lambda: self._llm(config),
             embed_passage=lambda text: self._passage(index.profile, text),
-            weigh=lambda seen, weighed: self.weigh(index, seen, weighed),
+            weigh=lambda seen, config: self.weigh(index, seen, config),
             filters=filters,
             today=self.clock.today(),
             open_leg=cache.open_leg if cache else pipeline.open_leg,
@@ -111,24 +111,24 @@ class Searcher:
         filters: Filters = Filters(),
         cache: QueryCache | None = None,
     ) -> Candidates:
-        """What the legs find, before ranking."""
+        """What the legs retrieve, before ranking."""
         return pipeline.gather(query, config, index, self.ask(index, config, filters, cache), Trace())
 
     def documents_near(
         self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
     ) -> tuple[int, ...]:
-        """The documents that any leg retrieves, without ranking them."""
+        """The numbers of the documents that any leg retrieves."""
         return pipeline.documents_near(index, self.candidates(index, query, config, filters))
 
     def weigh(self, index: Index, seen: Seen, config: SearchConfig) -> LegWeights:
-        """The weights of one query's legs, from the source that the configuration names."""
+        """The weights of the legs for a query, from the source of alpha that the configuration names."""
         weigh = ALPHAS[config.alpha_from].weigh
         if weigh is None:
             return LegWeights(configs.weights(config), f"alpha {config.alpha:g}, fixed")
         return weigh(seen, config, self.weighers(index))
 
     def weighers(self, index: Index) -> Weighers:
-        """Who can be asked for the weights of a query in a generation."""
+        """The models that can weigh the legs for a query in a generation."""
         return Weighers(
             models=self.alphas,
             llm=self.models.llm,
@@ -136,8 +136,8 @@ class Searcher:
             profile=index.generation.digest,
         )
 
-    def asked(self, profile: Profile, config: SearchConfig) -> tuple[str, ...]:
-        """The models that such a search asks, by name; another one may find something else."""
+    def models_used(self, profile: Profile, config: SearchConfig) -> tuple[str, ...]:
+        """The names of the models that such a search depends on."""
         kinds = set(RERANKERS[config.reranker].asks) if config.rerank != "off" else set()
         kinds |= set(ALPHAS[config.alpha_from].asks)
         if configs.imagines(config):
@@ -146,7 +146,7 @@ class Searcher:
         if "reranker" in kinds:
             names.append(_cross_encoder(config))
         if "llm" in kinds:
-            with suppress(Unavailable):  # then the search says that it went without
+            with suppress(Unavailable):  # the search warns that it went without
                 names.append(self._llm(config).name)
         return tuple(names)
 
@@ -160,7 +160,7 @@ class Searcher:
         return self.models.llm("" if RERANKERS[config.reranker].asks == ("reranker",) else config.rerank_model)
 
     def _embed_query(self, profile: Profile, text: str) -> np.ndarray:
-        """The vector of a question; one row per embedder where their ranks vote."""
+        """The vector of a query; one row per embedder where their ranks are fused."""
         embedder = self.models.of(profile)
         if embedder.parts and profile.combine == "rrf":
             return apart([part.query(text) for part in embedder.parts])

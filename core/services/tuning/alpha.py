@@ -1,4 +1,4 @@
-"""Learned alpha: examples from a judged query set, a model with its evidence, and what it does to retrieval."""
+"""Learned alpha: a model trained on a judged query set, and how it ranks on questions it has not seen."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ FIXED = 11  # fixed alphas that a model is compared with
 
 
 class AlphaStore(Protocol):
-    """Where trained models are kept."""
+    """Where trained models are stored."""
 
     def save(self, model: AlphaModel) -> Path:
-        """Keep a model."""
+        """Store a model."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """A trained model, and the retrieval quality on its test questions beside every fixed alpha and the oracle."""
+class TrainedAlpha:
+    """A trained model, and its retrieval quality on test questions beside every fixed alpha and the oracle."""
 
     trained: Trained
     measure: str
@@ -57,7 +57,7 @@ class Learnt:
 
 
 class AlphaTraining:
-    """Trains and keeps models of alpha."""
+    """Trains and stores models of alpha."""
 
     def __init__(self, runs: Runs, store: AlphaStore) -> None:
         self.runs, self.store = runs, store
@@ -74,8 +74,8 @@ class AlphaTraining:
         measure: str = "nDCG@10",
         target: str = "lss",
         progress: Progress = no_progress,
-    ) -> Learnt:
-        """Learn alpha from a query set for one way of searching, and keep the model under a name."""
+    ) -> TrainedAlpha:
+        """Learn alpha from a query set for one configuration, and store the model under a name."""
         require(actor, "change what is in production")
         plan = self.runs.plan(profile)
         base = replace(config or plan.config, rerank="off", alpha_from="fixed", alpha_model="", weights=NOTHING)
@@ -86,25 +86,25 @@ class AlphaTraining:
         name = self._named(name, f"{queryset}-{kind}")
         index = self.runs.searcher.generations.open(plan.profile)
         examples = _Examples(self.runs, index, base, queryset)
-        made = train(
+        trained = train(
             kind,
             examples.all(kind == "mlp", target, progress),
             purpose(base, index.generation.digest),
             name=name,
             progress=progress,
         )
-        quality, best, against = examples.quality(made, measure)
-        self._named(name, "")  # somebody may have promoted it meanwhile
-        path = self.store.save(made.model)
+        quality, best, against = examples.quality(trained, measure)
+        self._named(name, "")  # it may have been promoted during the training
+        path = self.store.save(trained.model)
         served = replace(base, alpha_from="learned", alpha_model=name)
-        return Learnt(made, measure, quality, best, against, served, str(path))
+        return TrainedAlpha(trained, measure, quality, best, against, served, str(path))
 
-    def _named(self, name: str, otherwise: str) -> str:
-        """A name that may be written: a model that is or was in production stays as it was when it was promoted."""
-        served = {one.production.config.alpha_model for one in self.runs.team_settings.promotions()}
-        if name and name in served:
+    def _named(self, name: str, default: str) -> str:
+        """A name that may be written: a model that is or was in production must not change."""
+        promoted = {promotion.production.config.alpha_model for promotion in self.runs.team_settings.promotions()}
+        if name and name in promoted:
             raise BadInput(f"The model {name!r} is or was in production, so it stays as it is. Choose another --name.")
-        return name or free_name(otherwise, served)
+        return name or free_name(default, promoted)
 
 
 class _Examples:
@@ -112,33 +112,37 @@ class _Examples:
 
     def __init__(self, runs: Runs, index: Index, config: SearchConfig, queryset: str) -> None:
         self.runs, self.index, self.config = runs, index, config
-        found = runs.querysets.get(queryset)
-        self.judged = by_question(settled(found.judgments))
-        self.documents = anchoring.gains(found.judgments, index).gains
-        self.passages = anchoring.gains(found.judgments, index, "passage").gains
-        self.questions = {one.id: one for one in found.questions if any(self.documents.get(one.id, {}).values())}
+        judged_set = runs.querysets.get(queryset)
+        self.judged = by_question(settled(judged_set.judgments))
+        self.documents = anchoring.gains(judged_set.judgments, index).gains
+        self.passages = anchoring.gains(judged_set.judgments, index, "passage").gains
+        self.questions = {
+            question.id: question
+            for question in judged_set.questions
+            if any(self.documents.get(question.id, {}).values())
+        }
         self.legs = CandidateCache(runs.searcher, runs.database, index, config)
 
     def all(self, vectors: bool, target: str, progress: Progress) -> list[Example]:
-        """One example per judged question; the target says what its best alpha is best at."""
-        made = []
+        """One example per judged question; `target` is what its best alpha maximises."""
+        examples = []
         for n, question in enumerate(self.questions.values(), 1):
-            made.append(self._example(question, vectors, target))
+            examples.append(self._example(question, vectors, target))
             progress(n, len(self.questions), "Looking for the best alphas")
-        self.legs.kept.save()
-        return made
+        self.legs.save()
+        return examples
 
-    def _found(self, question: Question) -> Candidates:
+    def _candidates(self, question: Question) -> Candidates:
         return self.legs.of(" ".join(question.text.split())).candidates.only(self.config.legs)
 
     def _example(self, question: Question, vectors: bool, target: str) -> Example:
-        found = self._found(question)
-        scaled = fuse(found, self.config).normalised
+        candidates = self._candidates(question)
+        scaled = fuse(candidates, self.config).normalised
         other = next(leg for leg in self.config.legs if leg != "dense")
         vector = self.runs.searcher.weighers(self.index).embed(question.text) if vectors else ()
         return example(
             question.id,
-            seen(found),
+            seen(candidates),
             self._labels(question, scaled("dense")),
             scaled("dense"),
             scaled(other),
@@ -148,32 +152,34 @@ class _Examples:
         )
 
     def _labels(self, question: Question, chunks: Mapping[int, float]) -> dict[int, float]:
-        """How much of the answer each candidate holds; where no words were quoted, whether it was judged relevant."""
-        answer = next((one.quote for one in self.judged[question.id] if one.quote and one.grade > 0), "")
+        """How much of the quoted answer each candidate covers; without a quote, whether it was judged relevant."""
+        answer = next(
+            (judgment.quote for judgment in self.judged[question.id] if judgment.quote and judgment.grade > 0), ""
+        )
         if answer:
             return {chunk: coverage(self.index.excerpt(chunk), answer) for chunk in chunks}
         relevant = self.passages.get(question.id, {})
         return {chunk: float(relevant.get(chunk, 0.0) > 0) for chunk in chunks}
 
-    def quality(self, made: Trained, measure: str) -> tuple[dict[str, Interval], float, PairedComparison]:
-        """The measure on the test questions: every fixed alpha, the model, and the alphas that the target says are best."""
+    def quality(self, trained: Trained, measure: str) -> tuple[dict[str, Interval], float, PairedComparison]:
+        """The measure on the test questions for every fixed alpha, the model and the oracle; the best fixed alpha."""
         import numpy as np
 
-        test = [(self.questions[one.query], one) for one in made.test]
-        ways: dict[str, Callable[[int], float]] = {f"fixed {alpha:g}": _always(alpha) for alpha in alphas(FIXED)}
-        ways["model"] = lambda n: test[n][1].predicted
-        ways["oracle"] = lambda n: test[n][1].optimal
+        test = [(self.questions[prediction.query], prediction) for prediction in trained.test]
+        alpha_of: dict[str, Callable[[int], float]] = {f"fixed {alpha:g}": _always(alpha) for alpha in alphas(FIXED)}
+        alpha_of["model"] = lambda n: test[n][1].predicted
+        alpha_of["oracle"] = lambda n: test[n][1].optimal
         table = {
             name: [self._measure(question, alpha(n), measure) for n, (question, _) in enumerate(test)]
-            for name, alpha in ways.items()
+            for name, alpha in alpha_of.items()
         }
-        columns = bootstrap(np.array(list(table.values())).T)
+        intervals = bootstrap(np.array(list(table.values())).T)
         best = _best_fixed(table)
         fixed = float(best.removeprefix("fixed "))
-        return dict(zip(table, columns, strict=True)), fixed, compare(table[best], table["model"])
+        return dict(zip(table, intervals, strict=True)), fixed, compare(table[best], table["model"])
 
     def _measure(self, question: Question, alpha: float, measure: str) -> float:
-        order = fuse(self._found(question), replace(self.config, alpha=alpha)).ranking
+        order = fuse(self._candidates(question), replace(self.config, alpha=alpha)).ranking
         documents = dict.fromkeys(str(self.index.document_of(chunk)) for chunk in order)
         gains = {str(number): gain for number, gain in self.documents[question.id].items()}
         return ranking_measure(measure)(list(documents), gains)
@@ -184,5 +190,5 @@ def _always(alpha: float) -> Callable[[int], float]:
 
 
 def _best_fixed(table: Mapping[str, Sequence[float]]) -> str:
-    """The fixed alpha that hindsight would choose on the test part: a harder rival than the one of the train part."""
+    """The best fixed alpha in hindsight on the test part: harder to beat than the best of the train part."""
     return max((name for name in table if name.startswith("fixed")), key=lambda name: sum(table[name]))

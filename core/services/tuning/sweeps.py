@@ -1,4 +1,4 @@
-"""Tuning: a whole query set answers while alpha, tau, fusion and k move; what wins is weighed against production."""
+"""Sweeps: a whole query set measured while alpha, tau, fusion and k move, and tau calibrated."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
-RESAMPLES = 400  # of one move of a slider: enough for a bar, quick enough for a hand
-REMEMBERED = 4  # query sets that are held as arrays
-TOP = 5  # a skipped question counts as answered when a relevant document stands this high
+RESAMPLES = 400  # bootstrap resamples per move of a slider: fast enough to follow the hand
+LOADED = 4  # query sets kept in memory as arrays
+TOP = 5  # a skipped question counts as answered when a relevant document ranks this high
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
-    """A query set over one generation, as arrays: what a slider moves."""
+class SweepData:
+    """A query set over one generation as arrays, so that moving a slider needs no search."""
 
     queryset: str
     digest: str
@@ -49,7 +49,7 @@ class Laid:
 
 @dataclass(frozen=True, slots=True)
 class AlphaCurve:
-    """How a measure answers to alpha, overall and by category, and the best alphas of each question."""
+    """A measure over alpha, overall and by category, and the best alphas of each question."""
 
     overall: Curve
     by_category: Mapping[str, Curve]
@@ -58,8 +58,8 @@ class AlphaCurve:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """What a query set says to one position of the sliders."""
+class SweepResult:
+    """A measure of a query set at one position of the sliders."""
 
     config: SearchConfig
     measure: str
@@ -71,14 +71,14 @@ class Moved:
 
 
 class Sweeps:
-    """Curves and calibrations."""
+    """Alpha curves, slider positions and calibrations."""
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
-        self._laid: dict[tuple[Hashable, ...], Laid] = {}
+        self._loaded: dict[tuple[Hashable, ...], SweepData] = {}
         self._last: tuple[sweep.SweepTable | None, tuple[Hashable, ...], ScaledLegs | None] = (None, (), None)
 
-    def lay(
+    def load(
         self,
         queryset: str,
         profile: str = "",
@@ -86,43 +86,45 @@ class Sweeps:
         depth: int = 0,
         unit: str = "document",
         progress: Progress = no_progress,
-    ) -> Laid:
-        """A query set as arrays, ready to be swept; remembered until the set or the index changes."""
+    ) -> SweepData:
+        """A query set as arrays; cached until the set or the index changes."""
         plan = self.runs.plan(profile)
-        found = self.runs.querysets.get(queryset)
+        judged_set = self.runs.querysets.get(queryset)
         known_unit(unit)
         index = self.runs.searcher.generations.open(plan.profile)
         depth = depth or plan.config.depth
-        key = (found.digest, generation_key(self.runs.searcher, index), legs, depth, unit)
-        if key not in self._laid:
-            made = self._lay(found, index, legs, depth, unit, progress)
-            self._laid = dict([*self._laid.items(), (key, made)][-REMEMBERED:])
-        return self._laid[key]
+        key = (judged_set.digest, generation_key(self.runs.searcher, index), legs, depth, unit)
+        if key not in self._loaded:
+            data = self._load(judged_set, index, legs, depth, unit, progress)
+            self._loaded = dict([*self._loaded.items(), (key, data)][-LOADED:])
+        return self._loaded[key]
 
-    def _lay(
+    def _load(
         self, queryset: QuerySet, index: Index, legs: tuple[str, ...], depth: int, unit: str, progress: Progress
-    ) -> Laid:
+    ) -> SweepData:
         gains = anchoring.gains(queryset.judgments, index, unit)
-        judged = [one for one in queryset.questions if any(gains.gains.get(one.id, {}).values())]
+        judged = [question for question in queryset.questions if any(gains.gains.get(question.id, {}).values())]
         if not judged:
             raise BadInput(f"No question of {queryset.name!r} has a judgment that this index knows.")
         config = replace(configs.DEFAULT, legs=legs, depth=depth)
-        found = CandidateCache(self.runs.searcher, self.runs.database, index, config)
+        cache = CandidateCache(self.runs.searcher, self.runs.database, index, config)
         gathered = []
         for n, question in enumerate(judged, 1):
-            gathered.append(found.of(" ".join(question.text.split())).candidates)
+            gathered.append(cache.of(" ".join(question.text.split())).candidates)
             progress(n, len(judged), "Searching every question")
-        found.kept.save()
+        cache.save()
         units = [
             {
                 chunk: index.document_of(chunk) if unit == "document" else chunk
-                for leg in one.retrieved.values()
+                for leg in candidates.retrieved.values()
                 for chunk in leg
             }
-            for one in gathered
+            for candidates in gathered
         ]
-        table = sweep.matrix(gathered, units, [gains.gains[one.id] for one in judged], depth)
-        return Laid(queryset.name, queryset.digest, index.profile.name, unit, tuple(judged), table, len(gains.unmapped))
+        table = sweep.matrix(gathered, units, [gains.gains[question.id] for question in judged], depth)
+        return SweepData(
+            queryset.name, queryset.digest, index.profile.name, unit, tuple(judged), table, len(gains.unmapped)
+        )
 
     # ------------------------------------------------------------ alpha
 
@@ -136,29 +138,29 @@ class Sweeps:
         unit: str = "document",
         progress: Progress = no_progress,
     ) -> AlphaCurve:
-        """Lay a query set out and draw its curve, for somebody who waits."""
+        """Load a query set and compute its curve, with a check of rights."""
         require(actor, "run an evaluation")
-        return self.alpha(self.lay(queryset, profile, config.legs, config.depth, unit, progress), config, measure)
+        return self.alpha(self.load(queryset, profile, config.legs, config.depth, unit, progress), config, measure)
 
-    def alpha(self, laid: Laid, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
+    def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
-        scores = alpha_curves.table(laid.table, config, measure)
-        ids = [one.id for one in laid.questions]
+        scores = alpha_curves.table(data.table, config, measure)
+        ids = [question.id for question in data.questions]
         return AlphaCurve(
             alpha_curves.curve(scores, measure),
-            alpha_curves.by_category(scores, rows_by_category(laid), measure),
+            alpha_curves.by_category(scores, rows_by_category(data), measure),
             dict(zip(ids, alpha_curves.per_question(scores), strict=True)),
             thin(len(ids)),
         )
 
-    def move(self, laid: Laid, config: SearchConfig, measure: str = MEASURE) -> Moved:
-        """What the whole query set says to one position of the sliders."""
-        fused = sweep.fuse(self._scaled(laid, config), config)
-        places = sweep.ranks(laid.table, fused)
-        scores = sweep.values(laid.table, places, measure)
-        first = sweep.values(laid.table, places, "P@1")
-        by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(laid).items()}
-        return Moved(
+    def measure_at(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> SweepResult:
+        """The measure of the whole query set at one position of the sliders."""
+        fused = sweep.fuse(self._scaled(data, config), config)
+        places = sweep.ranks(data.table, fused)
+        scores = sweep.values(data.table, places, measure)
+        first = sweep.values(data.table, places, "P@1")
+        by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(data).items()}
+        return SweepResult(
             config,
             measure,
             bootstrap(scores[:, None], RESAMPLES)[0],
@@ -168,21 +170,23 @@ class Sweeps:
             float((sweep.confidence(fused, config) < config.tau).mean()),
         )
 
-    def weigh(self, laid: Laid, before: SearchConfig, after: SearchConfig, measure: str = MEASURE) -> PairedComparison:
-        """One position of the sliders against another, question by question."""
-        one, other = (sweep.values(laid.table, self._places(laid, config), measure) for config in (before, after))
-        return compare(one.tolist(), other.tolist(), resamples=RESAMPLES)
+    def compare_at(
+        self, data: SweepData, before: SearchConfig, after: SearchConfig, measure: str = MEASURE
+    ) -> PairedComparison:
+        """Two positions of the sliders, compared question by question."""
+        first, second = (sweep.values(data.table, self._places(data, config), measure) for config in (before, after))
+        return compare(first.tolist(), second.tolist(), resamples=RESAMPLES)
 
-    def _places(self, laid: Laid, config: SearchConfig) -> np.ndarray:
-        return sweep.ranks(laid.table, sweep.fuse(self._scaled(laid, config), config))
+    def _places(self, data: SweepData, config: SearchConfig) -> np.ndarray:
+        return sweep.ranks(data.table, sweep.fuse(self._scaled(data, config), config))
 
-    def _scaled(self, laid: Laid, config: SearchConfig) -> ScaledLegs:
-        """Scores on one scale; the last ones are remembered, since most moves change only what comes after."""
+    def _scaled(self, data: SweepData, config: SearchConfig) -> ScaledLegs:
+        """Normalised scores; the last ones are cached, since most moves change only what comes after."""
         key = (tuple(sorted(config.legs)), config.depth, config.normalisation, config.missing)
         table, known, scaled = self._last
-        if table is not laid.table or known != key or scaled is None:
-            scaled = sweep.normalise(laid.table, config)
-            self._last = (laid.table, key, scaled)
+        if table is not data.table or known != key or scaled is None:
+            scaled = sweep.normalise(data.table, config)
+            self._last = (data.table, key, scaled)
         return scaled
 
     # ------------------------------------------------------------ tau
@@ -212,24 +216,24 @@ class Sweeps:
 
 
 def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed]:
-    """The questions that two runs have the measure of, as a calibration sees them."""
+    """The questions that both runs measured, as calibration takes them."""
     return [
         Observed(
             question,
-            one.confidence,
-            one.values[f"Recall@{TOP}"] > 0,
-            one.values[measure],
+            answer.confidence,
+            answer.values[f"Recall@{TOP}"] > 0,
+            answer.values[measure],
             reranked.results[question].values[measure],
         )
-        for question, one in fused.results.items()
-        if question in reranked.results and measure in one.values and measure in reranked.results[question].values
+        for question, answer in fused.results.items()
+        if question in reranked.results and measure in answer.values and measure in reranked.results[question].values
     ]
 
 
-def sweepable(laid: Laid, config: SearchConfig) -> bool:
-    """Whether a configuration is arithmetic on what was laid: no reranking, no alpha per question, no deeper look."""
+def sweepable(data: SweepData, config: SearchConfig) -> bool:
+    """Whether a configuration can be computed from the arrays: no reranking, no alpha per question, not deeper."""
     plain = config.rerank == "off" and config.alpha_from == "fixed" and not config.hyde and not config.parents
-    return plain and set(config.legs) <= set(laid.table.legs) and config.depth <= laid.table.depth
+    return plain and set(config.legs) <= set(data.table.legs) and config.depth <= data.table.depth
 
 
 def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: Any) -> SearchConfig:
@@ -246,10 +250,9 @@ def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: 
     return configs.check(replace(plain, normalisation=free, depth=base.depth, k=base.k, **own))
 
 
-def rows_by_category(laid: Laid) -> dict[str, list[int]]:
-    """The rows of each category."""
+def rows_by_category(data: SweepData) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
-    for n, question in enumerate(laid.questions):
+    for n, question in enumerate(data.questions):
         rows.setdefault(question.category or "uncategorised", []).append(n)
     return rows
 

@@ -53,11 +53,10 @@ function step({ relation, count, witnesses, more }, send) {
 }
 
 function passage({ title, quote, place }, send) {
-  const address = `/documents?${new URLSearchParams(place)}`;
   return el(
     "div",
     { class: "witness" },
     quote ? el("div", { class: "quote" }, `“${quote}”`) : null,
-    inside({ class: "small" }, address, () => send("open", place), title),
+    inside({ class: "small" }, documentHref(place), () => send("open", place), title),
   );
 }

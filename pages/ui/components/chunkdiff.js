@@ -1,51 +1,34 @@
-// Which passages of each document appear, vanish or change.
+// Which passages of each document a change adds, removes or changes.
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector("#root");
-  const marked = (cell, marks) => {
-    for (const [changed, text] of marks || []) cell.append(changed ? el("b", {}, text) : document.createTextNode(text));
-    return cell;
-  };
-  const body = (rows) =>
+  parentElement.querySelector("#root").replaceChildren(...data.documents.map(drawDocument));
+}
+
+const drawDocument = ({ title, summary, chunks }) =>
+  el(
+    "section",
+    {},
+    el("h4", {}, title),
+    el("div", { class: "muted small" }, summary),
     el(
       "div",
-      { class: "text" },
-      rows.flatMap((row) => [
-        row.left ? marked(el("div", { class: row.kind === "equal" ? "" : "minus" }), row.before) : null,
-        row.right && row.kind !== "equal" ? marked(el("div", { class: "plus" }), row.after) : null,
-      ]),
-    );
-  const chunk = (one) =>
-    el(
-      "article",
-      { class: `chunk ${one.kind}` },
-      el(
-        "div",
-        { class: "row top" },
-        badge({ text: one.word, tone: one.tone }),
-        el("span", { class: "crumb" }, one.heading),
-        el("span", { class: "muted small right" }, one.tokens),
-      ),
-      body(one.rows),
-    );
-  const same = (one) =>
-    el(
-      "div",
-      { class: "same" },
-      one.count === 1 ? "1 passage stays as it is" : `${one.count} passages stay as they are`,
-    );
-  root.replaceChildren(
-    ...data.documents.map((one) =>
-      el(
-        "section",
-        {},
-        el("h4", {}, one.title),
-        el("div", { class: "muted small" }, one.summary),
-        el(
-          "div",
-          { class: "list" },
-          one.chunks.map((each) => (each.count ? same(each) : chunk(each))),
-        ),
-      ),
+      { class: "list" },
+      chunks.map((chunk) => (chunk.count ? unchanged(chunk.count) : drawChunk(chunk))),
     ),
   );
-}
+
+const unchanged = (count) =>
+  el("div", { class: "same" }, count === 1 ? "1 passage stays as it is" : `${count} passages stay as they are`);
+
+const drawChunk = (chunk) =>
+  el(
+    "article",
+    { class: `chunk ${chunk.kind}` },
+    el(
+      "div",
+      { class: "row top" },
+      badge({ text: chunk.word, tone: chunk.tone }),
+      el("span", { class: "crumb" }, chunk.heading),
+      el("span", { class: "muted small right" }, chunk.tokens),
+    ),
+    diffBlock("text", chunk.rows),
+  );

@@ -1,46 +1,51 @@
+// A document's text with its chunks marked, once per chunker.
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");
-  const sheet = (one) => {
-    const chars = Array.from(data.text);
-    const edges = [...new Set([0, chars.length, ...one.chunks.flatMap((chunk) => [chunk.start, chunk.end])])].sort(
-      (a, b) => a - b,
-    );
-    const out = el("div", { class: "sheet" });
-    let parents = new Set();
-    for (let n = 0; n + 1 < edges.length; n++) {
-      const [from, to] = [edges[n], edges[n + 1]];
-      const covering = one.chunks
-        .map((chunk, at) => [chunk, at])
-        .filter(([chunk]) => chunk.start <= from && to <= chunk.end);
-      for (const [chunk, at] of covering) {
-        if (chunk.start !== from) continue;
-        const parent = chunk.parent ? chunk.parent.join("-") : "";
-        if (parent && !parents.has(parent)) {
-          parents.add(parent);
-          out.append(
-            el(
-              "span",
-              { class: "tag parent", title: `Parent: characters ${chunk.parent[0]} to ${chunk.parent[1]}` },
-              `parent ${parents.size}`,
-            ),
-          );
-        }
-        out.append(
-          el(
-            "span",
-            {
-              class: "tag",
-              title: [chunk.heading, chunk.context ? `Context: ${chunk.context}` : ""].filter(Boolean).join("\n"),
-            },
-            `${at + 1} · ${chunk.tokens}`,
-          ),
-        );
-      }
-      const kind =
-        covering.length > 1 ? "piece both" : covering.length ? `piece ${covering[0][1] % 2 ? "b" : "a"}` : "plain";
-      out.append(el("span", { class: kind }, chars.slice(from, to).join("")));
-    }
-    return el("section", {}, el("h4", {}, one.name), el("div", { class: "muted small" }, one.summary), out);
-  };
-  root.replaceChildren(el("div", { class: `layout${data.sides.length > 1 ? " two" : ""}` }, data.sides.map(sheet)));
+  const characters = Array.from(data.text); // offsets count code points, as Python does
+  const sides = data.sides.map((side) => drawSide(side, characters));
+  root.replaceChildren(el("div", { class: `layout${sides.length > 1 ? " two" : ""}` }, sides));
+}
+
+function drawSide({ name, summary, chunks }, characters) {
+  const parents = new Set();
+  const sheet = el(
+    "div",
+    { class: "sheet" },
+    spans(chunks, characters.length).map(([start, end]) => {
+      const covering = chunks
+        .map((chunk, n) => [chunk, n])
+        .filter(([chunk]) => chunk.start <= start && end <= chunk.end);
+      const starting = covering.filter(([chunk]) => chunk.start === start);
+      return [
+        starting.map(([chunk, n]) => [parentTag(chunk, parents), chunkTag(chunk, n)]),
+        el("span", { class: spanClass(covering) }, characters.slice(start, end).join("")),
+      ];
+    }),
+  );
+  return el("section", {}, el("h4", {}, name), el("div", { class: "muted small" }, summary), sheet);
+}
+
+// The text cut wherever a chunk starts or ends: [start, end] pairs.
+function spans(chunks, length) {
+  const edges = [...new Set([0, length, ...chunks.flatMap((chunk) => [chunk.start, chunk.end])])].sort((a, b) => a - b);
+  return edges.slice(1).map((end, n) => [edges[n], end]);
+}
+
+function spanClass(covering) {
+  if (covering.length > 1) return "piece both";
+  return covering.length ? `piece ${covering[0][1] % 2 ? "b" : "a"}` : "plain";
+}
+
+// Each parent is named once, where its first chunk starts.
+function parentTag({ parent }, parents) {
+  const key = parent ? parent.join("-") : "";
+  if (!key || parents.has(key)) return null;
+  parents.add(key);
+  const title = `Parent: characters ${parent[0]} to ${parent[1]}`;
+  return el("span", { class: "tag parent", title }, `parent ${parents.size}`);
+}
+
+function chunkTag(chunk, n) {
+  const title = [chunk.heading, chunk.context ? `Context: ${chunk.context}` : ""].filter(Boolean).join("\n");
+  return el("span", { class: "tag", title }, `${n + 1} · ${chunk.tokens}`);
 }

@@ -17,7 +17,7 @@ def diff_view(old: Document, new: Document, left: str, right: str, key: str) -> 
     summary = (
         f"{style.count(lines.added, 'line')} added or changed, {style.count(lines.removed, 'line')} removed or changed"
     )
-    return component("diff")(
+    return component("diff", "difftext")(
         key=key,
         data={
             "rows": strict.plain(lines.rows),

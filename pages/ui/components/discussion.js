@@ -1,36 +1,33 @@
-// What happened and what was said, in order, and a box to say more.
+// The timeline of a change, oldest first, and a box for a comment.
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({ unfolded: new Set(), typed: {}, sent: {}, replying: 0 }));
-  const act = (what) => setTriggerValue("act", what);
+  const act = (action) => setTriggerValue("act", action);
   hear(state, data.heard);
-  const event = (one) =>
-    el(
-      "div",
-      { class: "event" },
-      el("span", { class: `knot ${one.tone || ""}` }),
-      el(
-        "div",
-        {},
-        el("div", {}, el("strong", {}, one.name), " ", one.text, " ", el("span", { class: "muted small" }, one.when)),
-        one.note ? el("div", { class: "said" }, prose(one.note)) : null,
-      ),
-    );
+  const writer = () =>
+    composer(state, "whole", {
+      hint: "Comment on the whole change",
+      send: (body, n) => act({ do: "comment", path: "", line: 0, last: 0, body, n }),
+    });
   root.replaceChildren(
     el(
       "div",
       { class: "timeline" },
-      data.items.map((one) => (one.remarks ? conversation(state, one, data.may, act) : event(one))),
+      data.items.map((item) => (item.remarks ? conversation(state, item, data.may, act) : drawEvent(item))),
     ),
-    data.may.comment
-      ? el(
-          "div",
-          { class: "conversation" },
-          composer(state, "whole", {
-            hint: "Comment on the whole change",
-            send: (body, n) => act({ do: "comment", path: "", line: 0, last: 0, body, n }),
-          }),
-        )
-      : el("div", { class: "muted" }, data.closed),
+    data.may.comment ? el("div", { class: "conversation" }, writer()) : el("div", { class: "muted" }, data.closed),
   );
 }
+
+const drawEvent = ({ name, text, when, tone, note }) =>
+  el(
+    "div",
+    { class: "event" },
+    el("span", { class: `knot ${tone || ""}` }),
+    el(
+      "div",
+      {},
+      el("div", {}, el("strong", {}, name), " ", text, " ", el("span", { class: "muted small" }, when)),
+      note ? el("div", { class: "said" }, prose(note)) : null,
+    ),
+  );

@@ -1,4 +1,4 @@
-// Shared helpers. el() is the only way to make an element: text goes through text nodes, attributes through an allowlist.
+// Shared by every component. el() is the only way to create an element: text becomes text nodes, attributes pass an allowlist.
 const ATTRIBUTES = new Set([
   "class",
   "title",
@@ -30,8 +30,8 @@ function el(tag, attributes = {}, ...children) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "style")
-      for (const [key, one] of Object.entries(value))
-        key.startsWith("--") ? node.style.setProperty(key, one) : (node.style[key] = one);
+      for (const [property, setting] of Object.entries(value))
+        property.startsWith("--") ? node.style.setProperty(property, setting) : (node.style[property] = setting);
     else if (ATTRIBUTES.has(name))
       node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
   }
@@ -72,43 +72,62 @@ async function copy(text, source) {
   }, 1400);
 }
 
-// What a component remembers between two drawings of the same place.
-const memories = new WeakMap();
-function memory(root, fresh) {
-  if (!memories.has(root)) memories.set(root, fresh());
-  return memories.get(root);
+// State that a component keeps between two draws of the same root.
+const states = new WeakMap();
+function memory(root, initial) {
+  if (!states.has(root)) states.set(root, initial());
+  return states.get(root);
 }
 
-// Draw anew and leave the focus where it was: on the one element with the same data-key inside the same keyed elements.
+// The data-keys from a node up to the root, which together name the node.
+function keyPath(node, root) {
+  const keys = [];
+  for (let current = node; current && current !== root; current = current.parentElement)
+    keys.push(current.getAttribute("data-key") ?? "");
+  return keys.filter(Boolean).join("\n");
+}
+
+// Redraw and put the focus back on the element with the same key path, if exactly one has it.
 function refocus(root, draw) {
-  const held = root.getRootNode().activeElement;
-  const name = (node) => {
-    const keys = [];
-    for (let at = node; at && at !== root; at = at.parentElement) keys.push(at.getAttribute("data-key") ?? "");
-    return keys.filter(Boolean).join("\n");
-  };
-  const was = held?.getAttribute("data-key") ? name(held) : "";
+  const focused = root.getRootNode().activeElement;
+  const path = focused?.getAttribute("data-key") ? keyPath(focused, root) : "";
   draw();
-  if (!was || root.getRootNode().activeElement === held) return;
-  const same = [...root.querySelectorAll("[data-key]")].filter(
-    (node) => name(node) === was && node.getAttribute("data-key"),
+  if (!path || root.getRootNode().activeElement === focused) return;
+  const matches = [...root.querySelectorAll("[data-key]")].filter(
+    (node) => node.getAttribute("data-key") && keyPath(node, root) === path,
   );
-  if (same.length === 1) same[0].focus({ preventScroll: true });
+  if (matches.length === 1) matches[0].focus({ preventScroll: true });
+}
+
+// The address of a document, or of a place in it: { doc, version, start, end ... }.
+const documentHref = (place) => `/documents?${new URLSearchParams(place)}`;
+
+// A link that acts on this page and leads nowhere.
+function actionLink(attributes, href, act, ...children) {
+  const onclick = (event) => {
+    event.preventDefault();
+    act();
+  };
+  return el("a", { ...attributes, href, onclick }, ...children);
 }
 
 // A link inside the app: a real address for new tabs, a message to Python for a plain click.
-function inside(attributes, href, go, ...children) {
-  return el(
-    "a",
-    {
-      ...attributes,
-      href,
-      onclick: (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-        event.preventDefault();
-        go();
-      },
-    },
-    ...children,
+function inside(attributes, href, open, ...children) {
+  const onclick = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    open();
+  };
+  return el("a", { ...attributes, href, onclick }, ...children);
+}
+
+// A select element; options are [value, text] pairs.
+function dropdown(label, options, value, onchoose, key) {
+  const select = el(
+    "select",
+    { "aria-label": label, "data-key": key, onchange: (event) => onchoose(event.target.value) },
+    options.map(([value, text]) => el("option", { value }, text)),
   );
+  select.value = value;
+  return select;
 }

@@ -1,24 +1,24 @@
-const TONES = { error: ["Refused", "bad"], warning: ["Fix", "warn"], note: ["Note", "note"] };
+// What the checks found in an uploaded file, line by line.
+const LABELS = { error: ["Refused", "bad"], warning: ["Fix", "warn"], note: ["Note", "note"] };
 
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector("#root");
-  if (!data.findings.length)
-    return root.replaceChildren(el("div", { class: "fine" }, el("span", { class: "tick" }, "✓"), data.fine));
-  root.replaceChildren(
-    el(
-      "div",
-      { class: "findings" },
-      data.findings.map((one) => {
-        const [text, tone] = TONES[one.severity] || TONES.note;
-        return el(
-          "div",
-          { class: `finding ${tone}` },
-          el("span", { class: "line" }, `Line ${one.line}`),
-          el("span", {}, badge({ text, tone })),
-          el("div", { class: "say" }, el("div", {}, one.message), one.excerpt ? el("code", {}, one.excerpt) : null),
-          el("span", { class: "rule" }, one.rule),
-        );
-      }),
-    ),
+  parentElement
+    .querySelector("#root")
+    .replaceChildren(
+      data.findings.length
+        ? el("div", { class: "findings" }, data.findings.map(drawFinding))
+        : el("div", { class: "fine" }, el("span", { class: "tick" }, "✓"), data.fine),
+    );
+}
+
+function drawFinding({ severity, line, message, excerpt, rule }) {
+  const [text, tone] = LABELS[severity] || LABELS.note;
+  return el(
+    "div",
+    { class: `finding ${tone}` },
+    el("span", { class: "line" }, `Line ${line}`),
+    el("span", {}, badge({ text, tone })),
+    el("div", { class: "say" }, el("div", {}, message), excerpt ? el("code", {}, excerpt) : null),
+    el("span", { class: "rule" }, rule),
   );
 }

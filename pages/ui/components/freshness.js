@@ -1,84 +1,80 @@
-// Documents that need a look, with one button each; filters work at once.
+// Documents that are due for review, with one button each. Filtering happens here, without a round trip.
+const FILTERS = ["owner", "folder", "kind"];
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({ owner: "", folder: "", kind: "" }));
-  const count = (name) => {
-    const found = new Map();
-    for (const row of data.rows) if (row[name] !== undefined) found.set(row[name], (found.get(row[name]) || 0) + 1);
-    return [...found.entries()].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+  const toggle = (filter, value) => {
+    state[filter] = state[filter] === value ? "" : value;
+    draw();
   };
-  const group = (name, title, words) =>
+  const facet = (filter, title, labels) => drawFacet(data.rows, filter, title, state[filter], toggle, labels);
+  const none = data.rows.length ? "Nothing fits these filters." : data.empty;
+  const layout = (rows) =>
     el(
       "div",
-      { class: "facet" },
-      el("h4", {}, title),
-      count(name).map(([value, n]) =>
-        el(
-          "button",
-          {
-            type: "button",
-            "aria-pressed": state[name] === value ? "true" : "false",
-            "data-key": `${name} ${value}`,
-            onclick: () => {
-              state[name] = state[name] === value ? "" : value;
-              draw();
-            },
-          },
-          el("span", { class: "name" }, (words && words[value]) || value || "none"),
-          el("span", { class: "n" }, n),
-        ),
+      { class: "layout" },
+      el(
+        "nav",
+        { "aria-label": "Filters" },
+        facet("kind", "What is due", data.kinds),
+        facet("owner", "Owner"),
+        facet("folder", "Folder"),
       ),
-    );
-  const line = (row) =>
-    el(
-      "div",
-      { class: "item" },
       el(
         "div",
-        { class: "main" },
-        inside(
-          { class: "title" },
-          `/documents?doc=${encodeURIComponent(row.doc)}`,
-          () => setTriggerValue("open", row.doc),
-          row.title,
-        ),
-        el("div", { class: "sub" }, row.about),
+        {},
+        rows.length ? rows.map((row) => drawRow(row, data.may, setTriggerValue)) : el("div", { class: "none" }, none),
       ),
-      el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),
-      data.may && row.dated
-        ? button("Still right", () => setTriggerValue("confirm", row.path), {
-            kind: "outline",
-            key: `confirm ${row.path}`,
-            title: "You read it and its words are still right",
-          })
-        : el("span", {}),
     );
   const draw = () => {
-    const rows = data.rows.filter((row) =>
-      ["owner", "folder", "kind"].every((name) => !state[name] || row[name] === state[name]),
-    );
-    refocus(root, () =>
-      root.replaceChildren(
-        el(
-          "div",
-          { class: "layout" },
-          el(
-            "nav",
-            { "aria-label": "Filters" },
-            group("kind", "What is due", data.kinds),
-            group("owner", "Owner"),
-            group("folder", "Folder"),
-          ),
-          el(
-            "div",
-            {},
-            rows.length
-              ? rows.map(line)
-              : el("div", { class: "none" }, data.rows.length ? "Nothing fits these filters." : data.empty),
-          ),
-        ),
-      ),
-    );
+    const rows = data.rows.filter((row) => FILTERS.every((name) => !state[name] || row[name] === state[name]));
+    refocus(root, () => root.replaceChildren(layout(rows)));
   };
   draw();
+}
+
+// How many rows have each value, the most frequent first.
+function countValues(rows, name) {
+  const counts = new Map();
+  for (const row of rows) if (row[name] !== undefined) counts.set(row[name], (counts.get(row[name]) || 0) + 1);
+  return [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+}
+
+function drawFacet(rows, filter, title, chosen, toggle, labels = {}) {
+  const options = countValues(rows, filter).map(([value, count]) =>
+    el(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": chosen === value ? "true" : "false",
+        "data-key": `${filter} ${value}`,
+        onclick: () => toggle(filter, value),
+      },
+      el("span", { class: "name" }, labels[value] || value || "none"),
+      el("span", { class: "n" }, count),
+    ),
+  );
+  return el("div", { class: "facet" }, el("h4", {}, title), options);
+}
+
+function drawRow(row, mayConfirm, send) {
+  const confirm = () =>
+    button("Still right", () => send("confirm", row.path), {
+      kind: "outline",
+      key: `confirm ${row.path}`,
+      title: "You read it and its words are still right",
+    });
+  return el(
+    "div",
+    { class: "item" },
+    el(
+      "div",
+      { class: "main" },
+      inside({ class: "title" }, documentHref({ doc: row.doc }), () => send("open", row.doc), row.title),
+      el("div", { class: "sub" }, row.about),
+    ),
+    el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),
+    mayConfirm && row.dated ? confirm() : el("span", {}),
+  );
 }

@@ -1,52 +1,40 @@
+// A list of items that may lead to documents, or a bar chart of counts.
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("#root");
-  if (data.bars) {
-    const most = Math.max(1, ...data.bars.map((bar) => bar[1]));
-    root.replaceChildren(
-      el(
-        "div",
-        { class: "bars" },
-        data.bars.map(([name, count]) => [
-          el("span", {}, name),
-          el("div", { class: "track" }, el("div", { style: { width: `${(100 * count) / most}%` } })),
-          el("span", { class: "n" }, count),
-        ]),
-      ),
-    );
-    return;
-  }
-  const place = (item) => item.place || { doc: item.doc };
-  root.replaceChildren(
+  const open = (place) => setTriggerValue("open", place);
+  parentElement.querySelector("#root").replaceChildren(data.bars ? bars(data.bars) : items(data, open));
+}
+
+function bars(counts) {
+  const largest = Math.max(1, ...counts.map(([, count]) => count));
+  return el(
+    "div",
+    { class: "bars" },
+    counts.map(([name, count]) => [
+      el("span", {}, name),
+      el("div", { class: "track" }, el("div", { style: { width: `${(100 * count) / largest}%` } })),
+      el("span", { class: "n" }, count),
+    ]),
+  );
+}
+
+const items = (data, open) =>
+  el(
+    "div",
+    {},
+    data.items.length ? data.items.map((item) => drawItem(item, open)) : el("div", { class: "none" }, data.empty),
+  );
+
+function drawItem(item, open) {
+  const place = item.place || { doc: item.doc };
+  return el(
+    "div",
+    { class: "item" },
     el(
       "div",
-      {},
-      data.items.length
-        ? data.items.map((item) =>
-            el(
-              "div",
-              { class: "item" },
-              el(
-                "div",
-                { class: "main" },
-                item.doc
-                  ? inside(
-                      {},
-                      `/documents?${new URLSearchParams(place(item))}`,
-                      () => setTriggerValue("open", place(item)),
-                      item.title,
-                    )
-                  : el("span", {}, item.title),
-                item.sub ? el("div", { class: "sub" }, item.sub) : null,
-              ),
-              el(
-                "div",
-                { class: "right" },
-                (item.badges || []).map(badge),
-                item.right ? el("div", {}, item.right) : null,
-              ),
-            ),
-          )
-        : el("div", { class: "none" }, data.empty),
+      { class: "main" },
+      item.doc ? inside({}, documentHref(place), () => open(place), item.title) : el("span", {}, item.title),
+      item.sub ? el("div", { class: "sub" }, item.sub) : null,
     ),
+    el("div", { class: "right" }, (item.badges || []).map(badge), item.right ? el("div", {}, item.right) : null),
   );
 }

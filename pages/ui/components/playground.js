@@ -1,5 +1,8 @@
-// Columns side by side. Heads keep their elements while knobs move; hits are drawn anew and glide to their new places.
+// Configurations side by side, one column each. Column heads stay while knobs move; hits are redrawn and glide to their
+// new places.
 const GRADES = ["not relevant", "related", "relevant", "answers it"];
+const PAUSE = 450; // milliseconds without a turn before the session is told
+const TRIES = 6; // draws after which a turn counts as told
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
@@ -9,16 +12,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
     sent: 0,
     timer: 0,
     shown: "",
-    turned: new Map(),
+    turns: new Map(), // what was turned and the session has not confirmed, by column and knob
     bar: el("div", {}),
     content: el("div", {}),
   }));
   state.send = setTriggerValue;
   if (!state.bar.isConnected) {
     root.replaceChildren(state.bar, state.content);
-    root.addEventListener("keydown", (event) => keyboard(event, root, state));
+    root.addEventListener("keydown", (event) => onKey(event, root, state));
   }
-  if (ahead(state, data)) return;
+  if (isAhead(state, data)) return;
   state.direct = data.direct;
   draw(root, state, data);
 }
@@ -30,144 +33,158 @@ function draw(root, state, data) {
     state.shown = data.query;
     state.why.clear();
   }
-  const before = places(root);
+  const tops = hitTops(root);
   refocus(root, () => {
     state.bar.replaceChildren(toolbar(state));
-    const shown = data.blind ? pooled(root, state) : board(root, state);
-    if (state.content.firstChild !== shown) state.content.replaceChildren(shown);
+    const content = data.blind ? drawPool(root, state) : drawColumns(root, state);
+    if (state.content.firstChild !== content) state.content.replaceChildren(content);
   });
-  glide(root, before);
+  glide(root, tops);
 }
 
-// A knob asks the server's own route and is drawn at once; the session hears of it when the hand rests, and again
-// until what it draws shows that it heard: an answer to an older question never moves a knob back.
-function turn(root, state, what) {
-  state.turned.set(`${what.column}-${what.knob}`, what);
+// ------------------------------------------------------------ turning knobs
+
+// A turn asks the server's route and is drawn at once. The session is told when the knob rests, and again until its
+// data shows the turn, so that an answer to an older turn never moves a knob back.
+function turnKnob(root, state, turn) {
+  state.turns.set(`${turn.column}-${turn.knob}`, turn);
   state.tries = 0;
-  rest(state, state.direct ? 450 : 30);
-  if (state.direct) later(state, () => ask(root, state));
+  tellSession(state, state.direct ? PAUSE : 30);
+  if (state.direct) throttle(state, () => ask(root, state));
 }
 
-function rest(state, wait) {
-  clearTimeout(state.rest);
-  state.rest = setTimeout(() => state.send("turn", { turns: [...state.turned.values()], n: Date.now() }), wait);
+function tellSession(state, wait) {
+  clearTimeout(state.telling);
+  state.telling = setTimeout(() => sendTurns(state, [...state.turns.values()]), wait);
 }
 
-function ahead(state, data) {
-  if (state.data?.run !== data.run || state.tries++ > 6) state.turned.clear();
-  for (const [key, what] of state.turned)
-    if (data.setup.columns[what.column]?.config[what.knob] === what.value) state.turned.delete(key);
-  if (state.turned.size) rest(state, 450);
-  else clearTimeout(state.rest);
-  return state.turned.size > 0;
-}
+const sendTurns = (state, turns) => state.send("turn", { turns, n: Date.now() });
 
-const told = (state) => {
-  const turns = [...state.turned.values()];
-  state.turned.clear();
-  clearTimeout(state.rest);
+// Send what is pending together with a turn that rebuilds the page.
+const sendTurn = (state, turn) => sendTurns(state, [...takeTurns(state), turn]);
+
+function takeTurns(state) {
+  const turns = [...state.turns.values()];
+  state.turns.clear();
+  clearTimeout(state.telling);
   return turns;
-};
+}
+
+// Does the page show turns that this data from the session does not know yet?
+function isAhead(state, data) {
+  if (state.data?.run !== data.run || state.tries++ > TRIES) state.turns.clear();
+  for (const [key, { column, knob, value }] of state.turns)
+    if (data.setup.columns[column]?.config[knob] === value) state.turns.delete(key);
+  if (state.turns.size) tellSession(state, PAUSE);
+  else clearTimeout(state.telling);
+  return state.turns.size > 0;
+}
+
+// At most one request per frame: the first at once, and always the last one.
+function throttle(state, act) {
+  const wait = 16 - (Date.now() - state.sent);
+  const run = () => {
+    state.timer = 0;
+    state.sent = Date.now();
+    act();
+  };
+  clearTimeout(state.timer);
+  if (wait <= 0) run();
+  else state.timer = setTimeout(run, wait);
+}
 
 async function ask(root, state) {
-  state.flight?.abort();
-  const flight = (state.flight = new AbortController());
+  state.request?.abort();
+  const request = (state.request = new AbortController());
   const { setup, run, looked } = state.data;
+  const fallBack = () => {
+    state.direct = null;
+    tellSession(state, 0);
+  };
   try {
     const answer = await fetch("/api/playground", {
       method: "POST",
-      signal: flight.signal,
+      signal: request.signal,
       headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ setup, run, looked, turns: [...state.turned.values()] }),
+      body: JSON.stringify({ setup, run, looked, turns: [...state.turns.values()] }),
     });
-    if (!answer.ok) {
-      state.direct = null;
-      rest(state, 0);
-      return;
-    }
-    const moved = await answer.json();
-    draw(root, state, {
-      ...state.data,
-      ...moved,
-      columns: moved.columns.map((column, n) => joined(state.data.columns[n], column)),
-    });
+    if (!answer.ok) return fallBack();
+    const changed = await answer.json();
+    const columns = changed.columns.map((column, n) => mergeColumn(state.data.columns[n], column));
+    draw(root, state, { ...state.data, ...changed, columns });
   } catch (error) {
-    if (error.name !== "AbortError") {
-      state.direct = null;
-      rest(state, 0);
-    }
+    if (error.name !== "AbortError") fallBack();
   }
 }
 
-// An answer leaves out what stands on the page already: columns that did not move, passages that moved.
-function joined(was, now) {
-  const passages = new Map((was.hits || []).map((hit) => [hit.chunk, hit]));
-  return {
-    ...was,
-    ...now,
-    choices: was.choices,
-    hits: (now.hits || was.hits || []).map((hit) => ({ ...passages.get(hit.chunk), ...hit })),
-  };
+// An answer leaves out what the page already has: unchanged columns, and the text of passages that only moved.
+function mergeColumn(previous, changed) {
+  const passages = new Map((previous.hits || []).map((hit) => [hit.chunk, hit]));
+  const hits = (changed.hits || previous.hits || []).map((hit) => ({ ...passages.get(hit.chunk), ...hit }));
+  return { ...previous, ...changed, choices: previous.choices, hits };
 }
 
-// ------------------------------------------------------------ the line above
+// ------------------------------------------------------------ toolbar
 
 function toolbar(state) {
   const { data } = state;
-  const link = button(
-    "Copy link",
-    (event) => {
-      state.send("keep", { turns: told(state), n: Date.now() });
-      copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target);
-    },
-    { kind: "outline", key: "link", title: "A short link that shows this playground as it is now" },
-  );
+  const copyLink = (event) => {
+    state.send("keep", { turns: takeTurns(state), n: Date.now() });
+    copy(`${window.location.origin}${window.location.pathname}?link=${data.link}`, event.target);
+  };
+  const linkTitle = "A short link that shows this playground as it is now";
+  const addColumn = () => sendTurn(state, { knob: "add", column: 0 });
   return el(
     "div",
     { class: "toolbar" },
     el("span", { class: "muted" }, data.summary),
-    el(
-      "span",
-      { class: "legend" },
-      data.blind
-        ? null
-        : data.legend.map(([label, color]) =>
-            el("span", {}, el("span", { class: "dot", style: { background: color } }), label),
-          ),
-    ),
+    el("span", { class: "legend" }, data.blind ? null : data.legend.map(legendEntry)),
     el("span", { class: "spring" }),
-    data.blind || !data.query
-      ? null
-      : el(
-          "span",
-          { class: "hint" },
-          el("kbd", {}, "↑↓←→"),
-          " move ",
-          el("kbd", {}, "0–3"),
-          " judge ",
-          el("kbd", {}, "W"),
-          " why",
-        ),
+    data.blind || !data.query ? null : keyboardHint(),
     data.columns.length < data.most && !data.blind
-      ? button(
-          "Add column",
-          () => state.send("turn", { turns: [...told(state), { knob: "add", column: 0 }], n: Date.now() }),
-          { kind: "outline", key: "add" },
-        )
+      ? button("Add column", addColumn, { kind: "outline", key: "add" })
       : null,
-    data.query ? link : null,
+    data.query ? button("Copy link", copyLink, { kind: "outline", key: "link", title: linkTitle }) : null,
   );
 }
 
+const legendEntry = ([label, color]) =>
+  el("span", {}, el("span", { class: "dot", style: { background: color } }), label);
+
+const keyboardHint = () =>
+  el(
+    "span",
+    { class: "hint" },
+    el("kbd", {}, "↑↓←→"),
+    " move ",
+    el("kbd", {}, "0–3"),
+    " judge ",
+    el("kbd", {}, "W"),
+    " why",
+  );
+
 // ------------------------------------------------------------ columns
 
-// A column and its head stay in the page while they mean the same, so that a slider can be dragged while answers arrive.
-function board(root, state) {
-  const { columns, profiles, query } = state.data;
+// A head is rebuilt only when its signature changes, so that a slider can be dragged while answers arrive.
+const headSignature = (column, profiles) =>
+  JSON.stringify([
+    column.name,
+    column.choices,
+    column.profile,
+    profiles,
+    column.knobs.map((knob) => [knob.knob, knob.min, knob.max]),
+  ]);
+
+// A body is rebuilt only when its content changes: turning a knob of one column leaves the others alone.
+const bodySignature = (column, { query, grades, around }) =>
+  JSON.stringify([column.hits, column.gone, column.warnings, column.error, column.empty, query, grades, around]);
+
+function drawColumns(root, state) {
+  const { columns, query } = state.data;
   if (state.sections.length !== columns.length) {
     state.sections = columns.map((_, n) => ({
       node: el("section", { class: "column", "data-key": `column-${n}` }),
-      signature: "",
+      headSignature: "",
     }));
     state.board = el(
       "div",
@@ -176,83 +193,45 @@ function board(root, state) {
     );
   }
   state.board.setAttribute("data-query", query);
-  columns.forEach((column, n) => {
-    const section = state.sections[n];
-    const signature = JSON.stringify([
-      column.name,
-      column.choices,
-      column.profile,
-      profiles,
-      column.knobs.map((knob) => [knob.knob, knob.min, knob.max]),
-    ]);
-    const content = JSON.stringify([
-      column.hits,
-      column.gone,
-      column.warnings,
-      column.error,
-      column.empty,
-      query,
-      state.data.grades,
-      state.data.around,
-    ]);
-    const kept = section.signature === signature && section.content === content; // a knob of another column was turned
-    const fresh = kept ? section.body : body(root, state, column, n);
-    section.content = content;
-    if (section.signature === signature) {
-      if (!kept) section.body.replaceWith(fresh);
-    } else {
-      Object.assign(section, { signature, head: buildHead(root, state, column, n) });
-      section.node.style.setProperty("--own", column.color);
-      section.node.replaceChildren(section.head.node, fresh);
-    }
-    section.body = fresh;
-    section.head.update(column);
-  });
+  columns.forEach((column, n) => updateSection(root, state, column, n));
   return state.board;
 }
 
+function updateSection(root, state, column, n) {
+  const section = state.sections[n];
+  const head = headSignature(column, state.data.profiles);
+  const content = bodySignature(column, state.data);
+  const sameHead = section.headSignature === head;
+  if (!sameHead || section.bodySignature !== content) {
+    const body = columnBody(root, state, column, n);
+    if (sameHead) section.body.replaceWith(body);
+    else {
+      section.head = buildHead(root, state, column, n);
+      section.node.style.setProperty("--own", column.color);
+      section.node.replaceChildren(section.head.node, body);
+    }
+    Object.assign(section, { body, headSignature: head, bodySignature: content });
+  }
+  section.head.update(column);
+}
+
+// Returns the head and a function that shows new data in it.
 function buildHead(root, state, column, n) {
-  const choose = (name, label, options, value) => {
-    const select = el(
-      "select",
-      {
-        "aria-label": label,
-        "data-key": name,
-        onchange: (event) =>
-          state.send("turn", {
-            turns: [...told(state), { knob: name, column: n, value: event.target.value }],
-            n: Date.now(),
-          }),
-      },
-      options.map((option) => el("option", { value: option }, option)),
+  const { columns, profiles } = state.data;
+  const choose = (knob, label, options, value) =>
+    dropdown(
+      `${label} of column ${column.letter}`,
+      options.map((option) => [option, option]),
+      value,
+      (chosen) => sendTurn(state, { knob, column: n, value: chosen }),
+      knob,
     );
-    select.value = value;
-    return select;
-  };
-  const knobs = column.knobs.map((knob) => {
-    const shown = el("output", {});
-    const range = el("input", {
-      type: "range",
-      "data-key": knob.knob,
-      "aria-label": `${knob.label} of column ${column.letter}`,
-    });
-    Object.assign(range, { min: knob.min, max: knob.max, step: knob.step });
-    const one = {
-      knob: knob.knob,
-      range,
-      shown,
-      node: el("label", { class: "knob" }, el("span", {}, knob.label), range, shown),
-    };
-    range.addEventListener("input", () => {
-      shown.textContent = range.value;
-      paint(range);
-      one.mine = { value: Number(range.value), until: Date.now() + 4000 };
-      turn(root, state, { knob: knob.knob, column: n, value: Number(range.value) });
-    });
-    return one;
-  });
+  const knobs = column.knobs.map((knob) => buildKnob(root, state, column, n, knob));
   const about = el("div", { class: "about" });
   const status = el("div", {});
+  const adjust = () => state.send("adjust", { column: n, n: Date.now() });
+  const remove = () => sendTurn(state, { knob: "remove", column: n });
+  const removeTitle = `Remove column ${column.letter}`;
   const node = el(
     "header",
     { class: "head" },
@@ -260,27 +239,21 @@ function buildHead(root, state, column, n) {
       "div",
       { class: "row top" },
       el("span", { class: "letter" }, column.letter),
-      choose("preset", `Configuration of column ${column.letter}`, column.choices, column.name),
+      choose("preset", "Configuration", column.choices, column.name),
       el("span", { class: "spring" }),
-      button(state.data.columns.length > 3 ? "⚙" : "Adjust", () => state.send("adjust", { column: n, n: Date.now() }), {
+      button(columns.length > 3 ? "⚙" : "Adjust", adjust, {
         key: "adjust",
         title: "Every value of this configuration",
       }),
-      state.data.columns.length > 1
-        ? button(
-            "×",
-            () => state.send("turn", { turns: [...told(state), { knob: "remove", column: n }], n: Date.now() }),
-            { key: "remove", title: `Remove column ${column.letter}` },
-          )
-        : null,
+      columns.length > 1 ? button("×", remove, { key: "remove", title: removeTitle }) : null,
     ),
     about,
-    state.data.profiles.length > 1
+    profiles.length > 1
       ? el(
           "label",
           { class: "knob" },
           el("span", {}, "profile"),
-          choose("profile", `Profile of column ${column.letter}`, state.data.profiles, column.profile),
+          choose("profile", "Profile", profiles, column.profile),
         )
       : null,
     knobs.map((knob) => knob.node),
@@ -288,111 +261,109 @@ function buildHead(root, state, column, n) {
   );
   const update = (fresh) => {
     about.textContent = fresh.about;
-    for (const knob of knobs) {
-      const value = fresh.knobs.find((one) => one.knob === knob.knob).value;
-      if (knob.mine && knob.mine.value !== value && Date.now() < knob.mine.until) continue; // an answer to an older question
-      knob.mine = null;
-      knob.range.value = value;
-      knob.shown.textContent = knob.range.value;
-      paint(knob.range);
-    }
-    status.replaceChildren(...statusOf(fresh));
+    for (const knob of knobs) knob.update(fresh.knobs.find(({ knob: name }) => name === knob.name).value);
+    status.replaceChildren(...columnStatus(fresh));
   };
   return { node, update };
 }
 
-const paint = (range) =>
-  range.style.setProperty("--at", `${(100 * (range.value - range.min)) / (range.max - range.min)}%`);
-
-// At most one message per frame while a knob moves: the first at once, and always the last one.
-function later(state, act) {
-  const wait = 16 - (Date.now() - state.sent),
-    go = () => {
-      state.timer = 0;
-      state.sent = Date.now();
-      act();
-    };
-  clearTimeout(state.timer);
-  if (wait <= 0) go();
-  else state.timer = setTimeout(go, wait);
+// A slider. For four seconds after a turn it ignores other values: they answer an older turn.
+function buildKnob(root, state, column, n, { knob: name, label, min, max, step }) {
+  const shown = el("output", {});
+  const range = el("input", {
+    type: "range",
+    "data-key": name,
+    "aria-label": `${label} of column ${column.letter}`,
+  });
+  Object.assign(range, { min, max, step });
+  let turned = null;
+  const show = () => {
+    shown.textContent = range.value;
+    range.style.setProperty("--at", `${(100 * (range.value - range.min)) / (range.max - range.min)}%`);
+  };
+  range.addEventListener("input", () => {
+    show();
+    turned = { value: Number(range.value), until: Date.now() + 4000 };
+    turnKnob(root, state, { knob: name, column: n, value: turned.value });
+  });
+  const update = (value) => {
+    if (turned && turned.value !== value && Date.now() < turned.until) return;
+    turned = null;
+    range.value = value;
+    show();
+  };
+  return { name, update, node: el("label", { class: "knob" }, el("span", {}, label), range, shown) };
 }
 
-function statusOf(column) {
+function columnStatus(column) {
   if (!column.stages || !column.stages.length) return [];
-  const total = column.stages.reduce((sum, stage) => sum + stage.ms, 0) || 1;
-  const words = column.stages.map((stage) => `${stage.label} ${stage.ms.toFixed(1)} ms`).join("\n");
   return [
-    el(
-      "div",
-      { class: "time", title: words },
-      el(
-        "div",
-        { class: "stages" },
-        column.stages.map((stage) =>
-          el("div", { style: { flex: `${Math.max(stage.ms, total / 60)} 0 0`, background: stage.color } }),
-        ),
-      ),
-      el("span", { class: "ms" }, total >= 1000 ? `${(total / 1000).toFixed(1)} s` : `${total.toFixed(0)} ms`),
-    ),
+    stageTimes(column.stages),
     column.cost ? el("div", { class: "note" }, `Cost $${column.cost.toFixed(4)}`) : null,
     column.note ? el("div", { class: "note" }, column.note) : null,
-    ...column.pairs.map((pair) =>
-      el(
-        "div",
-        {
-          class: "pair",
-          title: pair.by === "doc" ? "Compared by document: the profiles cut them differently" : "Compared by passage",
-        },
-        el("span", { class: "letter small", style: { "--own": pair.color } }, pair.with),
-        el("span", {}, el("b", {}, `${pair.overlap}/${pair.of}`), el("span", { class: "word" }, " shared")),
-        el("span", { title: "Jaccard: shared as a part of all" }, "J ", el("b", {}, pair.jaccard)),
-        el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", {}, pair.rbo)),
-        el(
-          "span",
-          { title: "Pairs in opposite order" },
-          el("b", {}, pair.swaps),
-          pair.swaps === 1 ? " swap" : " swaps",
-        ),
-      ),
-    ),
+    ...column.pairs.map(agreement),
   ].filter(Boolean);
 }
 
-function body(root, state, column, n) {
-  const { data } = state;
+function stageTimes(stages) {
+  const total = stages.reduce((sum, stage) => sum + stage.ms, 0) || 1;
+  const title = stages.map((stage) => `${stage.label} ${stage.ms.toFixed(1)} ms`).join("\n");
+  const bar = (stage) =>
+    el("div", { style: { flex: `${Math.max(stage.ms, total / 60)} 0 0`, background: stage.color } });
+  return el(
+    "div",
+    { class: "time", title },
+    el("div", { class: "stages" }, stages.map(bar)),
+    el("span", { class: "ms" }, total >= 1000 ? `${(total / 1000).toFixed(1)} s` : `${total.toFixed(0)} ms`),
+  );
+}
+
+// How far this column's ranking agrees with another's.
+function agreement(pair) {
+  const title = pair.by === "doc" ? "Compared by document: the profiles cut them differently" : "Compared by passage";
+  return el(
+    "div",
+    { class: "pair", title },
+    el("span", { class: "letter small", style: { "--own": pair.color } }, pair.with),
+    el("span", {}, el("b", {}, `${pair.overlap}/${pair.of}`), el("span", { class: "word" }, " shared")),
+    el("span", { title: "Jaccard: shared as a part of all" }, "J ", el("b", {}, pair.jaccard)),
+    el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", {}, pair.rbo)),
+    el("span", { title: "Pairs in opposite order" }, el("b", {}, pair.swaps), pair.swaps === 1 ? " swap" : " swaps"),
+  );
+}
+
+function columnBody(root, state, column, n) {
   if (column.error) return el("div", { class: "notice bad", role: "alert" }, column.error);
-  if (!data.query) return el("div", { class: "blank muted" }, "Run a query to fill this column.");
+  if (!state.data.query) return el("div", { class: "blank muted" }, "Run a query to fill this column.");
   return el(
     "div",
     { class: "hits" },
     column.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, text)),
-    column.empty
-      ? el(
-          "div",
-          { class: "blank" },
-          el("div", { class: "glyph" }, "∅"),
-          el("b", {}, "Nothing found"),
-          el("div", { class: "muted small" }, "No leg has a candidate that the filters admit."),
-        )
-      : null,
-    column.hits.map((hit) => card(root, state, column, hit, n)),
-    column.gone.length
-      ? el(
-          "div",
-          { class: "gone" },
-          el("div", { class: "muted" }, `In A, not here: ${column.gone.length}`),
-          column.gone.map((hit) =>
-            el(
-              "div",
-              {},
-              el("span", { class: "was" }, hit.rank),
-              `${hit.title}${hit.heading ? ` › ${hit.heading}` : ""}`,
-            ),
-          ),
-        )
-      : null,
+    column.empty ? nothingFound() : null,
+    column.hits.map((hit) => drawHit(root, state, column, hit, n)),
+    column.gone.length ? missingHits(column.gone) : null,
   );
 }
+
+const nothingFound = () =>
+  el(
+    "div",
+    { class: "blank" },
+    el("div", { class: "glyph" }, "∅"),
+    el("b", {}, "Nothing found"),
+    el("div", { class: "muted small" }, "No leg has a candidate that the filters admit."),
+  );
+
+// Hits of column A that this column does not have.
+const missingHits = (hits) =>
+  el(
+    "div",
+    { class: "gone" },
+    el("div", { class: "muted" }, `In A, not here: ${hits.length}`),
+    hits.map((hit) =>
+      el("div", {}, el("span", { class: "was" }, hit.rank), `${hit.title}${hit.heading ? ` › ${hit.heading}` : ""}`),
+    ),
+  );
 
 // ------------------------------------------------------------ one hit
 
@@ -403,7 +374,7 @@ const MOVES = {
   new: ["new", "fresh", "not in A"],
 };
 
-function move({ kind, steps }) {
+function drawMove({ kind, steps }) {
   const [sign, tone, words] = MOVES[kind];
   return el(
     "span",
@@ -412,45 +383,17 @@ function move({ kind, steps }) {
   );
 }
 
-const marked = (hit) =>
-  el(
-    "div",
-    { class: "text" },
-    hit.cut[0] ? "… " : null,
-    hit.segments.map(([text, matched, best]) => {
-      const inner = matched ? el("mark", {}, text) : document.createTextNode(text);
-      return best ? el("span", { class: "best" }, inner) : inner;
-    }),
-    hit.cut[1] ? " …" : null,
-  );
-
-const path = (hit) => `/documents?${new URLSearchParams(hit.place)}`;
-
-function card(root, state, column, hit, n) {
-  const id = `${n}-${hit.chunk}`;
-  const whole = Math.max(...column.hits.map((one) => one.legs.reduce((sum, leg) => sum + leg.part, 0))) || 1;
-  const bar = el(
-    "div",
-    { class: "score", title: hit.legs.map((leg) => `${leg.label}: ${leg.gave}`).join("\n") },
-    hit.legs.map((leg) => el("div", { style: { width: `${(100 * leg.part) / whole}%`, background: leg.color } })),
-  );
+function drawHit(root, state, column, hit, n) {
+  const around = state.data.around[hit.chunk];
   const drawer = el("div", {});
-  const fill = () =>
-    drawer.replaceChildren(
-      ...(state.why.has(id) ? [why(hit)] : []),
-      ...(state.data.around[hit.chunk] ? [around(state.data.around[hit.chunk])] : []),
-    );
-  const toggle = button(
-    "Why",
-    () => {
-      state.why.has(id) ? state.why.delete(id) : state.why.add(id);
-      toggle.setAttribute("aria-expanded", state.why.has(id));
-      fill();
-    },
-    { key: "why" },
+  const whyButton = buildWhyButton(state, `${n}-${hit.chunk}`, (isOpen) =>
+    drawer.replaceChildren(...(isOpen ? [explain(hit)] : []), ...(around ? [drawAround(around)] : [])),
   );
-  toggle.setAttribute("aria-expanded", state.why.has(id));
-  fill();
+  const href = documentHref(hit.place);
+  const open = () => state.send("open", hit.place);
+  const lookAround = () => state.send("look", { chunk: hit.chunk, column: n, n: Date.now() });
+  const light = () => highlight(root, hit.chunk, true);
+  const unlight = () => highlight(root, hit.chunk, false);
   const node = el(
     "article",
     {
@@ -458,24 +401,20 @@ function card(root, state, column, hit, n) {
       tabindex: "0",
       "data-key": hit.chunk,
       "aria-label": `Rank ${hit.rank}: ${hit.title}`,
-      onmouseenter: () => together(root, hit.chunk, true),
-      onmouseleave: () => together(root, hit.chunk, false),
-      onfocus: () => together(root, hit.chunk, true),
-      onblur: () => together(root, hit.chunk, false),
+      onmouseenter: light,
+      onmouseleave: unlight,
+      onfocus: light,
+      onblur: unlight,
     },
     el(
       "div",
       { class: "row place" },
       el("span", { class: "rank" }, hit.rank),
-      hit.move ? move(hit.move) : null,
+      hit.move ? drawMove(hit.move) : null,
       el("span", { class: "spring" }),
-      grades(root, state, hit),
+      gradeButtons(root, state, hit),
     ),
-    el(
-      "div",
-      { class: "title" },
-      inside({ "data-key": "title" }, path(hit), () => state.send("open", hit.place), hit.title),
-    ),
+    el("div", { class: "title" }, inside({ "data-key": "title" }, href, open, hit.title)),
     el(
       "div",
       { class: "row meta" },
@@ -483,26 +422,47 @@ function card(root, state, column, hit, n) {
       el("span", { class: "badge", title: `Version ${hit.version} of ${hit.doc}` }, `v${hit.version}`),
       hit.badges.map(badge),
     ),
-    marked(hit),
-    bar,
+    snippet(hit),
+    scoreBar(hit, column),
     el(
       "div",
       { class: "row actions" },
-      toggle,
-      button(
-        state.data.around[hit.chunk] ? "Less" : "Around it",
-        () => state.send("look", { chunk: hit.chunk, column: n, n: Date.now() }),
-        { key: "around", title: "Neighbours and parent" },
-      ),
-      inside({ class: "button", "data-key": "open" }, path(hit), () => state.send("open", hit.place), "Open"),
+      whyButton,
+      button(around ? "Less" : "Around it", lookAround, { key: "around", title: "Neighbours and parent" }),
+      inside({ class: "button", "data-key": "open" }, href, open, "Open"),
     ),
     drawer,
   );
-  node.why = () => toggle.click();
+  node.why = () => whyButton.click();
   return node;
 }
 
-function why(hit) {
+function buildWhyButton(state, id, fill) {
+  const show = () => {
+    whyButton.setAttribute("aria-expanded", state.why.has(id));
+    fill(state.why.has(id));
+  };
+  const toggle = () => {
+    state.why.has(id) ? state.why.delete(id) : state.why.add(id);
+    show();
+  };
+  const whyButton = button("Why", toggle, { key: "why" });
+  show();
+  return whyButton;
+}
+
+// What each leg gave, beside the best score of the column.
+function scoreBar(hit, column) {
+  const score = ({ legs }) => legs.reduce((sum, leg) => sum + leg.part, 0);
+  const best = Math.max(...column.hits.map(score)) || 1;
+  return el(
+    "div",
+    { class: "score", title: hit.legs.map((leg) => `${leg.label}: ${leg.gave}`).join("\n") },
+    hit.legs.map((leg) => el("div", { style: { width: `${(100 * leg.part) / best}%`, background: leg.color } })),
+  );
+}
+
+function explain(hit) {
   return el(
     "div",
     { class: "why" },
@@ -532,75 +492,71 @@ function why(hit) {
   );
 }
 
-const around = (text) =>
+const drawAround = ({ before, after, parent }) =>
   el(
     "div",
     { class: "around" },
     [
-      ["Before", text.before],
-      ["After", text.after],
-      ["Parent", text.parent],
+      ["Before", before],
+      ["After", after],
+      ["Parent", parent],
     ]
-      .filter(([, words]) => words)
-      .map(([label, words]) => [el("div", { class: "label" }, label), el("div", { class: "words" }, words)]),
+      .filter(([, text]) => text)
+      .map(([label, text]) => [el("div", { class: "label" }, label), el("div", { class: "words" }, text)]),
   );
 
-function together(root, chunk, on) {
+// The same passage in every column.
+function highlight(root, chunk, on) {
   for (const node of root.querySelectorAll("article"))
     node.classList.toggle("same", on && node.getAttribute("data-key") === chunk);
 }
 
 // ------------------------------------------------------------ judging
 
-function grades(root, state, hit) {
-  const given = state.grades[hit.chunk];
-  return el(
-    "span",
-    { class: "grades", role: "group", "aria-label": "How relevant" },
-    GRADES.map((words, grade) =>
-      el(
-        "button",
-        {
-          type: "button",
-          class: `grade g${grade}`,
-          "data-key": `grade ${grade}`,
-          title: `${grade}: ${words}`,
-          "aria-label": `Grade ${grade}: ${words}`,
-          "aria-pressed": given === grade ? "true" : "false",
-          onclick: (event) => {
-            event.stopPropagation();
-            judge(root, state, hit.chunk, grade);
-          },
+function gradeButtons(root, state, { chunk }) {
+  const gradeButton = (meaning, grade) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: `grade g${grade}`,
+        "data-key": `grade ${grade}`,
+        title: `${grade}: ${meaning}`,
+        "aria-label": `Grade ${grade}: ${meaning}`,
+        "aria-pressed": state.grades[chunk] === grade ? "true" : "false",
+        onclick: (event) => {
+          event.stopPropagation();
+          judge(root, state, chunk, grade);
         },
-        grade,
-      ),
-    ),
-  );
+      },
+      grade,
+    );
+  return el("span", { class: "grades", role: "group", "aria-label": "How relevant" }, GRADES.map(gradeButton));
 }
 
 function judge(root, state, chunk, grade) {
   state.grades[chunk] = state.data.grades[chunk] = grade;
-  for (const node of root.querySelectorAll("article")) {
-    if (node.getAttribute("data-key") !== chunk) continue;
-    node
-      .querySelectorAll(".grade")
-      .forEach((one, n) => one.setAttribute("aria-pressed", n === grade ? "true" : "false"));
-  }
+  const hits = [...root.querySelectorAll("article")].filter((node) => node.getAttribute("data-key") === chunk);
+  for (const hit of hits)
+    hit.querySelectorAll(".grade").forEach((gradeButton, n) => {
+      gradeButton.setAttribute("aria-pressed", n === grade ? "true" : "false");
+    });
   state.send("judge", { chunk, grade, n: Date.now() });
 }
 
-function pooled(root, state) {
-  const { data } = state;
-  const done = data.pool.filter((hit) => state.grades[hit.chunk] !== undefined).length;
+// Blind judging: the passages of all columns, shuffled, without ranks.
+function drawPool(root, state) {
+  const { pool } = state.data;
+  const done = pool.filter((hit) => state.grades[hit.chunk] !== undefined).length;
   return el(
     "div",
     { class: "pool" },
     el(
       "p",
       { class: "muted" },
-      `${data.pool.length} passages of all columns, shuffled, without ranks. Grade with 0 to 3; ${done} done.`,
+      `${pool.length} passages of all columns, shuffled, without ranks. Grade with 0 to 3; ${done} done.`,
     ),
-    data.pool.map((hit) =>
+    pool.map((hit) =>
       el(
         "article",
         { class: "hit", tabindex: "0", "data-key": hit.chunk, "aria-label": hit.title },
@@ -609,69 +565,60 @@ function pooled(root, state) {
           { class: "row place" },
           el("span", { class: "title" }, hit.title),
           el("span", { class: "spring" }),
-          grades(root, state, hit),
+          gradeButtons(root, state, hit),
         ),
         hit.heading.length ? el("div", { class: "crumb" }, hit.heading.join(" › ")) : null,
-        marked(hit),
+        snippet(hit),
       ),
     ),
   );
 }
 
-function keyboard(event, root, state) {
-  const here = event.composedPath()[0];
-  const article = here instanceof HTMLElement && here.tagName === "ARTICLE" ? here : null;
+function onKey(event, root, state) {
+  const target = event.composedPath()[0];
+  const article = target instanceof HTMLElement && target.tagName === "ARTICLE" ? target : null;
   if (!article || event.ctrlKey || event.metaKey || event.altKey) return;
-  const lists = [...root.querySelectorAll(".column, .pool")].map((list) => [...list.querySelectorAll("article")]);
-  const column = lists.findIndex((list) => list.includes(article));
-  const at = lists[column].indexOf(article);
-  const go = (list, n) => {
-    if (list?.length) {
-      const next = list[Math.max(0, Math.min(list.length - 1, n))];
-      next.focus();
-      next.scrollIntoView({ block: "nearest" });
-    }
-  };
+  const columns = [...root.querySelectorAll(".column, .pool")].map((list) => [...list.querySelectorAll("article")]);
+  const column = columns.findIndex((articles) => articles.includes(article));
+  const row = columns[column].indexOf(article);
   if ("0123".includes(event.key)) {
     judge(root, state, article.getAttribute("data-key"), Number(event.key));
-    if (state.data.blind) go(lists[column], at + 1);
-  } else if (["ArrowDown", "j"].includes(event.key)) go(lists[column], at + 1);
-  else if (["ArrowUp", "k"].includes(event.key)) go(lists[column], at - 1);
-  else if (event.key === "ArrowRight") go(lists[column + 1], at);
-  else if (event.key === "ArrowLeft") go(lists[column - 1], at);
+    if (state.data.blind) focusHit(columns[column], row + 1);
+  } else if (["ArrowDown", "j"].includes(event.key)) focusHit(columns[column], row + 1);
+  else if (["ArrowUp", "k"].includes(event.key)) focusHit(columns[column], row - 1);
+  else if (event.key === "ArrowRight") focusHit(columns[column + 1], row);
+  else if (event.key === "ArrowLeft") focusHit(columns[column - 1], row);
   else if (event.key.toLowerCase() === "w" && article.why) article.why();
   else return;
   event.preventDefault();
 }
 
+function focusHit(articles, row) {
+  if (!articles?.length) return;
+  const hit = articles[Math.max(0, Math.min(articles.length - 1, row))];
+  hit.focus();
+  hit.scrollIntoView({ block: "nearest" });
+}
+
 // ------------------------------------------------------------ gliding
 
-function places(root) {
-  const found = new Map();
-  root
-    .querySelectorAll(".column")
-    .forEach((column, n) =>
-      column
-        .querySelectorAll("article")
-        .forEach((node) => found.set(`${n}-${node.getAttribute("data-key")}`, node.offsetTop)),
-    );
-  return found;
-}
+// Every hit with a name of its own: [column and passage, element].
+const namedHits = (root) =>
+  [...root.querySelectorAll(".column")].flatMap((column, n) =>
+    [...column.querySelectorAll("article")].map((node) => [`${n}-${node.getAttribute("data-key")}`, node]),
+  );
+
+const hitTops = (root) => new Map(namedHits(root).map(([name, node]) => [name, node.offsetTop]));
 
 // Every place is read before anything moves, so that the browser lays the page out once.
 function glide(root, before) {
-  const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches,
-    moved = [];
-  root.querySelectorAll(".column").forEach((column, n) =>
-    column.querySelectorAll("article").forEach((node) => {
-      const key = node.getAttribute("data-key");
-      if (!calm && before.size) moved.push([node, before.get(`${n}-${key}`), node.offsetTop]);
-    }),
-  );
-  for (const [node, was, now] of moved) {
-    if (was === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 220 });
-    else if (was !== now)
-      node.animate([{ transform: `translateY(${was - now}px)` }, { transform: "none" }], {
+  const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (still || !before.size) return;
+  const moves = namedHits(root).map(([name, node]) => [node, before.get(name), node.offsetTop]);
+  for (const [node, from, to] of moves) {
+    if (from === undefined) node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 220 });
+    else if (from !== to)
+      node.animate([{ transform: `translateY(${from - to}px)` }, { transform: "none" }], {
         duration: 260,
         easing: "ease-out",
       });

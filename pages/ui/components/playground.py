@@ -13,7 +13,7 @@ EVENTS = ("turn", "adjust", "judge", "look", "keep", "open")
 def playground(data: Mapping[str, Any], key: str, on: Mapping[str, Callable[[], None]]) -> Any:
     """Draw the columns. Clicks come back as triggers: `turn`, `adjust`, `judge`, `look`, `keep`, `open`."""
     handlers = {f"on_{event}_change": on.get(event, _nothing) for event in EVENTS}
-    return component("playground")(key=key, data=dict(data), **handlers)
+    return component("playground", "snippet")(key=key, data=dict(data), **handlers)
 
 
 def _nothing() -> None:

@@ -1,67 +1,67 @@
+// A document, rendered, with its outline. A search hit is marked and scrolled to.
 const MARKABLE = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "pre", "tr", "span"]);
+const OUTLINE_ENTRIES = 300;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const past = memory(root, () => ({ shown: "" }));
-  const mark = data.mark;
-  const inMark = (at) => mark && at.start !== undefined && at.start < mark.end && at.end > mark.start;
-  const wholly = (at) => at.start >= mark.start - 1 && at.end <= mark.end + 2;
-
-  const touch = (made, known, at) => {
-    if (MARKABLE.has(known) && inMark(at) && (known !== "li" || wholly(at))) made.classList.add("marked");
-  };
-  const draw = (node) => drawNode(node, link, touch);
-  const link = (at, inner) => {
-    const here = at.doc === data.path;
-    const go = () => (here ? jump(at.anchor) : setTriggerValue("open", { doc: at.doc, anchor: at.anchor || "" }));
-    return inside({ title: here ? "" : at.doc }, `/documents?doc=${encodeURIComponent(at.doc)}`, go, inner);
-  };
-
+  const open = (doc, anchor) => setTriggerValue("open", { doc, anchor });
+  const heading = (slug) => root.querySelector(`#h-${CSS.escape(slug)}`);
   const jump = (slug) => {
-    const target = root.querySelector(`#h-${CSS.escape(slug)}`);
+    const target = heading(slug);
     if (target) target.scrollIntoView({ behavior: "smooth", block: "start" });
-    else if (data.first || data.hidden) setTriggerValue("open", { doc: data.doc, anchor: slug });
+    else if (data.first || data.hidden) open(data.doc, slug); // the heading is in a part that is not shown
   };
-  const body = el("div", { class: "body" }, data.nodes.map(draw));
-  const more = (count, words, from) =>
+  const documentLink = ({ doc, anchor }, children) => {
+    const here = doc === data.path;
+    const go = () => (here ? jump(anchor) : open(doc, anchor || ""));
+    return inside({ title: here ? "" : doc }, documentHref({ doc }), go, children);
+  };
+  const decorate = (element, tag, position) => {
+    if (isMarked(tag, position, data.mark)) element.classList.add("marked");
+  };
+  const more = (count, label, from) =>
     el(
       "div",
       { class: "whole" },
-      button(`Show ${count.toLocaleString()} ${words}`, () => setTriggerValue("more", { from }), { kind: "outline" }),
+      button(`Show ${count.toLocaleString()} ${label}`, () => setTriggerValue("more", { from }), { kind: "outline" }),
     );
-  if (data.first) body.prepend(more(data.first, "earlier blocks", Math.max(0, data.first - data.step)));
-  if (data.hidden) body.append(more(data.hidden, "more blocks", data.first + data.nodes.length));
-  const lines = data.outline.filter((line) => line.level > 1 && line.level < 4).slice(0, 300);
-  const outline = el(
+
+  const body = el(
+    "div",
+    { class: "body" },
+    data.first ? more(data.first, "earlier blocks", Math.max(0, data.first - data.step)) : null,
+    data.nodes.map((node) => drawNode(node, documentLink, decorate)),
+    data.hidden ? more(data.hidden, "more blocks", data.first + data.nodes.length) : null,
+  );
+  root.replaceChildren(el("div", { class: "layout" }, body, drawOutline(data.outline, jump)));
+
+  const state = memory(root, () => ({ shown: "" }));
+  const place = JSON.stringify([data.path, data.version, data.first, data.mark, data.anchor]);
+  if (state.shown === place) return;
+  const turned = state.shown && state.first !== data.first;
+  Object.assign(state, { shown: place, first: data.first });
+  const marked = root.querySelector(".marked");
+  setTimeout(() => {
+    if (marked) marked.scrollIntoView({ block: "center" });
+    else if (heading(data.anchor)) jump(data.anchor);
+    else if (turned) root.scrollIntoView();
+  }, 60);
+}
+
+// A list item counts only when the mark covers all of it: a long list would light up as a whole.
+function isMarked(tag, { start, end }, mark) {
+  if (!mark || !MARKABLE.has(tag) || start === undefined) return false;
+  const overlaps = start < mark.end && end > mark.start;
+  const covered = start >= mark.start - 1 && end <= mark.end + 2;
+  return overlaps && (tag !== "li" || covered);
+}
+
+function drawOutline(outline, jump) {
+  const entries = outline.filter(({ level }) => level > 1 && level < 4).slice(0, OUTLINE_ENTRIES);
+  return el(
     "nav",
     { class: "outline", "aria-label": "Outline" },
-    lines.length ? el("h4", {}, "On this page") : null,
-    lines.map((line) =>
-      el(
-        "a",
-        {
-          href: `#${line.slug}`,
-          class: `l${line.level}`,
-          onclick: (event) => {
-            event.preventDefault();
-            jump(line.slug);
-          },
-        },
-        line.title,
-      ),
-    ),
+    entries.length ? el("h4", {}, "On this page") : null,
+    entries.map(({ slug, level, title }) => actionLink({ class: `l${level}` }, `#${slug}`, () => jump(slug), title)),
   );
-  root.replaceChildren(el("div", { class: "layout" }, body, outline));
-
-  const place = JSON.stringify([data.path, data.version, data.first, mark, data.anchor]);
-  if (past.shown !== place) {
-    const turned = past.shown && past.first !== data.first;
-    Object.assign(past, { shown: place, first: data.first });
-    const first = root.querySelector(".marked");
-    setTimeout(() => {
-      if (first) first.scrollIntoView({ block: "center" });
-      else if (root.querySelector(`#h-${CSS.escape(data.anchor)}`)) jump(data.anchor);
-      else if (turned) root.scrollIntoView();
-    }, 60);
-  }
 }

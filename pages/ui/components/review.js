@@ -1,5 +1,6 @@
-// The documents of a change: split, inline or rendered, unchanged parts folded, conversations under their lines.
-const KEPT = 3; // unchanged lines that stay around a change
+// The documents of a change: side by side, inline or rendered; unchanged parts folded, conversations under their lines.
+const CONTEXT = 3; // unchanged lines shown around a change
+const SHORTEST_FOLD = 4; // fewer lines are not worth a fold
 const VIEWS = [
   ["split", "Side by side"],
   ["inline", "Inline"],
@@ -10,51 +11,25 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({
     view: window.innerWidth > 900 ? "split" : "inline",
-    unfolded: new Set(),
-    closed: new Set(),
-    open: new Set(),
+    unfolded: new Set(), // resolved conversations that somebody opened
+    closed: new Set(), // documents that somebody folded
+    open: new Set(), // unchanged parts that somebody opened
     typed: {},
     sent: {},
     replying: 0,
     writing: null,
   }));
-  const act = (what) => setTriggerValue("act", { ...what, head: data.head });
-  const may = data.may;
+  const act = (action) => setTriggerValue("act", { ...action, head: data.head });
   hear(state, data.heard);
 
-  const page = () => {
-    const views = VIEWS.map(([name, text]) =>
-      button(
-        text,
-        () => {
-          state.view = name;
-          page();
-        },
-        { key: name, pressed: state.view === name ? "true" : "false" },
-      ),
-    );
-    const jump =
-      data.documents.length > 1
-        ? el(
-            "nav",
-            { class: "files", "aria-label": "Documents" },
-            data.documents.map((one, n) =>
-              el(
-                "a",
-                {
-                  href: `#d${n}`,
-                  onclick: (event) => {
-                    event.preventDefault();
-                    root.querySelector(`#d${n}`)?.scrollIntoView({ behavior: "smooth", block: "start" });
-                  },
-                },
-                el("span", { class: `sign ${one.kind}` }, one.sign),
-                one.name,
-                one.threads.length ? el("span", { class: "muted small" }, ` · ${one.threads.length}`) : null,
-              ),
-            ),
-          )
-        : null;
+  const viewButton = ([view, label]) => {
+    const choose = () => {
+      state.view = view;
+      draw();
+    };
+    return button(label, choose, { key: view, pressed: state.view === view ? "true" : "false" });
+  };
+  const draw = () =>
     refocus(root, () =>
       root.replaceChildren(
         el(
@@ -62,50 +37,67 @@ export default function ({ data, parentElement, setTriggerValue }) {
           { class: "tools" },
           el("span", { class: "muted small" }, data.summary),
           el("span", { class: "spring" }),
-          views,
+          VIEWS.map(viewButton),
         ),
-        jump || "",
-        ...data.documents.map((one, n) => file(root, state, one, n, may, act)),
+        data.documents.length > 1 ? documentLinks(root, data.documents) : "",
+        ...data.documents.map((file, n) => drawFile({ root, state, file, n, may: data.may, act })),
       ),
     );
-  };
-  page();
+  draw();
 }
 
-function file(root, state, one, n, may, act) {
-  const again = () => refocus(root, () => box.replaceWith(file(root, state, one, n, may, act)));
-  const shut = state.closed.has(one.path);
-  const talk = (thread) => conversation(state, thread, may, act);
+function documentLinks(root, documents) {
+  const scrollTo = (n) => root.querySelector(`#d${n}`)?.scrollIntoView({ behavior: "smooth", block: "start" });
+  return el(
+    "nav",
+    { class: "files", "aria-label": "Documents" },
+    documents.map((file, n) =>
+      actionLink(
+        {},
+        `#d${n}`,
+        () => scrollTo(n),
+        el("span", { class: `sign ${file.kind}` }, file.sign),
+        file.name,
+        file.threads.length ? el("span", { class: "muted small" }, ` · ${file.threads.length}`) : null,
+      ),
+    ),
+  );
+}
+
+// ------------------------------------------------------------ one document
+
+// `context` is what every part of a document needs: { root, state, file, n, may, act }.
+function drawFile(context) {
+  const { root, state, file, n, may, act } = context;
+  const redraw = () => refocus(root, () => section.replaceWith(drawFile(context)));
   const write = (line, last) => {
-    state.writing = { path: one.path, line, last };
-    again();
+    state.writing = { path: file.path, line, last };
+    redraw();
     root.querySelector(`#d${n} .composer textarea`)?.focus();
   };
-  const writer = () =>
-    composer(state, written(state.writing), {
-      hint: state.writing.line
-        ? state.writing.last > state.writing.line
-          ? `Comment on lines ${state.writing.line} to ${state.writing.last}`
-          : `Comment on line ${state.writing.line}`
-        : "Comment on this document",
-      quote: state.writing.line
-        ? () =>
-            one.rows
-              .filter((row) => row.right >= state.writing.line && row.right <= state.writing.last)
-              .map((row) => row.after.map(([, text]) => text).join(""))
-              .join("\n")
-        : null,
-      send: (body, n) => {
-        const { line, last } = state.writing;
-        act({ do: "comment", path: one.path, line, last, body, n });
-      },
-      cancel: () => {
-        state.writing = null;
-        again();
-      },
-    });
-  const here = state.writing && state.writing.path === one.path ? state.writing : null;
-  const head = el(
+  const tools = {
+    redraw,
+    write,
+    drawThread: (thread) => conversation(state, thread, may, act),
+    writer: () => el("div", { class: "conversation" }, writer(context, redraw)),
+  };
+  const closed = state.closed.has(file.path);
+  const section = el(
+    "section",
+    { class: "file", id: `d${n}`, "data-key": file.path },
+    fileHead(context, closed, tools),
+    closed ? null : fileBody(context, tools),
+  );
+  return section;
+}
+
+function fileHead({ state, file, may, act }, closed, { redraw, write }) {
+  const toggle = () => {
+    closed ? state.closed.delete(file.path) : state.closed.add(file.path);
+    redraw();
+  };
+  const editable = may.edit && file.kind !== "deleted";
+  return el(
     "header",
     { class: "filehead" },
     el(
@@ -114,268 +106,222 @@ function file(root, state, one, n, may, act) {
         type: "button",
         class: "fold",
         "data-key": "fold",
-        "aria-expanded": shut ? "false" : "true",
-        "aria-label": shut ? "Unfold" : "Fold",
-        onclick: () => {
-          shut ? state.closed.delete(one.path) : state.closed.add(one.path);
-          again();
-        },
+        "aria-expanded": closed ? "false" : "true",
+        "aria-label": closed ? "Unfold" : "Fold",
+        onclick: toggle,
       },
-      shut ? "▸" : "▾",
+      closed ? "▸" : "▾",
     ),
     el(
       "span",
       { class: "name" },
-      el("strong", {}, one.title),
-      el("span", { class: "muted small path" }, one.was ? `${one.was} → ${one.path}` : one.path),
+      el("strong", {}, file.title),
+      el("span", { class: "muted small path" }, file.was ? `${file.was} → ${file.path}` : file.path),
     ),
-    badge({ text: one.word, tone: one.tone }),
+    badge({ text: file.word, tone: file.tone }),
     el(
       "span",
       { class: "count" },
-      el("span", { class: "up" }, `+${one.added}`),
+      el("span", { class: "up" }, `+${file.added}`),
       " ",
-      el("span", { class: "down" }, `−${one.removed}`),
+      el("span", { class: "down" }, `−${file.removed}`),
     ),
     may.comment ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole" }) : null,
-    may.edit && one.kind !== "deleted"
-      ? button("Edit", () => act({ do: "edit", path: one.path }), { kind: "outline" })
-      : null,
+    editable ? button("Edit", () => act({ do: "edit", path: file.path }), { kind: "outline" }) : null,
   );
-  const whole = one.threads.filter((thread) => !thread.line);
-  const body = shut
-    ? null
-    : [
-        one.problem ? el("div", { class: "problem" }, one.problem) : null,
-        one.checks.length
-          ? el(
-              "div",
-              { class: "checks", "aria-label": "Checks" },
-              one.checks.map((check) =>
-                el(
-                  "div",
-                  {},
-                  badge({
-                    text: check.severity === "error" ? "Error" : "Fix",
-                    tone: check.severity === "error" ? "bad" : "warn",
-                  }),
-                  el("span", { class: "muted" }, `Line ${check.line}`),
-                  el("span", {}, check.message),
-                ),
-              ),
-            )
-          : null,
-        one.fields.length
-          ? el(
-              "table",
-              { class: "fields" },
-              el(
-                "tr",
-                {},
-                ["Field", "Before", "After"].map((text) => el("th", {}, text)),
-              ),
-              one.fields.map((field) =>
-                el(
-                  "tr",
-                  {},
-                  el("td", { class: "fname" }, field.name),
-                  el("td", { class: field.before ? "minus" : "" }, field.before || "–"),
-                  el("td", { class: field.after ? "plus" : "" }, field.after || "–"),
-                ),
-              ),
-            )
-          : null,
-        whole.map(talk),
-        here && !here.line ? el("div", { class: "conversation" }, writer()) : null,
-        state.view === "rendered"
-          ? blocks(state, one, again)
-          : lines(state, one, here, may, { again, talk, write, writer }),
-      ];
-  const box = el("section", { class: "file", id: `d${n}`, "data-key": one.path }, head, body);
-  return box;
 }
 
-// Rows to draw: unchanged runs are folded unless somebody opened them or speaks about a line in them.
-function folded(state, one) {
-  const speaking = new Set(one.threads.flatMap((thread) => (thread.line ? [thread.last] : [])));
-  if (state.writing && state.writing.path === one.path) speaking.add(state.writing.last);
-  const out = [];
-  for (let at = 0; at < one.rows.length;) {
-    if (one.rows[at].kind !== "equal") {
-      out.push(one.rows[at++]);
-      continue;
-    }
-    let end = at;
-    while (end < one.rows.length && one.rows[end].kind === "equal") end++;
-    const near = (row) => [...speaking].some((line) => Math.abs(line - row.right) <= 1);
-    const from = at === 0 ? at : Math.min(end, at + KEPT),
-      to = end === one.rows.length ? end : Math.max(from, end - KEPT);
-    const name = `${one.path}:${at}`;
-    if (to - from < 4 || state.open.has(name)) out.push(...one.rows.slice(at, end));
-    else {
-      out.push(...one.rows.slice(at, from));
-      let hidden = 0;
-      for (const row of one.rows.slice(from, to)) {
-        if (near(row)) {
-          if (hidden) out.push({ kind: "gap", count: hidden, name });
-          hidden = 0;
-          out.push(row);
-        } else hidden++;
-      }
-      if (hidden) out.push({ kind: "gap", count: hidden, name });
-      out.push(...one.rows.slice(to, end));
-    }
-    at = end;
-  }
-  return out;
+function fileBody(context, tools) {
+  const { state, file } = context;
+  const writing = writingIn(state, file);
+  return [
+    file.problem ? el("div", { class: "problem" }, file.problem) : null,
+    file.checks.length ? el("div", { class: "checks", "aria-label": "Checks" }, file.checks.map(checkRow)) : null,
+    file.fields.length ? fieldTable(file.fields) : null,
+    file.threads.filter((thread) => !thread.line).map(tools.drawThread),
+    writing && !writing.line ? tools.writer() : null,
+    state.view === "rendered" ? renderedBlocks(state, file, tools.redraw) : lineTable(context, writing, tools),
+  ];
 }
 
-function lines(state, one, here, may, { again, talk, write, writer }) {
-  const split = state.view === "split" && one.kind !== "added" && one.kind !== "deleted",
-    span = split ? 4 : 3;
-  if (!one.rows.some((row) => row.kind !== "equal" && row.kind !== "gap") && !one.threads.length && !here)
-    return el(
-      "div",
-      { class: "same" },
-      one.fields.length
-        ? "The text itself did not change."
-        : one.kind === "renamed"
-          ? "Only the path changed."
-          : "Nothing changed.",
-    );
-  const pick = (event, line) => {
-    const from = here && event.shiftKey ? Math.min(here.line || line, line) : line;
-    write(from, here && event.shiftKey ? Math.max(here.last, line) : line);
-  };
-  const number = (n, right) => {
-    const chosen = right && here && n >= here.line && n <= here.last && here.line;
-    return right && n && may.comment
-      ? el(
-          "td",
-          { class: `no can${chosen ? " chosen" : ""}` },
-          el(
-            "button",
-            {
-              type: "button",
-              title: "Comment on this line; with Shift, on several",
-              "aria-label": `Comment on line ${n}`,
-              onclick: (event) => pick(event, n),
-            },
-            n,
-          ),
-        )
-      : el("td", { class: "no" }, n || "");
-  };
-  const rows = [];
-  for (const row of folded(state, one)) {
-    if (row.kind === "gap") {
-      const text = `${row.count} unchanged line${row.count === 1 ? "" : "s"}`;
-      rows.push(
-        el(
-          "tr",
-          { class: "gap" },
-          el(
-            "td",
-            { colspan: span },
-            row.name
-              ? el(
-                  "button",
-                  {
-                    type: "button",
-                    onclick: () => {
-                      state.open.add(row.name);
-                      again();
-                    },
-                  },
-                  `↕ ${text}`,
-                )
-              : text,
-          ),
-        ),
-      );
-      continue;
-    }
-    const minus = row.kind === "changed" || row.kind === "removed",
-      plus = row.kind === "changed" || row.kind === "added";
-    if (split)
-      rows.push(
-        el(
-          "tr",
-          {},
-          number(row.left),
-          marked(el("td", { class: row.left ? (minus ? "minus" : "") : "void" }), row.before),
-          number(row.right, true),
-          marked(el("td", { class: row.right ? (plus ? "plus" : "") : "void" }), row.after),
-        ),
-      );
-    else if (row.kind === "equal")
-      rows.push(el("tr", {}, number(row.left), number(row.right, true), marked(el("td"), row.before)));
-    else {
-      if (minus)
-        rows.push(el("tr", {}, number(row.left), number(""), marked(el("td", { class: "minus" }), row.before)));
-      if (plus)
-        rows.push(el("tr", {}, number(""), number(row.right, true), marked(el("td", { class: "plus" }), row.after)));
-    }
-    const said = one.threads.filter((thread) => thread.line && row.right && thread.last === row.right);
-    const typing = here && here.line && row.right === here.last;
-    if (said.length || typing)
-      rows.push(
-        el(
-          "tr",
-          { class: "talk" },
-          el("td", { colspan: span }, said.map(talk), typing ? el("div", { class: "conversation" }, writer()) : null),
-        ),
-      );
-  }
-  const widths = split ? ["46px", "", "46px", ""] : ["46px", "46px", ""];
-  return el(
+const fieldTable = (fields) =>
+  el(
     "table",
-    { class: "lines" },
+    { class: "fields" },
     el(
-      "colgroup",
+      "tr",
       {},
-      widths.map((width) => el("col", { style: width ? { width } : {} })),
+      ["Field", "Before", "After"].map((text) => el("th", {}, text)),
     ),
-    rows,
+    fields.map((field) =>
+      el(
+        "tr",
+        {},
+        el("td", { class: "fname" }, field.name),
+        el("td", { class: field.before ? "minus" : "" }, field.before || "–"),
+        el("td", { class: field.after ? "plus" : "" }, field.after || "–"),
+      ),
+    ),
   );
+
+// ------------------------------------------------------------ a new comment
+
+// Where somebody writes in this document, or null. Line 0 stands for the document as a whole.
+const writingIn = (state, file) => (state.writing?.path === file.path ? state.writing : null);
+
+function writer({ state, file, act }, redraw) {
+  const { line, last } = state.writing;
+  const lineText = (row) => row.after.map(([, text]) => text).join("");
+  const quote = () =>
+    file.rows
+      .filter((row) => row.right >= line && row.right <= last)
+      .map(lineText)
+      .join("\n");
+  return composer(state, lineBox(state.writing), {
+    hint: writerHint(line, last),
+    quote: line ? quote : null,
+    send: (body, n) => act({ do: "comment", path: file.path, line, last, body, n }),
+    cancel: () => {
+      state.writing = null;
+      redraw();
+    },
+  });
 }
 
-function blocks(state, one, again) {
-  if (!one.rendered.length) return el("div", { class: "same" }, "This file cannot be rendered.");
-  const near = one.rendered.map(
-    ([kind], n) => kind !== "equal" || [n - 1, n + 1].some((m) => one.rendered[m] && one.rendered[m][0] !== "equal"),
+function writerHint(line, last) {
+  if (!line) return "Comment on this document";
+  return last > line ? `Comment on lines ${line} to ${last}` : `Comment on line ${line}`;
+}
+
+// ------------------------------------------------------------ lines
+
+// Fold runs of unchanged rows, except around lines with a conversation and in runs that somebody opened.
+function foldRows(state, file) {
+  const busy = file.threads.filter((thread) => thread.line).map((thread) => thread.last);
+  const writing = writingIn(state, file);
+  if (writing) busy.push(writing.last);
+  const folded = [];
+  for (let start = 0; start < file.rows.length;) {
+    if (file.rows[start].kind !== "equal") {
+      folded.push(file.rows[start++]);
+      continue;
+    }
+    let end = start;
+    while (end < file.rows.length && file.rows[end].kind === "equal") end++;
+    folded.push(...foldRun(state, file, start, end, busy));
+    start = end;
+  }
+  return folded;
+}
+
+// Rows start to end are unchanged: keep the context at both sides and the lines that are talked about.
+function foldRun(state, file, start, end, busy) {
+  const { rows } = file;
+  const name = `${file.path}:${start}`;
+  const from = start === 0 ? start : Math.min(end, start + CONTEXT);
+  const to = end === rows.length ? end : Math.max(from, end - CONTEXT);
+  if (to - from < SHORTEST_FOLD || state.open.has(name)) return rows.slice(start, end);
+  const folded = rows.slice(start, from);
+  for (const row of rows.slice(from, to)) {
+    const gap = folded.at(-1)?.kind === "gap" ? folded.at(-1) : null;
+    if (busy.some((line) => Math.abs(line - row.right) <= 1)) folded.push(row);
+    else if (gap) gap.count++;
+    else folded.push({ kind: "gap", count: 1, name });
+  }
+  return [...folded, ...rows.slice(to, end)];
+}
+
+function lineTable({ state, file, may }, writing, { redraw, drawThread, write, writer }) {
+  const split = state.view === "split" && file.kind !== "added" && file.kind !== "deleted";
+  const hasChanges = file.rows.some((row) => row.kind !== "equal" && row.kind !== "gap");
+  if (!hasChanges && !file.threads.length && !writing) return el("div", { class: "same" }, whyNoLines(file));
+
+  const lineNumber = (number, isNew) => {
+    if (!isNew || !number || !may.comment) return el("td", { class: "no" }, number || "");
+    const chosen = writing && writing.line && number >= writing.line && number <= writing.last;
+    return numberButton(number, chosen, (event) => write(...chosenLines(event, number, writing)));
+  };
+  const openGap = (name) => {
+    state.open.add(name);
+    redraw();
+  };
+  const talk = (row) => {
+    const threads = file.threads.filter(({ line, last }) => line && row.right && last === row.right);
+    const isWriting = writing && writing.line && row.right === writing.last;
+    if (!threads.length && !isWriting) return null;
+    const cell = el("td", { colspan: columnSpan(split) }, threads.map(drawThread), isWriting ? writer() : null);
+    return el("tr", { class: "talk" }, cell);
+  };
+  const rows = foldRows(state, file).map((row) =>
+    row.kind === "gap" ? gapRow(row, split, openGap) : [diffRows(row, split, lineNumber), talk(row)],
   );
-  const out = [];
+  return el("table", { class: "lines" }, columnWidths(split), rows);
+}
+
+function whyNoLines({ fields, kind }) {
+  if (fields.length) return "The text itself did not change.";
+  return kind === "renamed" ? "Only the path changed." : "Nothing changed.";
+}
+
+// Shift extends the lines chosen so far.
+function chosenLines(event, line, writing) {
+  if (!writing || !event.shiftKey) return [line, line];
+  return [Math.min(writing.line || line, line), Math.max(writing.last, line)];
+}
+
+const numberButton = (number, chosen, onclick) =>
+  el(
+    "td",
+    { class: `no can${chosen ? " chosen" : ""}` },
+    el(
+      "button",
+      {
+        type: "button",
+        title: "Comment on this line; with Shift, on several",
+        "aria-label": `Comment on line ${number}`,
+        onclick,
+      },
+      number,
+    ),
+  );
+
+function gapRow({ count, name }, split, open) {
+  const text = unchangedLines(count);
+  const content = name ? el("button", { type: "button", onclick: () => open(name) }, `↕ ${text}`) : text;
+  return el("tr", { class: "gap" }, el("td", { colspan: columnSpan(split) }, content));
+}
+
+// ------------------------------------------------------------ rendered
+
+// Changed blocks and their neighbours; the others are folded until somebody opens them.
+function renderedBlocks(state, file, redraw) {
+  const blocks = file.rendered;
+  if (!blocks.length) return el("div", { class: "same" }, "This file cannot be rendered.");
+  const name = `${file.path}:r`;
+  const open = () => {
+    state.open.add(name);
+    redraw();
+  };
+  const isChanged = (n) => blocks[n] !== undefined && blocks[n][0] !== "equal";
+  const isShown = (n) => state.open.has(name) || [n - 1, n, n + 1].some(isChanged);
+  const drawn = [];
   let hidden = 0;
-  const gap = () => {
-    if (hidden)
-      out.push(
-        el(
-          "div",
-          { class: "gapline" },
-          el(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                state.open.add(`${one.path}:r`);
-                again();
-              },
-            },
-            `↕ ${hidden} unchanged block${hidden === 1 ? "" : "s"}`,
-          ),
-        ),
-      );
+  const flushGap = () => {
+    if (hidden) drawn.push(blockGap(hidden, open));
     hidden = 0;
   };
-  one.rendered.forEach(([kind, node], n) => {
-    if (!near[n] && !state.open.has(`${one.path}:r`)) {
-      hidden++;
-      return;
-    }
-    gap();
-    out.push(el("div", { class: `rblock ${kind}` }, prose([node])));
+  blocks.forEach(([kind, node], n) => {
+    if (!isShown(n)) return hidden++;
+    flushGap();
+    drawn.push(el("div", { class: `rblock ${kind}` }, prose([node])));
   });
-  gap();
-  return el("div", { class: "rendered" }, out);
+  flushGap();
+  return el("div", { class: "rendered" }, drawn);
 }
+
+const blockGap = (count, onclick) =>
+  el(
+    "div",
+    { class: "gapline" },
+    el("button", { type: "button", onclick }, `↕ ${count} unchanged block${count === 1 ? "" : "s"}`),
+  );

@@ -1,3 +1,6 @@
+// The search box and its results. Queries go straight to the server's route and the answers are drawn in place;
+// where a proxy hides the route, this query and all later ones go through Python instead.
+const PAUSE = 120; // milliseconds between the last key and the query
 const EXAMPLES = [
   "how long do we keep SAR records",
   "FN-22",
@@ -6,21 +9,20 @@ const EXAMPLES = [
   "who signs for $200,000",
 ];
 
-// The search box and what it finds. Questions go straight to the server and answers are drawn in place;
-// where the route cannot be reached (a proxy hides it), this and all later questions go through Python instead.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({
     asked: data.asked,
     found: data.found,
-    direct: data.direct,
-    open: { why: new Set(), more: new Set(), told: new Set(), filters: false },
-    flight: null,
+    direct: data.direct, // the token for the route, null when queries go through Python
+    open: { why: new Set(), more: new Set(), reported: new Set(), filters: false },
+    request: null,
     timer: 0,
     box: null,
     serial: -1,
   }));
-  state.send = { ask: (asked) => setStateValue("asked", asked), trigger: setTriggerValue };
+  state.askPython = (asked) => setStateValue("asked", asked);
+  state.send = setTriggerValue;
   if (data.serial !== state.serial) {
     state.serial = data.serial;
     state.asked = data.asked;
@@ -28,41 +30,23 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     state.direct = state.unreachable ? null : data.direct;
   }
   if (!state.box) build(root, state, data);
-  if (document.activeElement?.shadowRoot?.activeElement !== state.box && state.box.value !== state.asked.q)
-    state.box.value = state.asked.q;
+  const isTyping = document.activeElement?.shadowRoot?.activeElement === state.box;
+  if (!isTyping && state.box.value !== state.asked.q) state.box.value = state.asked.q;
   draw(root, state);
 }
 
+// ------------------------------------------------------------ the box
+
+// Built once; later draws only replace the results, so that the cursor stays.
 function build(root, state, data) {
-  state.box = el("input", {
-    type: "search",
-    class: "box",
-    placeholder: data.placeholder,
-    "aria-label": "Search the knowledge base",
-    "data-key": "search",
-    oninput: () => {
-      clearTimeout(state.timer);
-      state.timer = setTimeout(() => ask(root, state, { q: state.box.value }), 120);
-    },
-    onkeydown: (event) => {
-      if (event.key === "Enter") {
-        clearTimeout(state.timer);
-        ask(root, state, { q: state.box.value });
-      }
-      if (event.key === "ArrowDown") {
-        event.preventDefault();
-        root.querySelector("article a")?.focus();
-      }
-    },
-  });
-  state.box.value = state.asked.q;
+  state.box = searchBox(root, state, data.placeholder);
+  state.results = el("div", {});
+  state.progress = el("div", { class: "line" });
   const history = el("input", {
     type: "checkbox",
     checked: state.asked.history,
     onchange: (event) => ask(root, state, { history: event.target.checked }),
   });
-  state.out = el("div", {});
-  state.line = el("div", { class: "line" });
   root.replaceChildren(
     el(
       "div",
@@ -80,403 +64,360 @@ function build(root, state, data) {
         history,
         "Include history",
       ),
-      state.line,
+      state.progress,
     ),
-    state.out,
+    state.results,
   );
   if (!state.asked.q) setTimeout(() => state.box.focus(), 50);
 }
+
+function searchBox(root, state, placeholder) {
+  const askNow = () => {
+    clearTimeout(state.timer);
+    ask(root, state, { q: box.value });
+  };
+  const askSoon = () => {
+    clearTimeout(state.timer);
+    state.timer = setTimeout(askNow, PAUSE);
+  };
+  const onkeydown = (event) => {
+    if (event.key === "Enter") askNow();
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      root.querySelector("article a")?.focus();
+    }
+  };
+  const box = el("input", {
+    type: "search",
+    class: "box",
+    placeholder,
+    "aria-label": "Search the knowledge base",
+    "data-key": "search",
+    oninput: askSoon,
+    onkeydown,
+  });
+  box.value = state.asked.q;
+  return box;
+}
+
+// ------------------------------------------------------------ asking
 
 async function ask(root, state, change) {
   const asked = { ...state.asked, ...change };
   if (change.q !== undefined && change.q.trim() !== state.asked.q.trim()) asked.filters = {};
   state.asked = asked;
-  remember(asked);
-  state.flight?.abort();
-  if (!state.direct) state.send.ask(asked); // an empty box too: the same question afterwards must be news to Python
+  showInAddressBar(asked);
+  state.request?.abort();
+  if (!state.direct) state.askPython(asked); // an empty box too: else asking the same again would be no change to Python
   if (!asked.q.trim()) {
     state.found = null;
     draw(root, state);
     return;
   }
-  state.line.classList.add("busy");
-  if (!state.direct) return;
-  const flight = (state.flight = new AbortController());
+  state.progress.classList.add("busy");
+  if (state.direct) await askRoute(root, state, asked);
+}
+
+async function askRoute(root, state, asked) {
+  const request = (state.request = new AbortController());
   try {
-    const answer = await fetch(`/api/find?${address(asked)}`, {
-      signal: flight.signal,
+    const answer = await fetch(`/api/find?${parameters(asked)}`, {
+      signal: request.signal,
       headers: { Authorization: `Bearer ${state.direct}` },
     });
     if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) {
-      throughPython(state, asked, answer.status !== 401);
+      fallBack(state, asked, answer.status !== 401);
       return;
     }
     state.found = await answer.json();
     draw(root, state);
   } catch (error) {
-    if (error.name !== "AbortError") throughPython(state, asked, true);
+    if (error.name !== "AbortError") fallBack(state, asked, true);
   }
 }
 
-// An old token (401) is replaced by Python's answer; a route that is not there stays away.
-function throughPython(state, asked, unreachable) {
+// Ask through Python. Its answer replaces a token that has expired (401); an unreachable route is not tried again.
+function fallBack(state, asked, unreachable) {
   state.direct = null;
   state.unreachable = unreachable;
-  state.send.ask(asked);
+  state.askPython(asked);
 }
 
-const address = (asked) => {
-  const parts = new URLSearchParams();
-  parts.set("q", asked.q);
+function parameters(asked) {
+  const parts = new URLSearchParams({ q: asked.q });
   if (asked.history) parts.set("history", "true");
   for (const [facet, values] of Object.entries(asked.filters || {}))
     for (const value of values) parts.append(facet, value);
   return parts.toString();
-};
-const remember = (asked) =>
-  window.history.replaceState(window.history.state, "", asked.q ? `?${address(asked)}` : window.location.pathname);
+}
+
+const showInAddressBar = (asked) =>
+  window.history.replaceState(window.history.state, "", asked.q ? `?${parameters(asked)}` : window.location.pathname);
+
+// Links that put a query into the box and run it.
+const queryLinks = (root, state, queries, separator) =>
+  queries.map((query, n) => {
+    const run = () => {
+      state.box.value = query;
+      ask(root, state, { q: query });
+    };
+    return [n ? separator : "", actionLink({}, "#", run, query)];
+  });
+
+// ------------------------------------------------------------ results
 
 function draw(root, state) {
-  state.line.classList.remove("busy");
-  const data = state.found;
-  const open = state.open;
-  if (!data) {
-    state.out.replaceChildren(
-      el(
-        "p",
-        { class: "muted" },
-        "For example: ",
-        EXAMPLES.map((text, n) => [
-          n ? " · " : "",
-          el(
-            "a",
-            {
-              href: "#",
-              onclick: (event) => {
-                event.preventDefault();
-                state.box.value = text;
-                ask(root, state, { q: text });
-              },
-            },
-            text,
-          ),
-        ]),
-      ),
-    );
-    return;
-  }
-  if (data.error) {
-    state.out.replaceChildren(el("div", { class: "notice bad", role: "alert" }, el("p", {}, data.error)));
-    return;
-  }
-  const setTriggerValue = state.send.trigger;
-  const path = (passage) => `/documents?${new URLSearchParams(passage.place)}`;
-  const link = (passage) => new URL(path(passage), window.location.origin).href;
+  const { found, results, progress } = state;
+  progress.classList.remove("busy");
+  if (!found)
+    results.replaceChildren(el("p", { class: "muted" }, "For example: ", queryLinks(root, state, EXAMPLES, " · ")));
+  else if (found.error)
+    results.replaceChildren(el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)));
+  else refocus(root, () => results.replaceChildren(layout(root, state)));
+}
 
-  const choose = (facet, value, on) => {
-    const filters = { ...(state.asked.filters || {}) };
-    filters[facet] = on ? [...(filters[facet] || []), value] : (filters[facet] || []).filter((v) => v !== value);
-    ask(root, state, { filters });
-  };
-
-  const facets = el(
-    "nav",
-    { class: `facets${open.filters ? " open" : ""}`, "aria-label": "Filters" },
-    data.facets
-      .filter((facet) => facet.options.length)
-      .map((facet) =>
-        el(
-          "div",
-          { class: "facet" },
-          el("h4", {}, facet.title),
-          facet.options.map((option) =>
-            el(
-              "label",
-              { title: option.label },
-              el("input", {
-                type: "checkbox",
-                checked: option.on,
-                "data-key": `${facet.key}=${option.value}`,
-                onchange: (event) => choose(facet.key, option.value, event.target.checked),
-              }),
-              el("span", { class: "name" }, option.label),
-              el("span", { class: "n", title: "Documents near your question" }, option.count),
-            ),
-          ),
-        ),
-      ),
+function layout(root, state) {
+  const { found } = state;
+  const facets = drawFacets(root, state);
+  const main = el(
+    "main",
+    {},
+    summaryBar(root, state, facets),
+    found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
+    found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
+    found.groups.map((group) => drawDocument(root, state, group)),
+    el("div", { class: "foot" }, reportForm(state), found.groups.length ? timing(found) : null),
   );
+  return el("div", { class: "layout" }, facets, main);
+}
 
-  const marked = (segments, cut) =>
+function drawFacets(root, state) {
+  const choose = (key, value, on) => {
+    const chosen = state.asked.filters?.[key] || [];
+    const values = on ? [...chosen, value] : chosen.filter((other) => other !== value);
+    ask(root, state, { filters: { ...state.asked.filters, [key]: values } });
+  };
+  const drawOption = (facet, option) =>
     el(
-      "div",
-      { class: "text" },
-      cut[0] ? "… " : null,
-      segments.map(([text, matched, best]) => {
-        const inner = matched ? el("mark", {}, text) : document.createTextNode(text);
-        return best ? el("span", { class: "best" }, inner) : inner;
+      "label",
+      { title: option.label },
+      el("input", {
+        type: "checkbox",
+        checked: option.on,
+        "data-key": `${facet.key}=${option.value}`,
+        onchange: (event) => choose(facet.key, option.value, event.target.checked),
       }),
-      cut[1] ? " …" : null,
+      el("span", { class: "name" }, option.label),
+      el("span", { class: "n", title: "Documents near your question" }, option.count),
     );
+  const facets = state.found.facets.filter((facet) => facet.options.length);
+  return el(
+    "nav",
+    { class: `facets${state.open.filters ? " open" : ""}`, "aria-label": "Filters" },
+    facets.map((facet) =>
+      el(
+        "div",
+        { class: "facet" },
+        el("h4", {}, facet.title),
+        facet.options.map((option) => drawOption(facet, option)),
+      ),
+    ),
+  );
+}
 
-  const why = (passage) =>
+function summaryBar(root, state, facets) {
+  const { found, open } = state;
+  const toggle = () => {
+    open.filters = !open.filters;
+    facets.classList.toggle("open", open.filters);
+  };
+  const isFiltered = found.facets.some((facet) => facet.options.some((option) => option.on));
+  return el(
+    "div",
+    { class: "bar" },
+    el("span", { class: "muted" }, found.summary),
+    el("span", { class: "spring" }),
+    button("Filters", toggle, { kind: "outline filters-toggle", key: "filters" }),
+    isFiltered ? button("Clear filters", () => ask(root, state, { filters: {} })) : null,
+  );
+}
+
+function weakNotice(root, state) {
+  const { notice, nearest } = state.found;
+  if (!notice) return null;
+  const similar = () =>
+    el("p", { class: "small" }, "Words that look like yours: ", queryLinks(root, state, nearest, ", "));
+  return el("div", { class: "notice" }, el("p", {}, notice), nearest.length ? similar() : null);
+}
+
+function nothingFound(root, state) {
+  const { advice, nearest } = state.found;
+  return el(
+    "div",
+    { class: "empty" },
+    el("div", { class: "glyph" }, "∅"),
+    el("h3", {}, "Nothing found"),
+    el("p", { class: "muted" }, advice),
+    nearest.length ? el("p", {}, "Did you mean ", queryLinks(root, state, nearest, " or "), "?") : null,
+  );
+}
+
+// One document: its best passage, and the others on demand.
+function drawDocument(root, state, group) {
+  const [best, ...others] = group.passages;
+  return el(
+    "article",
+    { class: "card", "data-key": group.doc },
+    el(
+      "h3",
+      {},
+      inside({ "data-key": "title" }, documentHref(best.place), () => state.send("open", best.place), group.title),
+    ),
+    el("div", { class: "row meta" }, badge({ text: group.type }), group.badges.map(badge), el("span", {}, group.about)),
+    drawPassage(state, best),
+    others.length ? otherPassages(root, state, group.doc, others) : el("div", {}),
+  );
+}
+
+function otherPassages(root, state, doc, others) {
+  const opened = state.open.more;
+  const box = el("div", {});
+  const fill = () =>
+    refocus(root, () =>
+      box.replaceChildren(
+        ...(opened.has(doc) ? [...others.map((passage) => drawPassage(state, passage)), hide] : [show]),
+      ),
+    );
+  const show = button(
+    others.length === 1 ? "1 more passage here" : `${others.length} more passages here`,
+    () => {
+      opened.add(doc);
+      fill();
+    },
+    { key: "more" },
+  );
+  const hide = button(
+    "Show the best passage only",
+    () => {
+      opened.delete(doc);
+      fill();
+    },
+    { key: "more" },
+  );
+  fill();
+  return box;
+}
+
+function drawPassage(state, passage) {
+  const { chunk, heading, place, citation } = passage;
+  const opened = state.open.why;
+  const href = documentHref(place);
+  const link = new URL(href, window.location.origin).href;
+  const drawer = el("div", {});
+  const toggle = () => {
+    opened.has(chunk) ? opened.delete(chunk) : opened.add(chunk);
+    showWhy();
+  };
+  const whyButton = button("Why this rank", toggle, { key: "why" });
+  const showWhy = () => {
+    whyButton.setAttribute("aria-expanded", opened.has(chunk));
+    drawer.replaceChildren(...(opened.has(chunk) ? [explain(passage.why)] : []));
+  };
+  showWhy();
+  return el(
+    "div",
+    { class: "passage", "data-key": chunk },
+    heading.length ? el("div", { class: "crumb" }, heading.join(" › ")) : null,
+    snippet(passage),
     el(
       "div",
-      { class: "why" },
+      { class: "row actions" },
+      inside({ class: "button", "data-key": "open" }, href, () => state.send("open", place), "Open here"),
+      whyButton,
+      button("Copy link", (event) => copy(link, event.target), { key: "link" }),
+      button("Copy citation", (event) => copy(`${citation} ${link}`, event.target), { key: "citation" }),
+    ),
+    drawer,
+  );
+}
+
+// What each leg gave to a passage's score.
+function explain({ legs, sentence }) {
+  const bar = (leg) => el("div", { style: { width: `${Math.round(100 * leg.share)}%`, background: leg.color } });
+  return el(
+    "div",
+    { class: "why" },
+    el(
+      "table",
+      {},
       el(
-        "table",
+        "tr",
         {},
+        ["Leg", "Rank", "Score", "Scaled", "Weight", "Gives"].map((head) => el("th", {}, head)),
+      ),
+      legs.map((leg) =>
         el(
           "tr",
           {},
-          ["Leg", "Rank", "Score", "Scaled", "Weight", "Gives"].map((head) => el("th", {}, head)),
-        ),
-        passage.why.legs.map((leg) =>
-          el(
-            "tr",
-            {},
-            el("td", {}, el("span", { class: "dot", style: { background: leg.color } }), leg.label),
-            el("td", {}, leg.rank),
-            el("td", {}, leg.score),
-            el("td", {}, leg.scaled),
-            el("td", {}, leg.weight),
-            el(
-              "td",
-              { class: "grow" },
-              el(
-                "div",
-                { class: "track" },
-                el("div", { style: { width: `${Math.round(100 * leg.share)}%`, background: leg.color } }),
-              ),
-            ),
-          ),
+          el("td", {}, el("span", { class: "dot", style: { background: leg.color } }), leg.label),
+          [leg.rank, leg.score, leg.scaled, leg.weight].map((value) => el("td", {}, value)),
+          el("td", { class: "grow" }, el("div", { class: "track" }, bar(leg))),
         ),
       ),
-      el("div", { class: "small", style: { marginTop: "8px" } }, passage.why.sentence),
-    );
+    ),
+    el("div", { class: "small", style: { marginTop: "8px" } }, sentence),
+  );
+}
 
-  const passage = (one) => {
-    const box = el(
-      "div",
-      { class: "passage", "data-key": one.chunk },
-      one.heading.length ? el("div", { class: "crumb" }, one.heading.join(" › ")) : null,
-      marked(one.segments, one.cut),
-    );
-    const drawer = el("div", {});
-    const draw = () => drawer.replaceChildren(...(open.why.has(one.chunk) ? [why(one)] : []));
-    draw();
-    const toggle = button(
-      "Why this rank",
-      () => {
-        open.why.has(one.chunk) ? open.why.delete(one.chunk) : open.why.add(one.chunk);
-        toggle.setAttribute("aria-expanded", open.why.has(one.chunk));
-        draw();
-      },
-      { key: "why" },
-    );
-    toggle.setAttribute("aria-expanded", open.why.has(one.chunk));
-    box.append(
-      el(
-        "div",
-        { class: "row actions" },
-        inside(
-          { class: "button", "data-key": "open" },
-          path(one),
-          () => setTriggerValue("open", one.place),
-          "Open here",
-        ),
-        toggle,
-        button("Copy link", (event) => copy(link(one), event.target), { key: "link" }),
-        button("Copy citation", (event) => copy(`${one.citation} ${link(one)}`, event.target), { key: "citation" }),
-      ),
-      drawer,
-    );
-    return box;
-  };
+// ------------------------------------------------------------ below the results
 
-  const card = (group) => {
-    const [first, ...rest] = group.passages;
-    const more = el("div", {});
-    const draw = () =>
-      refocus(root, () =>
-        more.replaceChildren(...(!rest.length ? [] : open.more.has(group.doc) ? [...rest.map(passage), hide] : [show])),
-      );
-    const show = button(
-      rest.length === 1 ? "1 more passage here" : `${rest.length} more passages here`,
-      () => {
-        open.more.add(group.doc);
-        draw();
-      },
-      { key: "more" },
-    );
-    const hide = button(
-      "Show the best passage only",
-      () => {
-        open.more.delete(group.doc);
-        draw();
-      },
-      { key: "more" },
-    );
-    draw();
-    return el(
-      "article",
-      { class: "card", "data-key": group.doc },
-      el(
-        "h3",
-        {},
-        inside({ "data-key": "title" }, path(first), () => setTriggerValue("open", first.place), group.title),
-      ),
-      el(
-        "div",
-        { class: "row meta" },
-        badge({ text: group.type }),
-        group.badges.map(badge),
-        el("span", {}, group.about),
-      ),
-      passage(first),
-      more,
-    );
-  };
-
-  const reported = el("div", {});
+// "Not what you were looking for?" tells the owners of the documents, once per query.
+function reportForm(state) {
+  const { query, groups } = state.found;
+  const { reported } = state.open;
+  const box = el("div", {});
   const thank = () =>
-    reported.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question."));
-  const report = () => {
+    box.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question."));
+  const askWhat = () => {
     const note = el("input", {
       type: "text",
       placeholder: "What did you expect to find? (optional)",
       "aria-label": "What did you expect to find?",
+      onkeydown: (event) => {
+        if (event.key === "Enter") report();
+      },
     });
-    const send = () => {
-      setTriggerValue("report", { note: note.value, query: data.query, hits: data.groups.length });
-      open.told.add(data.query);
+    const report = () => {
+      state.send("report", { note: note.value, query, hits: groups.length });
+      reported.add(query);
       thank();
     };
-    note.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") send();
-    });
-    reported.replaceChildren(
-      el("div", { class: "report" }, note, button("Tell the owners", send, { kind: "outline" })),
-    );
+    box.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", report, { kind: "outline" })));
     note.focus();
   };
-  open.told.has(data.query) ? thank() : reported.append(button("Not what you were looking for?", report));
+  reported.has(query) ? thank() : box.append(button("Not what you were looking for?", askWhat));
+  return box;
+}
 
-  const total = data.stages.reduce((sum, stage) => sum + stage.ms, 0) || 1;
-  const timing = el(
+function timing({ stages, how }) {
+  const total = stages.reduce((sum, stage) => sum + stage.ms, 0) || 1;
+  const bar = (stage) =>
+    el("div", {
+      title: `${stage.label}: ${stage.ms.toFixed(2)} ms`,
+      style: { width: `${(100 * stage.ms) / total}%`, background: stage.color },
+    });
+  const key = (stage) =>
+    el(
+      "span",
+      {},
+      el("span", { class: "dot", style: { background: stage.color } }),
+      `${stage.label} ${stage.ms.toFixed(1)} ms${stage.note ? `, ${stage.note}` : ""}`,
+    );
+  return el(
     "details",
     {},
-    el("summary", {}, `How this search ran: ${data.how}`),
-    el(
-      "div",
-      { class: "stages" },
-      data.stages.map((stage) =>
-        el("div", {
-          title: `${stage.label}: ${stage.ms.toFixed(2)} ms`,
-          style: { width: `${(100 * stage.ms) / total}%`, background: stage.color },
-        }),
-      ),
-    ),
-    el(
-      "div",
-      { class: "legend" },
-      data.stages.map((stage) =>
-        el(
-          "span",
-          {},
-          el("span", { class: "dot", style: { background: stage.color } }),
-          `${stage.label} ${stage.ms.toFixed(1)} ms${stage.note ? `, ${stage.note}` : ""}`,
-        ),
-      ),
-    ),
+    el("summary", {}, `How this search ran: ${how}`),
+    el("div", { class: "stages" }, stages.map(bar)),
+    el("div", { class: "legend" }, stages.map(key)),
   );
-
-  const filterButton = button(
-    "Filters",
-    () => {
-      open.filters = !open.filters;
-      facets.classList.toggle("open", open.filters);
-    },
-    { kind: "outline", key: "filters" },
-  );
-  filterButton.classList.add("filters-toggle");
-
-  const main = el(
-    "main",
-    {},
-    el(
-      "div",
-      { class: "bar" },
-      el("span", { class: "muted" }, data.summary),
-      el("span", { class: "spring" }),
-      filterButton,
-      data.facets.some((facet) => facet.options.some((option) => option.on))
-        ? button("Clear filters", () => ask(root, state, { filters: {} }))
-        : null,
-    ),
-    data.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
-    data.groups.length && data.notice
-      ? el(
-          "div",
-          { class: "notice" },
-          el("p", {}, data.notice),
-          data.nearest.length
-            ? el(
-                "p",
-                { class: "small" },
-                "Words that look like yours: ",
-                data.nearest.map((word, n) => [
-                  n ? ", " : "",
-                  el(
-                    "a",
-                    {
-                      href: "#",
-                      onclick: (event) => {
-                        event.preventDefault();
-                        ((state.box.value = word), ask(root, state, { q: word }));
-                      },
-                    },
-                    word,
-                  ),
-                ]),
-              )
-            : null,
-        )
-      : null,
-    data.groups.length
-      ? null
-      : el(
-          "div",
-          { class: "empty" },
-          el("div", { class: "glyph" }, "∅"),
-          el("h3", {}, "Nothing found"),
-          el("p", { class: "muted" }, data.advice),
-          data.nearest.length
-            ? el(
-                "p",
-                {},
-                "Did you mean ",
-                data.nearest.map((word, n) => [
-                  n ? " or " : "",
-                  el(
-                    "a",
-                    {
-                      href: "#",
-                      onclick: (event) => {
-                        event.preventDefault();
-                        ((state.box.value = word), ask(root, state, { q: word }));
-                      },
-                    },
-                    word,
-                  ),
-                ]),
-                "?",
-              )
-            : null,
-        ),
-    data.groups.map(card),
-    el("div", { class: "foot" }, reported, data.groups.length ? timing : null),
-  );
-
-  refocus(root, () => state.out.replaceChildren(el("div", { class: "layout" }, facets, main)));
 }

@@ -29,7 +29,7 @@ PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an er
 
 def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
     """Draw the box and the results. Returns `asked` (where Python must answer), and the clicks `open` and `report`."""
-    return component("search")(
+    return component("search", "snippet")(
         key=key,
         data={
             "asked": asked,

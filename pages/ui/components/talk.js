@@ -1,44 +1,45 @@
-// Conversations: remarks, replies, suggestions and a box to write in. What is typed survives a redrawing, by its place.
-// A box is emptied when what was sent from it was done; after a refusal the words are still there.
-function hear(state, [n, done]) {
-  const place = state.sent[n];
-  delete state.sent[n];
-  if (!place || !done) return;
-  delete state.typed[place];
-  if (place === `reply-${state.replying}`) state.replying = 0;
-  if (state.writing && place === written(state.writing)) state.writing = null;
-}
-const written = ({ path, line }) => `${path}:${line}`;
+// Conversations: remarks, replies, suggestions, and a box to write in. state.typed keeps unsent text by box, so that a
+// redraw does not lose it; state.sent names the box that each message was sent from.
 
-function composer(state, place, { hint, send, cancel, quote, label }) {
-  const area = el("textarea", {
-    class: "write",
-    placeholder: hint,
-    "aria-label": hint,
-    oninput: () => {
-      state.typed[place] = area.value;
-    },
-    onkeydown: (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
-      if (event.key === "Escape" && cancel) cancel();
-    },
-  });
-  area.value = state.typed[place] || "";
+// Python's verdict on a sent message: a box is emptied once its message was accepted, and keeps its text otherwise.
+function hear(state, [message, accepted]) {
+  const box = state.sent[message];
+  delete state.sent[message];
+  if (!box || !accepted) return;
+  delete state.typed[box];
+  if (box === replyBox(state.replying)) state.replying = 0;
+  if (state.writing && box === lineBox(state.writing)) state.writing = null;
+}
+const lineBox = ({ path, line }) => `${path}:${line}`;
+const replyBox = (thread) => `reply-${thread}`;
+
+function composer(state, box, { hint, send, cancel, quote, label }) {
+  const area = el("textarea", { class: "write", placeholder: hint, "aria-label": hint });
+  area.value = state.typed[box] || "";
+  const keep = () => {
+    state.typed[box] = area.value;
+  };
   const submit = () => {
     if (!area.value.trim()) return area.focus();
-    if (area.readOnly) return;
+    if (area.readOnly) return; // sent already, the answer is on its way
     area.readOnly = true;
-    const n = String(Date.now());
-    state.sent[n] = place;
-    send(area.value, n);
+    const message = String(Date.now());
+    state.sent[message] = box;
+    send(area.value, message);
   };
   const suggest = () => {
-    const at = "```suggestion\n" + quote() + "\n```\n";
-    area.value = area.value ? `${area.value.trimEnd()}\n\n${at}` : at;
-    state.typed[place] = area.value;
+    const block = "```suggestion\n" + quote() + "\n```\n";
+    area.value = area.value ? `${area.value.trimEnd()}\n\n${block}` : block;
+    keep();
     area.focus();
     area.setSelectionRange(area.value.indexOf("suggestion\n") + 11, area.value.lastIndexOf("\n```"));
   };
+  area.addEventListener("input", keep);
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+    if (event.key === "Escape" && cancel) cancel();
+  });
+  const suggestTitle = "Propose what should stand here instead; the author applies it with one click";
   return el(
     "div",
     { class: "composer" },
@@ -47,122 +48,97 @@ function composer(state, place, { hint, send, cancel, quote, label }) {
       "div",
       { class: "row" },
       button(label || "Comment", submit, { kind: "primary" }),
-      quote
-        ? button("Suggest a wording", suggest, {
-            kind: "outline",
-            title: "Propose what should stand here instead; the author applies it with one click",
-          })
-        : null,
+      quote ? button("Suggest a wording", suggest, { kind: "outline", title: suggestTitle }) : null,
       cancel ? button("Cancel", cancel) : null,
       el("span", { class: "muted small hint" }, "Markdown works here"),
     ),
   );
 }
 
-const marked = (cell, marks) => {
-  for (const [changed, text] of marks || []) cell.append(changed ? el("b", {}, text) : document.createTextNode(text));
-  return cell;
-};
-
-const suggestion = (rows) =>
-  el(
-    "div",
-    { class: "suggestion" },
-    rows.flatMap((row) => [
-      row.left ? marked(el("div", { class: row.kind === "equal" ? "" : "minus" }), row.before) : null,
-      row.right && row.kind !== "equal" ? marked(el("div", { class: "plus" }), row.after) : null,
-    ]),
-  );
-
-function remark(one, may, act) {
+function drawRemark(remark, may, act) {
   return el(
     "div",
     { class: "remark" },
     el(
       "div",
       { class: "who" },
-      el("span", { class: "face", style: { background: one.colour } }, one.initials),
-      el("strong", {}, one.name),
-      el("span", { class: "muted small" }, one.when),
+      el("span", { class: "face", style: { background: remark.colour } }, remark.initials),
+      el("strong", {}, remark.name),
+      el("span", { class: "muted small" }, remark.when),
     ),
-    one.nodes.length ? prose(one.nodes) : null,
-    one.suggestion
-      ? el(
-          "div",
-          {},
-          el(
-            "div",
-            { class: "muted small suggests" },
-            one.applied ? "Suggested wording, applied" : "Suggested wording",
-          ),
-          suggestion(one.suggestion),
-          one.applied
-            ? badge({ text: "Applied", tone: "good" })
-            : one.place && may.apply
-              ? button("Apply suggestion", () => act({ do: "apply", comment: one.id }), { kind: "outline" })
-              : one.place
-                ? null
-                : el("span", { class: "muted small" }, "The lines have changed since."),
-        )
-      : null,
+    remark.nodes.length ? prose(remark.nodes) : null,
+    remark.suggestion ? suggestion(remark, may, act) : null,
   );
 }
 
-function conversation(state, one, may, act) {
-  const open = state.unfolded.has(one.id) || !one.resolved;
-  const draw = () => box.replaceWith(conversation(state, one, may, act));
-  const head = el(
+function suggestion(remark, may, act) {
+  const label = remark.applied ? "Suggested wording, applied" : "Suggested wording";
+  return el(
     "div",
-    { class: "row place" },
-    one.where ? el("span", { class: "muted small" }, one.where) : null,
-    one.outdated ? badge({ text: "The lines have changed", tone: "warn" }) : null,
-    one.resolved ? badge({ text: "Resolved", tone: "good" }) : null,
-    one.resolved && !open ? el("span", { class: "muted small" }, one.remarks[0].name) : null,
-    one.resolved
-      ? button(
-          open ? "Fold" : `Show ${one.remarks.length === 1 ? "1 remark" : `${one.remarks.length} remarks`}`,
-          () => {
-            open ? state.unfolded.delete(one.id) : state.unfolded.add(one.id);
-            draw();
-          },
-        )
-      : null,
+    {},
+    el("div", { class: "muted small suggests" }, label),
+    diffBlock("suggestion", remark.suggestion),
+    suggestionState(remark, may, act),
   );
-  const replying = state.replying === one.id;
-  const answer = !may.comment
-    ? null
-    : replying
-      ? composer(state, `reply-${one.id}`, {
-          hint: "Reply",
-          label: "Reply",
-          send: (body, n) => act({ do: "reply", thread: one.id, body, n }),
-          cancel: () => {
-            state.replying = 0;
-            draw();
-          },
-        })
-      : el(
-          "div",
-          { class: "row" },
-          button(
-            "Reply",
-            () => {
-              state.replying = one.id;
-              draw();
-            },
-            { kind: "outline" },
-          ),
-          button(one.resolved ? "Open again" : "Resolve", () =>
-            act({ do: one.resolved ? "reopen" : "resolve", thread: one.id }),
-          ),
-        );
+}
+
+function suggestionState(remark, may, act) {
+  if (remark.applied) return badge({ text: "Applied", tone: "good" });
+  if (!remark.place) return el("span", { class: "muted small" }, "The lines have changed since.");
+  if (!may.apply) return null;
+  return button("Apply suggestion", () => act({ do: "apply", comment: remark.id }), { kind: "outline" });
+}
+
+function conversation(state, thread, may, act) {
+  const open = state.unfolded.has(thread.id) || !thread.resolved;
+  const redraw = () => box.replaceWith(conversation(state, thread, may, act));
+  const head = threadHead(state, thread, open, redraw);
   const box = el(
     "div",
-    { class: `conversation${one.resolved ? " done" : ""}` },
+    { class: `conversation${thread.resolved ? " done" : ""}` },
     head.childNodes.length ? head : null,
-    open && one.outdated ? el("pre", { class: "quote" }, one.quote) : null,
-    open ? one.remarks.map((each) => remark(each, may, act)) : null,
-    open ? answer : null,
+    open && thread.outdated ? el("pre", { class: "quote" }, thread.quote) : null,
+    open ? thread.remarks.map((remark) => drawRemark(remark, may, act)) : null,
+    open && may.comment ? answer(state, thread, act, redraw) : null,
   );
   return box;
+}
+
+function threadHead(state, thread, open, redraw) {
+  const count = thread.remarks.length;
+  const toggle = () => {
+    open ? state.unfolded.delete(thread.id) : state.unfolded.add(thread.id);
+    redraw();
+  };
+  return el(
+    "div",
+    { class: "row place" },
+    thread.where ? el("span", { class: "muted small" }, thread.where) : null,
+    thread.outdated ? badge({ text: "The lines have changed", tone: "warn" }) : null,
+    thread.resolved ? badge({ text: "Resolved", tone: "good" }) : null,
+    thread.resolved && !open ? el("span", { class: "muted small" }, thread.remarks[0].name) : null,
+    thread.resolved ? button(open ? "Fold" : `Show ${count === 1 ? "1 remark" : `${count} remarks`}`, toggle) : null,
+  );
+}
+
+// The box for a reply, or the buttons that open it.
+function answer(state, thread, act, redraw) {
+  const replyTo = (id) => {
+    state.replying = id;
+    redraw();
+  };
+  if (state.replying === thread.id)
+    return composer(state, replyBox(thread.id), {
+      hint: "Reply",
+      label: "Reply",
+      send: (body, n) => act({ do: "reply", thread: thread.id, body, n }),
+      cancel: () => replyTo(0),
+    });
+  const [label, action] = thread.resolved ? ["Open again", "reopen"] : ["Resolve", "resolve"];
+  return el(
+    "div",
+    { class: "row" },
+    button("Reply", () => replyTo(thread.id), { kind: "outline" }),
+    button(label, () => act({ do: action, thread: thread.id })),
+  );
 }

@@ -109,4 +109,4 @@ def matching_passages(duplicate: Duplicate, key: str) -> None:
         theirs = [mark for row in lines if row.left for mark in (*row.before, (False, "\n"))]
         mine = [mark for row in lines if row.right for mark in (*row.after, (False, "\n"))]
         rows.append({"my_line": pair.my_line, "their_line": pair.their_line, "mine": mine, "theirs": theirs})
-    component("twins")(key=key, data={"pairs": rows, "mine": "This upload", "theirs": duplicate.path})
+    component("duplicates", "difftext")(key=key, data={"pairs": rows, "mine": "This upload", "theirs": duplicate.path})

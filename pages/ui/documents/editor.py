@@ -107,7 +107,7 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
 
 
 def _text(key: str, body: str, document: Document | None, problem: str, note: str, findings: Sequence[Finding]) -> None:
-    component("editor", "nodes")(
+    component("editor", "nodes", "checks")(
         key=f"{key}_text",
         data={
             "serial": key,

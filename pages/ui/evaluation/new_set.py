@@ -41,7 +41,7 @@ def draw() -> None:
 
 
 def _generate() -> None:
-    model = app().evaluation.experiments.workbench.llm()
+    model = app().evaluation.experiments.context.llm()
     kinds = [kind for kind in KINDS if kind != "qa" or model]
     kind = str(st.radio("From", kinds, format_func=KINDS.__getitem__, key="make_kind"))
     st.caption(ABOUT[kind])

@@ -15,7 +15,7 @@ from pages.ui import actions, flash, identity, keys
 from pages.ui.components.playground import playground
 from pages.ui.direct import token
 from pages.ui.passage_links import address
-from pages.ui.playground import adjusting, asking, serving, sharing, state, strip_chart, tau_chart, whereabouts
+from pages.ui.playground import adjust_form, answer, share, state, strip_chart, tau_chart, view_data, where
 from pages.ui.workspace import app
 
 KEY = "playground_view"
@@ -23,8 +23,8 @@ _BLIND = "All passages in one shuffled list: nobody sees who found what."
 TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
     "Alpha strip": strip_chart.draw,
     "Tau line": tau_chart.draw,
-    "Where is my document?": whereabouts.draw,
-    "Ask": asking.draw,
+    "Where is my document?": where.draw,
+    "Ask": answer.draw,
 }
 
 
@@ -32,22 +32,22 @@ TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
 def draw() -> None:
     """Everything below the query."""
     me, now = identity.require("compare configurations"), state.setup()
-    made = state.compare(now) if now.query else None
-    data = serving.view(now, state.run_id(), made, me, st.session_state.get(keys.LOOKED, []))
-    if made:
-        _tools(now, made)
+    comparison = state.compare(now) if now.query else None
+    data = view_data.view(now, state.run_id(), comparison, me, st.session_state.get(keys.LOOKED, []))
+    if comparison:
+        _tools(now, comparison)
     clicked = playground(
         {**data, "direct": token(me)}, KEY, {"turn": _turn, "judge": _judge, "look": _look, "keep": _keep}
     )
     if clicked.adjust:
-        adjusting.show(int(clicked.adjust.get("column", 0)))
+        adjust_form.show(int(clicked.adjust.get("column", 0)))
     if clicked.open:
         st.switch_page("pages/documents.py", query_params=address(clicked.open))
     flash.show()
 
 
-def _tools(now: Setup, made: Comparison) -> None:
-    """Look closer, judge, share; a tool opens above the columns, next to the knobs that move it."""
+def _tools(now: Setup, comparison: Comparison) -> None:
+    """The row of tools; a tool opens above the columns, next to the knobs that affect it."""
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="playground_tools"
     ):
@@ -57,54 +57,56 @@ def _tools(now: Setup, made: Comparison) -> None:
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.toggle("Judge blind", key=keys.BLIND, on_change=_blind, help=_BLIND)
             with st.popover("Share and export", icon=":material/ios_share:", type="tertiary"):
-                sharing.draw(now, made)
+                share.draw(now, comparison)
     if tool in TOOLS and not now.blind:
         with st.container(border=True, key="playground_tool_box"):
-            TOOLS[tool](now, made)
+            TOOLS[tool](now, comparison)
 
 
-# ---------------------------------------------------------------- what clicks do; each runs before the next drawing
+# ---------------------------------------------------------------- callbacks; each runs before the next rerun
 
 
-def _said(event: str) -> Any:
-    return (st.session_state.get(KEY) or {}).get(event)
+def _event(name: str) -> Any:
+    return (st.session_state.get(KEY) or {}).get(name)
 
 
 def _turn() -> None:
-    actions.do_quietly(lambda _: _turns(_said("turn")))
+    actions.do_quietly(lambda _: _turns(_event("turn")))
 
 
-def _turns(what: Any) -> None:
-    """Knobs that were turned since the session heard last."""
+def _turns(event: Any) -> None:
+    """Apply the knobs that were turned since the last rerun."""
     now = state.setup()
-    for one in (what or {}).get("turns", ()):
-        now = serving.turned(now, one)
+    for turn in (event or {}).get("turns", ()):
+        now = view_data.apply_turn(now, turn)
     state.put(now)
 
 
 def _judge() -> None:
-    what, now = _said("judge"), state.setup()
-    if not what or not now.query:
+    event, now = _event("judge"), state.setup()
+    if not event or not now.query:
         return
 
     def judge(actor: Actor) -> None:
-        hit = serving.hits(state.compare(now)).get(str(what["chunk"]))
+        hit = view_data.hits(state.compare(now)).get(str(event["chunk"]))
         if hit:
-            app().playground.grades.judge(actor, now.query, hit, int(what["grade"]), blind=now.blind)
+            app().playground.grades.judge(actor, now.query, hit, int(event["grade"]), blind=now.blind)
 
     actions.do_quietly(judge)
 
 
 def _look() -> None:
-    what = _said("look")
-    if what:
-        looked, chunk = list(st.session_state.get(keys.LOOKED, [])), str(what["chunk"])
-        st.session_state[keys.LOOKED] = [one for one in looked if one != chunk] if chunk in looked else [*looked, chunk]
+    event = _event("look")
+    if event:
+        looked, chunk = list(st.session_state.get(keys.LOOKED, [])), str(event["chunk"])
+        st.session_state[keys.LOOKED] = (
+            [other for other in looked if other != chunk] if chunk in looked else [*looked, chunk]
+        )
 
 
 def _keep() -> None:
-    if what := _said("keep"):
-        actions.do_quietly(lambda _: _turns(what))
+    if event := _event("keep"):
+        actions.do_quietly(lambda _: _turns(event))
         actions.do_quietly(lambda _: state.keep(state.setup()))
 
 

@@ -1,4 +1,4 @@
-"""What the playground shows, kept as plain values: a setup and the run it belongs to."""
+"""The state of the playground in the session: a setup and its run, as plain values."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import streamlit as st
 from core import strict
 from core.errors import ConcordError
 from core.retrieval.presets import presets
-from core.services.playground.compare import Column, Comparison, Held
+from core.services.playground.compare import CachedSearch, Column, Comparison
 from core.services.playground.notebook import Setup, check
 from pages.ui import flash, identity, keys
-from pages.ui.playground import serving
+from pages.ui.playground import view_data
 from pages.ui.workspace import app
 
 FIRST = ("BM25", "Convex 0.3", "Conditional rerank")
 
 
 def setup() -> Setup:
-    """The setup of this session; a link in the address wins when it is new."""
+    """The setup of this session; a new link in the URL wins."""
     link = st.query_params.get(keys.LINK, "")
-    kept = st.session_state.get(keys.PLAYGROUND)
-    if link and (kept is None or kept["link"] != link):
+    stored = st.session_state.get(keys.PLAYGROUND)
+    if link and (stored is None or stored["link"] != link):
         open_link(link)
-    elif kept is None:
+    elif stored is None:
         put(Setup(query=st.query_params.get(keys.QUERY, ""), columns=_first()), fresh=True)
-    now = _parsed(st.session_state[keys.PLAYGROUND])
+    now = _stored_setup(st.session_state[keys.PLAYGROUND])
     _widgets(now)
     return now
 
 
 def open_link(link: str) -> None:
-    """Show what somebody kept, and nothing of what was there before."""
+    """Replace the setup by the one behind a link."""
     st.session_state.pop(keys.PLAYGROUND, None)
     try:
         put(app().playground.notebook.opened(identity.me(), link), fresh=True, link=link)
@@ -45,18 +45,18 @@ def open_link(link: str) -> None:
 
 
 def put(new: Setup, *, fresh: bool = False, link: str = "") -> None:
-    """Show another setup; a fresh one is searched anew, any other is ranked from memory."""
-    kept = st.session_state.get(keys.PLAYGROUND) or {}
-    run = uuid.uuid4().hex if fresh else kept.get("run", "")
-    link = link or kept.get("link", "")
+    """Replace the setup; `fresh` starts a new run, else it is ranked from the cache."""
+    stored = st.session_state.get(keys.PLAYGROUND) or {}
+    run = uuid.uuid4().hex if fresh else stored.get("run", "")
+    link = link or stored.get("link", "")
     st.session_state[keys.PLAYGROUND] = {"setup": strict.plain(new), "run": run, "link": link}
     if fresh:
         st.session_state[keys.LOOKED] = []
-        _widgets(new, _values(_parsed(kept)) if kept else {})
+        _widgets(new, _values(_stored_setup(stored)) if stored else {})
 
 
 def _widgets(now: Setup, before: Mapping[str, Any] | None = None) -> None:
-    """Widgets show the setup, also when somebody comes back from another page; what did not change stays as typed."""
+    """Set the widgets to the setup, also after a visit to another page; those that did not change keep their input."""
     for key, value in _values(now).items():
         changed = before is not None and (key not in before or before[key] != value)
         if changed or key not in st.session_state:
@@ -73,31 +73,30 @@ def _values(now: Setup) -> dict[str, Any]:
     }
 
 
-def _parsed(kept: Mapping[str, Any]) -> Setup:
-    return check(strict.parse(Setup, kept["setup"], "setup"))
+def _stored_setup(stored: Mapping[str, Any]) -> Setup:
+    return check(strict.parse(Setup, stored["setup"], "setup"))
 
 
 def keep(now: Setup) -> None:
-    """Keep the setup behind its link, and let the address say so."""
+    """Store the setup and put its link into the URL."""
     link = app().playground.notebook.keep(identity.me(), now)
     put(now, link=link)
     st.query_params.from_dict({keys.LINK: link})
 
 
 def run_id() -> str:
-    """Which run is shown."""
     return str(st.session_state[keys.PLAYGROUND]["run"])
 
 
-def held(now: Setup) -> dict[str, Held]:
-    """What the present run found."""
-    return serving.held(now, run_id())
+def searches(now: Setup) -> dict[str, CachedSearch]:
+    """The cached searches of the current run, by profile."""
+    return view_data.cached_searches(now, run_id())
 
 
 def compare(now: Setup) -> Comparison:
-    """Every column, ranked from memory where it can be."""
-    return serving.compare(now, held(now))
+    """Every column, ranked from the cache where possible."""
+    return view_data.compare(now, searches(now))
 
 
 def _first() -> tuple[Column, ...]:
-    return tuple(Column(serving.profile(), presets()[name], name) for name in FIRST)
+    return tuple(Column(view_data.profile(), presets()[name], name) for name in FIRST)

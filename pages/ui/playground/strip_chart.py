@@ -8,63 +8,63 @@ from typing import Any
 import streamlit as st
 
 from core.retrieval.alpha_strip import AlphaStrip
-from core.services.playground.compare import Column, Comparison, Held, best_alpha
+from core.services.playground.compare import CachedSearch, Column, Comparison, best_alpha
 from core.services.playground.confidence import learned_alphas
 from core.services.playground.notebook import Setup
 from pages.ui import identity, style
 from pages.ui.flash import plain
-from pages.ui.playground import drawing, state
-from pages.ui.playground.picking import pick
+from pages.ui.playground import column_data, state
+from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
 _GREY = "rgba(122,135,148,0.45)"
 
 
-def draw(now: Setup, made: Comparison) -> None:
+def draw(now: Setup, comparison: Comparison) -> None:
     """The strip of one column."""
-    moving = [
+    movable = [
         n
-        for n, lane in enumerate(made.lanes)
-        if lane.result and drawing.knobs(lane.column.config)[0]["knob"] == "alpha"
+        for n, outcome in enumerate(comparison.outcomes)
+        if outcome.result and column_data.knobs(outcome.column.config)[0]["knob"] == "alpha"
     ]
-    if not moving:
+    if not movable:
         st.info(
             "No column weighs its legs by alpha. Choose a convex configuration to see its strip.",
             icon=":material/show_chart:",
         )
         return
-    n = pick(made, moving, "strip_column")
+    n = pick(comparison, movable, "strip_column")
     column = now.columns[n]
-    held = state.held(now)[column.profile]
-    strip = app().playground.comparer.strip(now.query, column, held)
+    search = state.searches(now)[column.profile]
+    strip = app().playground.comparer.strip(now.query, column, search)
     if strip is None:
         st.info(
             "In this column every hit is reranked, so alpha moves nothing on a straight line.",
             icon=":material/show_chart:",
         )
         return
-    best = best_alpha(strip, _gains(now, strip, held))
-    learned = learned_alphas(now.query, column, held, app().tuning.alphas.names())
+    best = best_alpha(strip, _gains(now, strip, search))
+    learned = learned_alphas(now.query, column, search, app().tuning.alphas.names())
     st.plotly_chart(
-        figure(strip, column, held, n, best, learned), width="stretch", config={"displayModeBar": False}, key="strip"
+        figure(strip, column, search, n, best, learned), width="stretch", config={"displayModeBar": False}, key="strip"
     )
     st.caption(_words(strip, column, best, learned))
 
 
-def _gains(now: Setup, strip: AlphaStrip, held: Held) -> dict[int, float]:
+def _gains(now: Setup, strip: AlphaStrip, search: CachedSearch) -> dict[int, float]:
     """Judged passages of this query, by chunk number."""
-    ours = {
-        (one.path, one.quote[:200]): float(one.grade)
-        for one in app().playground.grades.of(now.query)
-        if one.judge == identity.me().id
+    grades = {
+        (grade.path, grade.quote[:200]): float(grade.grade)
+        for grade in app().playground.grades.of(now.query)
+        if grade.judge == identity.me().id
     }
-    found = {}
+    gains = {}
     for chunk in strip.intervals:
-        path = held.index.documents[held.index.document_of(chunk)].path
-        quote = " ".join(held.index.excerpt(chunk).split())[:200]
-        if (path, quote) in ours:
-            found[chunk] = ours[path, quote]
-    return found
+        path = search.index.documents[search.index.document_of(chunk)].path
+        quote = " ".join(search.index.excerpt(chunk).split())[:200]
+        if (path, quote) in grades:
+            gains[chunk] = grades[path, quote]
+    return gains
 
 
 def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, learned: Mapping[str, float]) -> str:
@@ -81,7 +81,7 @@ def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, 
 def figure(
     strip: AlphaStrip,
     column: Column,
-    held: Held,
+    search: CachedSearch,
     n: int,
     best: tuple[float, float] | None,
     learned: Mapping[str, float],
@@ -90,40 +90,40 @@ def figure(
     from plotly import graph_objects as go
 
     alpha, colour = column.config.alpha, style.CONFIGURATIONS[n]
-    made = go.Figure()
-    for chunk in sorted(strip.intervals, key=lambda one: strip.rank(one, alpha) == 0, reverse=True):
+    chart = go.Figure()
+    for chunk in sorted(strip.intervals, key=lambda chunk: strip.rank(chunk, alpha) == 0, reverse=True):
         rank = strip.rank(chunk, alpha)
         xs, ys = [], []
-        for part in strip.intervals[chunk]:
-            xs += [part.low, part.high]
-            ys += [part.rank or None] * 2
-        passage = held.index.passage(chunk)
-        title = " › ".join((held.index.documents[passage.document].title, *passage.heading[-1:]))
-        made.add_scatter(
+        for stretch in strip.intervals[chunk]:
+            xs += [stretch.low, stretch.high]
+            ys += [stretch.rank or None] * 2
+        passage = search.index.passage(chunk)
+        title = " › ".join((search.index.documents[passage.document].title, *passage.heading[-1:]))
+        chart.add_scatter(
             x=xs, y=ys, mode="lines", name=title, showlegend=False, connectgaps=False,
             line={"color": colour if rank else _GREY, "width": 3.2 if 0 < rank <= 3 else 1.8},
             opacity=max(0.35, 1.06 - 0.07 * rank) if rank else 1.0,
             hovertemplate="%{fullData.name}<br>rank %{y} at alpha %{x:.2f}<extra></extra>",
         )  # fmt: skip
-    made.add_scatter(
+    chart.add_scatter(
         x=list(strip.flips), y=[strip.k + 0.9] * len(strip.flips), mode="markers", showlegend=False,
         marker={"symbol": "line-ns-open", "size": 7, "color": _GREY}, hovertemplate="flip at alpha %{x:.3f}<extra></extra>",
     )  # fmt: skip
-    made.add_vline(
+    chart.add_vline(
         x=alpha,
         line={"color": colour, "width": 2},
         annotation={"text": f"alpha {alpha:g}", "yanchor": "bottom"},
         annotation_position="top",
     )
     for name, predicted in learned.items():
-        made.add_vline(
+        chart.add_vline(
             x=predicted,
             line={"color": "#CC79A7", "width": 2, "dash": "dash"},
             annotation={"text": f"learned {predicted:.2f}", "yanchor": "top", "hovertext": name},
             annotation_position="bottom right" if predicted < 0.8 else "bottom left",
         )
     if best:
-        made.add_vrect(
+        chart.add_vrect(
             x0=best[0],
             x1=best[1],
             fillcolor="#009E73",
@@ -132,9 +132,9 @@ def figure(
             annotation={"text": "best by judgments", "yanchor": "bottom", "y": 1},
             annotation_position="top right",
         )
-    made.update_layout(
+    chart.update_layout(
         height=330, margin={"l": 44, "r": 12, "t": 30, "b": 42}, hovermode="closest",
         xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
         yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
     )  # fmt: skip
-    return made
+    return chart

@@ -7,63 +7,67 @@ from typing import Any
 import streamlit as st
 
 from core.services.playground.compare import Comparison
-from core.services.playground.confidence import Confidence, confidence, stand
+from core.services.playground.confidence import Confidence, confidence, place_on_curve
 from core.services.playground.notebook import Setup
 from pages.ui import flash, style
 from pages.ui.playground import state
-from pages.ui.playground.picking import pick
+from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
 _ADVICE = "How good such scores are is not known yet: calibrate with `python -m core tune tau QUERYSET`."
 
 
-def draw(now: Setup, made: Comparison) -> None:
+def draw(now: Setup, comparison: Comparison) -> None:
     """The line of one column that reranks by tau."""
-    able = [n for n, lane in enumerate(made.lanes) if lane.result and lane.column.config.rerank == "conditional"]
-    if not able:
+    conditional = [
+        n
+        for n, outcome in enumerate(comparison.outcomes)
+        if outcome.result and outcome.column.config.rerank == "conditional"
+    ]
+    if not conditional:
         st.info(
             "No column reranks by tau. Choose Conditional rerank to see where this query stands.",
             icon=":material/linear_scale:",
         )
         return
-    n = pick(made, able, "tau_column")
+    n = pick(comparison, conditional, "tau_column")
     column = now.columns[n]
-    score = confidence(now.query, column, state.held(now)[column.profile])
-    found = stand(app().evaluation.runs, column, score)
-    st.plotly_chart(figure(found, n), width="stretch", config={"displayModeBar": False}, key="tau_line")
-    st.caption(flash.plain(found.sentence) + ("" if found.curve else f" {_ADVICE}"))
+    score = confidence(now.query, column, state.searches(now)[column.profile])
+    standing = place_on_curve(app().evaluation.runs, column, score)
+    st.plotly_chart(figure(standing, n), width="stretch", config={"displayModeBar": False}, key="tau_line")
+    st.caption(flash.plain(standing.sentence) + ("" if standing.curve else f" {_ADVICE}"))
 
 
-def figure(found: Confidence, n: int) -> Any:
+def figure(standing: Confidence, n: int) -> Any:
     """Precision of skipped questions over tau with its interval; this query and tau as lines across."""
     from plotly import graph_objects as go
 
-    made, colour = go.Figure(), style.CONFIGURATIONS[n]
-    points = [point for point in found.curve if point.skipped]
+    chart, colour = go.Figure(), style.CONFIGURATIONS[n]
+    points = [point for point in standing.curve if point.skipped]
     if points:
         xs = [point.tau for point in points]
-        made.add_scatter(
+        chart.add_scatter(
             x=[*xs, *reversed(xs)], y=[*(p.upper for p in points), *(p.lower for p in reversed(points))],
             fill="toself", fillcolor="rgba(0,158,115,0.14)", line={"width": 0}, hoverinfo="skip", showlegend=False,
         )  # fmt: skip
-        made.add_scatter(
+        chart.add_scatter(
             x=xs, y=[p.precision for p in points], mode="lines", line={"color": "#009E73", "width": 2.4},
             customdata=[p.skipped for p in points], showlegend=False,
             hovertemplate="score %{x:.2f} or more: %{customdata} questions, %{y:.0%} answered<extra></extra>",
         )  # fmt: skip
-    made.add_vrect(x0=0, x1=found.tau, fillcolor=colour, opacity=0.06, line_width=0)
+    chart.add_vrect(x0=0, x1=standing.tau, fillcolor=colour, opacity=0.06, line_width=0)
     for x, text, dash in (
-        (found.tau, f"tau {found.tau:g}", "dot"),
-        (found.score, f"this query {found.score:.2f}", "solid"),
+        (standing.tau, f"tau {standing.tau:g}", "dot"),
+        (standing.score, f"this query {standing.score:.2f}", "solid"),
     ):
         side = "top left" if x > 0.5 else "top right"
-        made.add_vline(
+        chart.add_vline(
             x=x, line={"color": colour, "width": 2, "dash": dash}, annotation={"text": text, "yanchor": "bottom"},
             annotation_position=side if dash == "solid" else side.replace("left", "right"),
         )  # fmt: skip
-    made.update_layout(
+    chart.update_layout(
         height=260 if points else 130, margin={"l": 52, "r": 46, "t": 30, "b": 42},
         xaxis={"title": "best fused score; below tau the query is reranked", "range": [0, 1.02], "zeroline": False, "showgrid": False, "dtick": 0.1},
         yaxis={"title": "answered" if points else "", "range": [0, 1.03], "tickformat": ".0%", "visible": bool(points), "zeroline": False},
     )  # fmt: skip
-    return made
+    return chart

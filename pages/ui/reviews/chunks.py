@@ -34,7 +34,7 @@ def draw(change: Change) -> None:
     except ConcordError as error:
         st.warning(flash.plain(str(error)))
         return
-    component("chunkdiff")(key="chunkdiff", data={"documents": documents})
+    component("chunkdiff", "difftext")(key="chunkdiff", data={"documents": documents})
     if len(change.documents) > AT_ONCE:
         st.caption(f"The first {AT_ONCE} of {len(change.documents)} documents are shown.")
 

@@ -13,7 +13,7 @@ from pages.ui.workspace import app
 
 def draw(change: Change, me: Actor) -> None:
     key = f"discussion_{change.id}"
-    component("discussion", "nodes", "talk")(
+    component("discussion", "nodes", "difftext", "talk")(
         key=key,
         data={
             "items": _timeline(change),

@@ -1,4 +1,4 @@
-"""Alpha from 0 to 1: the curve with its band, by category, and the best place on it."""
+"""The Alpha tab: a measure over alpha with its interval, by category, and the best alpha."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from core.evaluation.reports import charts as drawn
 from core.services.tuning.sweeps import AlphaCurve
 from pages.ui import charts, flash, style
 from pages.ui.tuning import state
-from pages.ui.tuning.state import Frame
+from pages.ui.tuning.state import TuningSet
 
 
-def draw(frame: Frame) -> None:
-    """101 alphas for all questions at once."""
+def draw(tuning_set: TuningSet) -> None:
+    """The curve of 101 alphas."""
     config, measure = state.convex(), state.measure()
-    found = frame.curve(config, measure)
-    overall = found.overall
+    curve = tuning_set.curve(config, measure)
+    overall = curve.overall
     best = overall.points[overall.alphas.index(overall.best)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -30,19 +30,20 @@ def draw(frame: Frame) -> None:
             on_click=_take,
             args=(float(overall.best),),
         )
-    if found.note:
-        st.info(flash.plain(found.note), icon=":material/science:")
+    if curve.note:
+        st.info(flash.plain(curve.note), icon=":material/science:")
     charts.show(drawn.curve(overall.alphas, overall.points, "alpha", measure, overall.best), "alpha_curve")
-    if len(found.by_category) > 1:
-        _by_category(found, measure)
+    if len(curve.by_category) > 1:
+        _by_category(curve, measure)
 
 
-def _by_category(found: AlphaCurve, measure: str) -> None:
+def _by_category(curve: AlphaCurve, measure: str) -> None:
     st.subheader("By category", anchor=False)
     means = {
-        f"{name} (best {one.best:.2f})": [point.mean for point in one.points] for name, one in found.by_category.items()
+        f"{name} (best {category_curve.best:.2f})": [point.mean for point in category_curve.points]
+        for name, category_curve in curve.by_category.items()
     }
-    figure = drawn.lines(found.overall.alphas, means, "alpha", measure)
+    figure = drawn.lines(curve.overall.alphas, means, "alpha", measure)
     for trace, colour in zip(figure["data"], style.colours(list(means)).values(), strict=True):
         trace["line"] = {"color": colour, "width": 2}
     charts.show(figure, "alpha_categories")

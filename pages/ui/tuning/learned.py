@@ -1,4 +1,4 @@
-"""Learned alpha: train it, see what it learned, and whether it beats every fixed alpha."""
+"""The Learned alpha tab: train a model, see what it learned, and whether it beats every fixed alpha."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.retrieval.presets import spell
 from core.services.tuning.sweeps import thin
 from pages.ui import actions, charts, empty, flash, identity, style
 from pages.ui.tuning import state
-from pages.ui.tuning.state import Frame
+from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
 KINDS = {
@@ -27,12 +27,12 @@ KINDS = {
 GOALS = {"lss": "Words of the answer (LSS)", "ranking": "The order"}
 
 
-def draw(frame: Frame) -> None:
-    """Train, then the evidence."""
-    job = app().evaluation.jobs.last("learn", frame.queryset)
-    if job is None and thin(len(frame.laid.questions)):
-        st.info(flash.plain(thin(len(frame.laid.questions))), icon=":material/science:")
-    _form(frame)
+def draw(tuning_set: TuningSet) -> None:
+    """The form, then the evidence of the last training."""
+    job = app().evaluation.jobs.last("learn", tuning_set.queryset)
+    if job is None and thin(len(tuning_set.data.questions)):
+        st.info(flash.plain(thin(len(tuning_set.data.questions))), icon=":material/science:")
+    _form(tuning_set)
     if job is None:
         empty.state(
             "model_training",
@@ -45,16 +45,18 @@ def draw(frame: Frame) -> None:
     _model(job.result)
 
 
-def _form(frame: Frame) -> None:
+def _form(tuning_set: TuningSet) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = str(st.selectbox("Model", list(KINDS), format_func=KINDS.__getitem__, key="learn_kind", width=300))
         target = str(
-            st.selectbox("Best at", list(TARGETS), format_func=lambda one: GOALS.get(one, one), key="learn_target", width=240)
+            st.selectbox("Best at", list(TARGETS), format_func=lambda goal: GOALS.get(goal, goal), key="learn_target", width=240)
         )  # fmt: skip
         may = allowed(identity.me(), "change what is in production")
         about = "Admins train, since a model can be put into production."
         if st.button("Train", icon=":material/model_training:", type="primary", key="learn_go", disabled=not may, help=about):  # fmt: skip
-            actions.do(partial(start, queryset=frame.queryset, kind=kind, config=spell(state.convex()), target=target))
+            actions.do(
+                partial(start, queryset=tuning_set.queryset, kind=kind, config=spell(state.convex()), target=target)
+            )
             st.rerun()
 
 
@@ -63,41 +65,41 @@ def start(actor: Actor, queryset: str, kind: str, config: str, target: str) -> s
     return f"Training as job {app().evaluation.jobs.learn(actor, queryset, kind, config, 'nDCG@10', target).id}."
 
 
-def _verdict(found: dict[str, Any]) -> None:
-    better = found["against_best_fixed"]["verdict"] == "better" and not found["warning"]
+def _verdict(result: dict[str, Any]) -> None:
+    better = result["against_best_fixed"]["verdict"] == "better" and not result["warning"]
     say, icon = (st.success, "verified") if better else (st.info, "balance")
-    say(flash.plain(found["warning"] or found["advice"]), icon=f":material/{icon}:")
+    say(flash.plain(result["warning"] or result["advice"]), icon=f":material/{icon}:")
     cells = st.columns(4)
     for cell, part in zip(cells, ("train", "validation", "test"), strict=False):
-        cell.metric(f"R² on {part}", f"{found['r2'][part]:.3f}", border=True)
-    cells[3].metric("Questions", f"{found['queries']:,}", border=True)
-    st.caption(flash.plain(f"{found['model']} against the best fixed alpha {found['best_fixed']:g}: {found['against_best_fixed']['sentence']}"))  # fmt: skip
+        cell.metric(f"R² on {part}", f"{result['r2'][part]:.3f}", border=True)
+    cells[3].metric("Questions", f"{result['queries']:,}", border=True)
+    st.caption(flash.plain(f"{result['model']} against the best fixed alpha {result['best_fixed']:g}: {result['against_best_fixed']['sentence']}"))  # fmt: skip
 
 
-def _model(found: dict[str, Any]) -> None:
+def _model(result: dict[str, Any]) -> None:
     first, second = st.columns(2)
     with first:
         st.markdown("**Predicted against optimal alpha** on questions it has not seen")
-        optimal, predicted = ([one[name] for one in found["test"]] for name in ("optimal", "predicted"))
+        optimal, predicted = ([row[name] for row in result["test"]] for name in ("optimal", "predicted"))
         charts.show(drawn.against(optimal, predicted, "optimal", "predicted", style.CONFIGURATIONS[0]), "learn_pairs")
     with second:
-        st.markdown(f"**{found['measure']}** beside every fixed alpha and the oracle")
-        quality = {name: Interval(**one) for name, one in found["quality"].items()}
+        st.markdown(f"**{result['measure']}** beside every fixed alpha and the oracle")
+        quality = {name: Interval(**interval) for name, interval in result["quality"].items()}
         colours = [_COLOURS.get(name, drawn.GREY) for name in quality]
         charts.show(
-            drawn.leaderboard(list(quality), list(quality.values()), found["measure"], colours), "learn_quality"
+            drawn.leaderboard(list(quality), list(quality.values()), result["measure"], colours), "learn_quality"
         )
-    strengths = found["coefficients"] or found["contributions"]
+    strengths = result["coefficients"] or result["contributions"]
     if strengths:
-        st.markdown("**Coefficients**" if found["coefficients"] else "**Mean strength of each feature** (SHAP)")
+        st.markdown("**Coefficients**" if result["coefficients"] else "**Mean strength of each feature** (SHAP)")
         top = dict(sorted(strengths.items(), key=lambda pair: -abs(pair[1]))[:12])
         figure = drawn.bars(list(top), {"strength": list(top.values())}, "", colours=(style.CONFIGURATIONS[0],))
         figure["layout"]["height"] = 280
         charts.show(figure, "learn_strengths")
-    if found["losses"]:
+    if result["losses"]:
         st.markdown("**Loss** by round")
-        longest = max(len(values) for values in found["losses"].values())
-        charts.show(drawn.lines(list(range(1, longest + 1)), found["losses"], "round", "loss"), "learn_losses")
+        longest = max(len(values) for values in result["losses"].values())
+        charts.show(drawn.lines(list(range(1, longest + 1)), result["losses"], "round", "loss"), "learn_losses")
 
 
 _COLOURS = {"model": style.CONFIGURATIONS[0], "oracle": style.CONFIGURATIONS[2]}

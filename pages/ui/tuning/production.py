@@ -1,4 +1,4 @@
-"""Production: what everybody searches with, whether it still holds, and putting a winner there with its evidence."""
+"""The Production tab: what everybody searches with, drift, and promotion with evidence."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from core.services.platform.settings import Promotion
 from core.services.tuning.production import proven
 from pages.ui import actions, empty, flash, identity, style
 from pages.ui.evaluation.run_names import names
-from pages.ui.tuning.state import Frame
+from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app, evidence
 
 ACTION = "change what is in production"
 TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_down")}
 
 
-def draw(frame: Frame) -> None:
-    """Now, the candidate, the past."""
+def draw(tuning_set: TuningSet) -> None:
+    """The current configuration, a candidate, the history."""
     now = app().platform.settings.production()
     st.markdown(f"Everybody searches with **{flash.plain(label(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
     _drift()
     st.subheader("Promote", anchor=False)
-    _promote(frame)
+    _promote(tuning_set)
     st.subheader("History", anchor=False)
     _history()
 
@@ -64,55 +64,63 @@ def check(actor: Actor) -> str:
 # ---------------------------------------------------------------- promote
 
 
-def _promote(frame: Frame) -> None:
-    runs = _candidates(frame)
+def _promote(tuning_set: TuningSet) -> None:
+    runs = _candidates(tuning_set)
     if not runs:
         empty.state("straighten", "No run to promote", "Measure a position of the sliders, or run configurations on the Evaluation page.", "no_candidates")  # fmt: skip
         return
-    called = names(runs)
+    labels = names(runs)
     ids = [run.id for run in runs]
-    chosen = str(st.selectbox("Run", ids, format_func=lambda one: f"{called[one]} ({one[:8]})", key="promote_run", width=460))  # fmt: skip
+    chosen = str(st.selectbox("Run", ids, format_func=lambda run_id: f"{labels[run_id]} ({run_id[:8]})", key="promote_run", width=460))  # fmt: skip
     run = runs[ids.index(chosen)]
     now = app().platform.settings.production()
     try:
-        if due := _due(frame, run):
+        if due := _due(tuning_set, run):
             st.caption(f"{' and '.join(due)} must rerank these questions first; that takes a while.")
-            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=frame.queryset, pairs=list(due.values())),))  # fmt: skip
+            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=tuning_set.queryset, pairs=list(due.values())),))  # fmt: skip
             return
-        found = evidence(chosen, strict.digest(now), frame.generation, frame.digest, MEASURE)
+        comparison = evidence(chosen, strict.digest(now), tuning_set.generation, tuning_set.digest, MEASURE)
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/warning:")
         return
-    _evidence(found)
-    _act(run, called[chosen], found)
+    _evidence(comparison)
+    _act(run, labels[chosen], comparison)
 
 
-def _candidates(frame: Frame) -> list[Run]:
-    """Runs on the set as it is now, the best first; what is in production already is none."""
+def _candidates(tuning_set: TuningSet) -> list[Run]:
+    """Runs on the current query set, best first, without the one in production."""
     now = app().platform.settings.production()
     ours = (profiles.identity(now.profile), configs.identity(now.config))
-    found = [
+    runs = [
         run
-        for run in latest(app().evaluation.runs.all(frame.queryset))
-        if run.queryset_digest == frame.digest and (run.profile_digest, run.config_digest) != ours
+        for run in latest(app().evaluation.runs.all(tuning_set.queryset))
+        if run.queryset_digest == tuning_set.digest and (run.profile_digest, run.config_digest) != ours
     ]
-    return sorted(found, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
+    return sorted(runs, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
 
 
-def _due(frame: Frame, run: Run) -> dict[str, tuple[str, str]]:
-    """What reranks, production or the candidate, and was not measured on these questions as they are found now."""
+def _due(tuning_set: TuningSet, run: Run) -> dict[str, tuple[str, str]]:
+    """Production or the candidate where it reranks and has no run on the current questions and generation."""
     now = app().platform.settings.production()
     known = {
-        (one.profile_digest, one.config_digest, one.queryset_digest, one.commit)
-        for one in app().evaluation.runs.all(frame.queryset)
+        (other.profile_digest, other.config_digest, other.queryset_digest, other.commit)
+        for other in app().evaluation.runs.all(tuning_set.queryset)
     }
     due = {}
-    for name, profile, config in (("Production", now.profile.name, now.config), ("This run", run.profile, run.config)):
-        found = app().platform.settings.profile(profile)
-        serving = app().index.generations.current(found)
-        seen = (profiles.identity(found), configs.identity(config), frame.digest, serving.commit if serving else "")
+    for name, profile_name, config in (
+        ("Production", now.profile.name, now.config),
+        ("This run", run.profile, run.config),
+    ):
+        profile = app().platform.settings.profile(profile_name)
+        serving = app().index.generations.current(profile)
+        seen = (
+            profiles.identity(profile),
+            configs.identity(config),
+            tuning_set.digest,
+            serving.commit if serving else "",
+        )
         if config.rerank != "off" and seen not in known:
-            due[name] = (profile, spell(config))
+            due[name] = (profile_name, spell(config))
     return due
 
 
@@ -121,21 +129,21 @@ def measure(actor: Actor, queryset: str, pairs: list[tuple[str, str]]) -> str:
     return f"Measuring as job {app().evaluation.runs.start(actor, queryset, pairs).id}."
 
 
-def _evidence(found: RunComparison) -> None:
-    overall = found.overall
+def _evidence(comparison: RunComparison) -> None:
+    overall = comparison.overall
     say, icon = TONES.get(overall.verdict, (st.info, "balance"))
     say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
-    if found.note:
-        st.warning(flash.plain(found.note), icon=":material/warning:")
+    if comparison.note:
+        st.warning(flash.plain(comparison.note), icon=":material/warning:")
     cells = st.columns(3)
-    cells[0].metric(f"Difference of {found.measure}", f"{overall.difference.mean:+.3f}", border=True)
+    cells[0].metric(f"Difference of {comparison.measure}", f"{overall.difference.mean:+.3f}", border=True)
     cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
     cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
 
 
-def _act(run: Run, name: str, found: RunComparison) -> None:
+def _act(run: Run, name: str, comparison: RunComparison) -> None:
     me = identity.me()
-    sure = proven(found)
+    sure = proven(comparison)
     if not allowed(me, ACTION):
         st.caption(f":material/lock: {flash.plain(refusal(me))}")
     reason = st.text_input(
@@ -147,12 +155,12 @@ def _act(run: Run, name: str, found: RunComparison) -> None:
     )
     ready = allowed(me, ACTION) and (sure or bool(reason.strip()))
     if st.button("Promote", type="primary", key="promote", icon=":material/publish:", disabled=not ready):
-        overall = found.overall
+        overall = comparison.overall
         actions.confirm(
             f"Search with {name} from now on?",
             [
-                f"Run {found.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
-                f"{found.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
+                f"Run {comparison.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
+                f"{comparison.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
                 "The Search page and the command line use it at once; rolling back is one click.",
                 *([f"Reason: {reason.strip()}"] if reason.strip() else []),
             ],
@@ -162,7 +170,7 @@ def _act(run: Run, name: str, found: RunComparison) -> None:
 
 
 def refusal(actor: Actor) -> str:
-    """The rule's own sentence; "" where it allows."""
+    """Why an account may not promote; "" when it may."""
     try:
         require(actor, ACTION)
     except Refused as error:
@@ -172,8 +180,8 @@ def refusal(actor: Actor) -> str:
 
 def promote(actor: Actor, run: str, reason: str) -> str:
     """Put a run's configuration into production."""
-    made = app().tuning.production.promote(actor, run, reason=reason)
-    return f"{label(made.production.config)} is in production now."
+    result = app().tuning.production.promote(actor, run, reason=reason)
+    return f"{label(result.production.config)} is in production now."
 
 
 # ---------------------------------------------------------------- the past
@@ -184,7 +192,7 @@ def _history() -> None:
     if not past:
         st.caption("Nothing was promoted yet; the built-in configuration serves.")
         return
-    st.dataframe([_row(one) for one in past], hide_index=True, key="promotions")
+    st.dataframe([_row(promotion) for promotion in past], hide_index=True, key="promotions")
     if allowed(identity.me(), ACTION) and st.button("Roll back", icon=":material/history:", key="unpromote"):
         actions.confirm(
             "Search again as before the last promotion?",
@@ -194,22 +202,21 @@ def _history() -> None:
         )
 
 
-def _row(one: Promotion) -> dict[str, object]:
-    said = one.evidence
-    gain = f"{said['difference']:+.3f} ({said['low']:+.3f} to {said['high']:+.3f})" if "difference" in said else ""
+def _row(promotion: Promotion) -> dict[str, object]:
+    facts = promotion.evidence
+    gain = f"{facts['difference']:+.3f} ({facts['low']:+.3f} to {facts['high']:+.3f})" if "difference" in facts else ""
     return {
-        "When": style.moment(one.when),
-        "Who": one.author,
-        "Configuration": label(one.production.config),
-        "Profile": one.production.profile.name,
-        "Run": str(said.get("run", ""))[:8],
-        "Query set": said.get("queryset", ""),
+        "When": style.moment(promotion.when),
+        "Who": promotion.author,
+        "Configuration": label(promotion.production.config),
+        "Profile": promotion.production.profile.name,
+        "Run": str(facts.get("run", ""))[:8],
+        "Query set": facts.get("queryset", ""),
         "Difference": gain,
-        "Reason": "rolled back" if "rolled_back" in said else said.get("reason", ""),
+        "Reason": "rolled back" if "rolled_back" in facts else facts.get("reason", ""),
     }
 
 
 def roll_back(actor: Actor) -> str:
-    """Search as before."""
-    made = app().tuning.production.rollback(actor)
-    return f"{label(made.production.config)} is in production again."
+    result = app().tuning.production.rollback(actor)
+    return f"{label(result.production.config)} is in production again."

@@ -1,4 +1,4 @@
-"""Sliders, and a whole query set that answers while they move."""
+"""Sliders, and the measure of a whole query set while they move."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
-from core.services.tuning.sweeps import Moved, sweepable
+from core.services.tuning.sweeps import SweepResult, sweepable
 from core.types import SearchConfig
 from pages.ui import actions, charts, flash, identity, style
 from pages.ui.tuning import state, tau
-from pages.ui.tuning.state import Frame
+from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
 
 @st.fragment
-def draw(frame: Frame) -> None:
-    """Knobs on the left, answers on the right."""
+def draw(tuning_set: TuningSet) -> None:
+    """Knobs on the left, figures on the right."""
     identity.require("run an evaluation")
     left, right = st.columns([1, 2], gap="large")
     with left:
         _knobs()
     with right:
-        _answers(frame)
+        _figures(tuning_set)
 
 
 def _knobs() -> None:
@@ -70,16 +70,16 @@ def _slider(name: str, key: str, low: float | None = None, high: float | None = 
     st.slider(knob.title, *bounds, step=kind(knob.step), key=key, help=knob.about, persist_state="session")
 
 
-def _answers(frame: Frame) -> None:
+def _figures(tuning_set: TuningSet) -> None:
     """Numbers and bars, beside those of production."""
-    here, production, measure = state.wanted(), app().platform.settings.production().config, state.measure()
-    laid, tuning = frame.laid, app().tuning.sweeps
-    now = tuning.move(laid, here, measure)
-    before = tuning.move(laid, production, measure) if sweepable(laid, production) else None
-    _numbers(now, before)
-    names = list(now.by_category)
-    bars = {"Production": [before.by_category[name] for name in names]} if before else {}
-    bars["Here"] = [now.by_category[name] for name in names]
+    here, production, measure = state.reranked(), app().platform.settings.production().config, state.measure()
+    data, sweeps = tuning_set.data, app().tuning.sweeps
+    result = sweeps.measure_at(data, here, measure)
+    production_result = sweeps.measure_at(data, production, measure) if sweepable(data, production) else None
+    _numbers(result, production_result)
+    names = list(result.by_category)
+    bars = {"Production": [production_result.by_category[name] for name in names]} if production_result else {}
+    bars["Here"] = [result.by_category[name] for name in names]
     figure = drawn.bars(
         [name.replace("_", " ") for name in names],
         bars,
@@ -90,28 +90,34 @@ def _answers(frame: Frame) -> None:
     charts.show(figure, "tune_bars")
     if here == production:
         st.caption("The sliders stand where production stands.")
-    elif before:
-        st.caption(flash.plain(f"Against production: {tuning.weigh(laid, production, state.here(), measure).sentence}"))
+    elif production_result:
+        st.caption(
+            flash.plain(f"Against production: {sweeps.compare_at(data, production, state.here(), measure).sentence}")
+        )
     else:
         st.caption("Production reranks or looks deeper than sliders do; measure this to compare them.")
     if st.session_state.get(state.RERANK):
-        tau.at(frame.queryset, float(here.tau))
-    _measure(frame.queryset, here)
+        tau.at(tuning_set.queryset, float(here.tau))
+    _measure(tuning_set.queryset, here)
 
 
-def _numbers(now: Moved, before: Moved | None) -> None:
+def _numbers(result: SweepResult, production: SweepResult | None) -> None:
     cells = st.columns([1, 1.45, 1.35])
-    moved = now.overall.mean - before.overall.mean if before else 0.0
-    cells[0].metric(now.measure, f"{now.overall.mean:.3f}", f"{moved:+.3f}" if abs(moved) >= 0.0005 else None, border=True, height="stretch")  # fmt: skip
-    cells[1].metric("95 % interval", f"{now.overall.low:.3f}–{now.overall.high:.3f}", border=True, height="stretch")
-    if now.config.rerank == "conditional":
-        cells[2].metric("Reranked", f"{now.reranked:.0%}", border=True, height="stretch")
+    difference = result.overall.mean - production.overall.mean if production else 0.0
+    cells[0].metric(result.measure, f"{result.overall.mean:.3f}", f"{difference:+.3f}" if abs(difference) >= 0.0005 else None, border=True, height="stretch")  # fmt: skip
+    cells[1].metric(
+        "95 % interval", f"{result.overall.low:.3f}–{result.overall.high:.3f}", border=True, height="stretch"
+    )
+    if result.config.rerank == "conditional":
+        cells[2].metric("Reranked", f"{result.reranked:.0%}", border=True, height="stretch")
     else:
-        cells[2].metric("Relevant one first", f"{now.answered:,} of {now.questions:,}", border=True, height="stretch")
+        cells[2].metric(
+            "Relevant one first", f"{result.answered:,} of {result.questions:,}", border=True, height="stretch"
+        )
 
 
 def _measure(queryset: str, config: SearchConfig) -> None:
-    """From a position to a run that can be promoted."""
+    """Turn a position into a run, which can be promoted."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Measure this", icon=":material/straighten:", key="tune_run", help="Runs it and production, so that they can be weighed under Production."):  # fmt: skip
             actions.do(partial(run, queryset=queryset, config=spell(config)))
@@ -120,7 +126,7 @@ def _measure(queryset: str, config: SearchConfig) -> None:
 
 
 def run(actor: Actor, queryset: str, config: str) -> str:
-    """Run a position of the sliders, and production beside it."""
+    """Run a position of the sliders and production."""
     now = app().platform.settings.production()
     pairs = [(now.profile.name, config), (now.profile.name, spell(now.config))]
     return f"Started as job {app().evaluation.runs.start(actor, queryset, list(dict.fromkeys(pairs))).id}; then weigh it under Production."

@@ -1,4 +1,4 @@
-"""What is tuned: a query set laid over the serving index, and where the sliders stand."""
+"""What is tuned: a query set over the serving index, and the position of the sliders."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from core.parameter import Parameter
 from core.retrieval import config as configs
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
-from core.services.tuning.sweeps import AlphaCurve, Laid, position
+from core.services.tuning.sweeps import AlphaCurve, SweepData, position
 from core.types import SearchConfig
 from pages.ui import empty, flash
-from pages.ui.workspace import alpha_curve, app, generation, laid
+from pages.ui.workspace import alpha_curve, app, generation, sweep_data
 
 DEEP = 50  # candidates per leg that sliders can reach
 FUSION, NORMALISATION, K, NAME, RERANK = "tune_fusion", "tune_normalisation", "tune_k", "tune_measure", "tune_rerank"
@@ -34,8 +34,8 @@ ALPHA, TAU, DEPTH = knob("alpha"), knob("tau"), knob("depth")
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """What names a laid query set; cheap to hold, so that a fragment can carry it."""
+class TuningSet:
+    """A query set over the serving index, as the key of its cached arrays; small enough for a fragment."""
 
     queryset: str
     digest: str
@@ -44,20 +44,18 @@ class Frame:
     depth: int
 
     @property
-    def laid(self) -> Laid:
-        """The arrays behind it."""
-        return laid(self.queryset, self.digest, self.generation, self.day, self.depth)
+    def data(self) -> SweepData:
+        return sweep_data(self.queryset, self.digest, self.generation, self.day, self.depth)
 
     def curve(self, config: SearchConfig, measure: str) -> AlphaCurve:
-        """A measure over alpha."""
         return alpha_curve(self.queryset, self.digest, self.generation, self.day, self.depth, spell(config), measure)
 
 
-def frame(queryset: str) -> Frame:
-    """The chosen set over the serving index; a set that cannot be laid says why, and the page stops."""
+def open_set(queryset: str) -> TuningSet:
+    """The chosen set over the serving index; the page stops with the reason if it cannot be loaded."""
     current = app()
     deep = max(DEEP, current.platform.settings.production().config.depth)
-    made = Frame(
+    tuning_set = TuningSet(
         queryset,
         current.evaluation.querysets.get(queryset).digest,
         generation(),
@@ -65,15 +63,15 @@ def frame(queryset: str) -> Frame:
         deep,
     )
     try:
-        _ = made.laid
+        _ = tuning_set.data
     except ConcordError as error:
-        empty.state("rule", "Nothing to tune with", flash.plain(str(error)), "not_laid")
+        empty.state("rule", "Nothing to tune with", flash.plain(str(error)), "not_loaded")
         st.stop()
-    return made
+    return tuning_set
 
 
 def start() -> None:
-    """Sliders begin where production stands."""
+    """Set the sliders to the production configuration."""
     now = app().platform.settings.production().config
     first = {
         FUSION: now.fusion if now.fusion != "single" else "convex",
@@ -89,7 +87,7 @@ def start() -> None:
 
 
 def here() -> SearchConfig:
-    """Where the sliders stand, without reranking."""
+    """The position of the sliders, without reranking."""
     get, production = st.session_state.get, app().platform.settings.production().config
     base = replace(production, depth=int(get(DEPTH, production.depth)))
     knobs = {name: get(knob(name), getattr(base, name)) for name in PARAMETERS}
@@ -101,24 +99,24 @@ def _within(parameter: Parameter, value: float) -> float:
     return min(parameter.top, max(parameter.low, value))
 
 
-def wanted() -> SearchConfig:
-    """The same with reranking below tau, where that is switched on."""
+def reranked() -> SearchConfig:
+    """The position of the sliders, with reranking below tau where that is on."""
     if not st.session_state.get(RERANK):
         return here()
     return configs.check(replace(here(), rerank="conditional", tau=float(st.session_state.get(TAU, 1.0))))
 
 
 def convex() -> SearchConfig:
-    """Where the sliders stand if they stand on convex fusion, else the usual convex one."""
+    """The position of the sliders if it is convex fusion, else the usual convex configuration."""
     now = here()
     return now if now.fusion == "convex" else replace(configs.parse("convex-0.5"), depth=now.depth, k=now.k)
 
 
 def measure() -> str:
-    """What the sliders are judged by."""
+    """The chosen measure with its k."""
     return f"{st.session_state.get(NAME, SWEPT[0])}@{int(st.session_state.get(K, 10))}"
 
 
 def put(key: str, value: object) -> None:
-    """Move a slider from elsewhere."""
+    """Move a slider from another tab."""
     st.session_state[key] = value

@@ -1,4 +1,4 @@
-"""Tau: how precise skipped questions are, with Wilson intervals, and the smallest tau that is safe."""
+"""The Tau tab: how precise skipped questions are, with Wilson intervals, and the smallest safe tau."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from pages.ui import actions, charts, empty, flash, style
 from pages.ui.tuning import state
-from pages.ui.tuning.state import Frame
+from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
 PER_PASSAGE = 0.15  # seconds of the local cross-encoder for one passage on two cores
@@ -24,10 +24,10 @@ MEASURES = ("nDCG@10", "Recall@5", "MRR@10")
 TONES = {calibration.CONFIRMED: (st.success, "verified"), calibration.CONTRADICTED: (st.warning, "warning")}
 
 
-def draw(frame: Frame) -> None:
-    """Calibrate, then look at what came out."""
-    _form(frame)
-    job = app().evaluation.jobs.last("calibrate", frame.queryset)
+def draw(tuning_set: TuningSet) -> None:
+    """The form, then the result of the last calibration."""
+    _form(tuning_set)
+    job = app().evaluation.jobs.last("calibrate", tuning_set.queryset)
     if job is None:
         empty.state(
             "speed",
@@ -39,7 +39,7 @@ def draw(frame: Frame) -> None:
     _result(job.result, str(job.arguments["config"]), str(job.arguments["measure"]))
 
 
-def _form(frame: Frame) -> None:
+def _form(tuning_set: TuningSet) -> None:
     config = state.here()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         beta = st.number_input(
@@ -53,7 +53,7 @@ def _form(frame: Frame) -> None:
             actions.do(
                 partial(
                     start,
-                    queryset=frame.queryset,
+                    queryset=tuning_set.queryset,
                     config=spell(config),
                     measure=str(measure),
                     beta=float(beta),
@@ -63,19 +63,19 @@ def _form(frame: Frame) -> None:
             st.rerun()
     st.caption(
         flash.plain(
-            f"For {label(config)} at depth {config.depth}: {style.count(len(frame.laid.questions), 'question')}, "
+            f"For {label(config)} at depth {config.depth}: {style.count(len(tuning_set.data.questions), 'question')}, "
             f"each with {min(config.rerank_depth, 2 * config.depth)} passages for the cross-encoder, "
-            f"about {_duration(frame, config.rerank_depth)} in the background. What was reranked before is free."
+            f"about {_duration(tuning_set, config.rerank_depth)} in the background. What was reranked before is free."
         )
     )
 
 
-def _duration(frame: Frame, passages: int) -> str:
-    """From what reranking took before on this machine, else from what it takes on two cores."""
+def _duration(tuning_set: TuningSet, passages: int) -> str:
+    """Estimated from the last reranked run on this machine, else from the time on two cores."""
     timed = [
         run.times["rerank"]["p50"] for run in app().evaluation.runs.all() if run.times.get("rerank", {}).get("p50")
     ]
-    seconds = len(frame.laid.questions) * (timed[0] / 1000.0 if timed else PER_PASSAGE * passages)
+    seconds = len(tuning_set.data.questions) * (timed[0] / 1000.0 if timed else PER_PASSAGE * passages)
     return style.count(max(1, round(seconds)), "second") if seconds < 90 else style.count(round(seconds / 60), "minute")
 
 
@@ -84,38 +84,38 @@ def start(actor: Actor, queryset: str, config: str, measure: str, beta: float, l
     return f"Calibrating as job {app().evaluation.jobs.calibrate(actor, queryset, config, measure, beta, least).id}."
 
 
-def _result(found: dict[str, Any], config: str, measure: str) -> None:
-    say, icon = TONES.get(found.get("verdict", ""), (st.info, "rule"))
-    say(flash.plain(f"{label(configs.parse(config))}: {found['sentence']}"), icon=f":material/{icon}:")
-    if found["tau"] is not None:
-        st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(found["tau"],))  # fmt: skip
-    points = [point for point in found["curve"] if point["skipped"]]
+def _result(result: dict[str, Any], config: str, measure: str) -> None:
+    say, icon = TONES.get(result.get("verdict", ""), (st.info, "rule"))
+    say(flash.plain(f"{label(configs.parse(config))}: {result['sentence']}"), icon=f":material/{icon}:")
+    if result["tau"] is not None:
+        st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(result["tau"],))  # fmt: skip
+    points = [point for point in result["curve"] if point["skipped"]]
     taus = [point["tau"] for point in points]
     bands = [Interval(point["precision"], point["lower"], point["upper"]) for point in points]
     first, second = st.columns(2)
     with first:
         st.markdown("**Precision of skipped questions** with Wilson 95 % interval")
-        figure = drawn.curve(taus, bands, "tau", "precision", found["tau"])
-        figure["layout"]["shapes"] += [_line(found["beta"])]
+        figure = drawn.curve(taus, bands, "tau", "precision", result["tau"])
+        figure["layout"]["shapes"] += [_line(result["beta"])]
         charts.show(figure, "tau_precision")
     with second:
         st.markdown(f"**{measure} and share reranked** over tau")
-        every = found["curve"]
+        every = result["curve"]
         lines = {measure: [point["measure"] for point in every], "share reranked": [point["share"] for point in every]}
         charts.show(
             drawn.lines([point["tau"] for point in every], lines, "tau", "share or measure"), "tau_measure_line"
         )
-    if found["kept"] is not None:
-        st.caption(f"On the held-out fifth, this tau keeps {found['kept']:.0%} of what reranking everything gains.")
+    if result["kept"] is not None:
+        st.caption(f"On the held-out fifth, this tau keeps {result['kept']:.0%} of what reranking everything gains.")
 
 
 def _line(beta: float) -> dict[str, Any]:
-    """Where the lower bound must be."""
+    """The line that the lower bound must reach."""
     return {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": beta, "y1": beta, "line": {"color": drawn.GREY, "dash": "dash"}}  # fmt: skip
 
 
 def at(queryset: str, tau: float) -> None:
-    """What reranking does at one tau, where it was calibrated for where the sliders stand."""
+    """What reranking does at a tau, if tau was calibrated for this position of the sliders."""
     job = app().evaluation.jobs.last("calibrate", queryset)
     if job is None or job.arguments["config"] != spell(state.here()):
         st.caption("What reranking gains here is known after calibrating under Tau.")
@@ -128,6 +128,6 @@ def at(queryset: str, tau: float) -> None:
     )
 
 
-def _take(found: float) -> None:
+def _take(tau: float) -> None:
     state.put(state.RERANK, True)
-    state.put(state.TAU, float(found))
+    state.put(state.TAU, float(tau))

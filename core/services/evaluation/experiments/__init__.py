@@ -1,4 +1,4 @@
-"""Built-in experiments: each one command, each ending in a report that opens anywhere."""
+"""Built-in experiments: each is one command and ends in a self-contained HTML report."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from core.evaluation.runs.comparisons import MEASURE
 from core.evaluation.runs.run import Run
 from core.ports import Progress, no_progress
 from core.services.evaluation.experiments import cascade, chunking, compliance, pairs
-from core.services.evaluation.experiments.workbench import Workbench, figures, standings
+from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts
 from core.services.platform.jobs import Job, Jobs
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A question about retrieval that somebody asked before, and how to answer it here."""
+    """A named study, and the function that runs it."""
 
     title: str
     about: str
-    run: Callable[[Workbench, Progress], Report]
+    run: Callable[[ExperimentContext, Progress], Report]
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
@@ -38,18 +38,18 @@ EXPERIMENTS: Mapping[str, Experiment] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A report, and where it lies."""
+class WrittenReport:
+    """A report and its file."""
 
     report: Report
     path: Path
 
 
 class Experiments:
-    """Runs experiments and keeps their reports under `reports/` of the workspace."""
+    """Runs experiments and writes their reports to `reports/` of the workspace."""
 
-    def __init__(self, workbench: Workbench, folder: Path, jobs: Jobs) -> None:
-        self.workbench, self.folder, self.jobs = workbench, folder, jobs
+    def __init__(self, context: ExperimentContext, folder: Path, jobs: Jobs) -> None:
+        self.context, self.folder, self.jobs = context, folder, jobs
 
     def run(
         self,
@@ -59,45 +59,47 @@ class Experiments:
         limit: int = 0,
         out: Path | None = None,
         progress: Progress = no_progress,
-    ) -> Written:
-        """Do an experiment and write its report; without a query set, on known items of the knowledge base."""
+    ) -> WrittenReport:
+        """Run an experiment and write its report; the default query set is known items of the knowledge base."""
         require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        made = EXPERIMENTS[name].run(self.workbench.prepared(actor, queryset, limit, progress), progress)
-        path = out or self.folder / f"{name}-{made.facts['commit'][:12]}-{made.facts['query set digest']}.html"
+        result = EXPERIMENTS[name].run(self.context.prepared(actor, queryset, limit, progress), progress)
+        path = out or self.folder / f"{name}-{result.facts['commit'][:12]}-{result.facts['query set digest']}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(report.html(made), encoding="utf-8")
+        path.write_text(report.html(result), encoding="utf-8")
         if out is None:
-            path.with_suffix(".json").write_text(json.dumps({"title": made.title, **made.values}), encoding="utf-8")
-        return Written(made, path)
+            path.with_suffix(".json").write_text(json.dumps({"title": result.title, **result.values}), encoding="utf-8")
+        return WrittenReport(result, path)
 
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
-        """Do an experiment in the background."""
+        """Run an experiment as a job."""
         require(actor, "run an evaluation")
         return self.jobs.start("experiment", {"name": name, "queryset": queryset, "limit": limit}, actor)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `experiment`."""
         actor = self.jobs.actor(arguments, "run an evaluation")
-        made = self.run(actor, arguments["name"], arguments["queryset"], arguments["limit"], progress=progress)
-        return {"report": str(made.path.name), "values": made.report.values}
+        written = self.run(actor, arguments["name"], arguments["queryset"], arguments["limit"], progress=progress)
+        return {"report": str(written.path.name), "values": written.report.values}
 
     def summary(self, runs: Sequence[Run], measure: str = MEASURE) -> Report:
         """Runs of one query set as a report: leaderboard, intervals, categories."""
         if not runs:
             raise NotFound("There is no run to report on. Start one on the Evaluation page.")
-        bench = replace(self.workbench, queryset=self.workbench.runs.querysets.get(runs[0].queryset))
+        context = replace(self.context, queryset=self.context.runs.querysets.get(runs[0].queryset))
         title = f"Evaluation on {runs[0].queryset}"
         about = f"{len(runs)} configurations by {measure}, every difference paired by question."
         columns = ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "P@5")
-        return bench.report("evaluation", title, about, runs, standings(runs, columns, measure), figures(runs))
+        return context.report(
+            "evaluation", title, about, runs, leaderboard_parts(runs, columns, measure), figures(runs)
+        )
 
     def values(self, path: Path) -> Mapping[str, Any]:
-        """What a report says, for programs and pages; empty for a report that came without."""
-        kept = path.with_suffix(".json")
-        return dict(json.loads(kept.read_text(encoding="utf-8"))) if kept.is_file() else {}
+        """The values of a report; empty when it has no JSON file."""
+        file = path.with_suffix(".json")
+        return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
 
     def reports(self) -> tuple[Path, ...]:
-        """Reports that were written here, newest first."""
+        """Report files, newest first."""
         return tuple(sorted(self.folder.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True))

@@ -17,7 +17,7 @@ from core.ports import Progress
 from core.retrieval import config as configs
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.rerankers import RERANKERS
-from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
+from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import SearchConfig
 
@@ -39,30 +39,30 @@ STAGES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def run(bench: Workbench, progress: Progress) -> Report:
-    """Run the stages; those that ask a language model are named and left out where none is configured."""
-    profile = bench.runs.team_settings.production().profile
+def run(context: ExperimentContext, progress: Progress) -> Report:
+    """Run the stages; those that need a language model are skipped, and named, where none is configured."""
+    profile = context.runs.team_settings.production().profile
     plans, names, skipped = [], [], []
     for name, config in stages().items():
-        if _asks_llm(config) and bench.llm() is None:
+        if _asks_llm(config) and context.llm() is None:
             skipped.append(f"{name} was left out: No language model is configured.")
             continue
         plans.append(RunPlan(profile, config))
         names.append(name)
-    runs = bench.evaluate(plans, progress)
+    runs = context.evaluate(plans, progress)
     pairs = list(pairwise(zip(names, runs, strict=True)))
-    timed = list(dict.fromkeys(stage for one in runs for stage in one.times if stage != "total"))
-    spent = {stage: [one.times.get(stage, {}).get("p50", 0.0) for one in runs] for stage in timed}
+    timed = list(dict.fromkeys(stage for run in runs for stage in run.times if stage != "total"))
+    spent = {stage: [run.times.get(stage, {}).get("p50", 0.0) for run in runs] for stage in timed}
     parts = [
         Text("What it says", (*(_says(before, after) for before, after in pairs), *skipped)),
-        *standings(runs, COLUMNS, MEASURE, {run.id: name for name, run in zip(names, runs, strict=True)}),
-        Chart("Stage by stage", charts.bars(names, {m: [one.figures.get(m, 0.0) for one in runs] for m in COLUMNS if m in runs[0].figures}, "measure")),
+        *leaderboard_parts(runs, COLUMNS, MEASURE, {run.id: name for name, run in zip(names, runs, strict=True)}),
+        Chart("Stage by stage", charts.bars(names, {m: [run.figures.get(m, 0.0) for run in runs] for m in COLUMNS if m in runs[0].figures}, "measure")),
         Chart("Where the time goes", charts.bars(names, spent, "p50, ms", stacked=True)),
         ReportTable("Latency per stage, p50 ms", ("Configuration", *timed, "total"), tuple(_times(n, r, timed) for n, r in zip(names, runs, strict=True))),
         ReportTable("What each step moved", ("From", "To", "swaps in the top 10", "another first document", "made worse", "made better"), tuple(_moved(a, b) for a, b in pairs)),
         ReportTable("Questions that the last step made worse", ("Question", "nDCG@10 lost", "words", "digits"), _degraded(runs[-2:])),
     ]  # fmt: skip
-    return bench.report("cascade", TITLE, ABOUT, runs, parts, {**figures(runs), "stages": names, "skipped": skipped})
+    return context.report("cascade", TITLE, ABOUT, runs, parts, {**figures(runs), "stages": names, "skipped": skipped})
 
 
 def stages() -> dict[str, SearchConfig]:
@@ -86,28 +86,28 @@ def _times(name: str, run: Run, stages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _moved(before: tuple[str, Run], after: tuple[str, Run]) -> tuple[str, ...]:
-    found = rerank_effect.swap_rate(_rankings(before[1]), _rankings(after[1]))
+    swaps = rerank_effect.swap_rate(_rankings(before[1]), _rankings(after[1]))
     compared = compare(before[1], after[1], MEASURE).overall
     return (
         before[0],
         after[0],
-        f"{found.swaps:.2f}",
-        f"{found.top_changed:.1%}",
+        f"{swaps.swaps:.2f}",
+        f"{swaps.top_changed:.1%}",
         str(compared.losses),
         str(compared.wins),
     )
 
 
 def _rankings(run: Run) -> dict[str, Sequence[str]]:
-    return {question: one.documents for question, one in run.results.items()}
+    return {question: answer.documents for question, answer in run.results.items()}
 
 
 def _degraded(runs: Sequence[Run]) -> tuple[tuple[str, ...], ...]:
     if len(runs) < 2:
         return ()
-    before, after = ({q: one.values[MEASURE] for q, one in run.results.items()} for run in runs)
-    texts = {question: one.question.text for question, one in runs[1].results.items()}
+    before, after = ({q: row.values[MEASURE] for q, row in run.results.items()} for run in runs)
+    texts = {question: row.question.text for question, row in runs[1].results.items()}
     return tuple(
-        (one.text, f"{one.difference:+.3f}", str(one.words), "yes" if one.digits else "no")
-        for one in rerank_effect.degraded(before, after, texts)[:25]
+        (row.text, f"{row.difference:+.3f}", str(row.words), "yes" if row.digits else "no")
+        for row in rerank_effect.degraded(before, after, texts)[:25]
     )

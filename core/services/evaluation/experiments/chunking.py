@@ -12,7 +12,7 @@ from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import Run
 from core.ports import Progress
 from core.profiles import check
-from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
+from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.services.index.builder import Built
 from core.types import ChunkerSpec, Frozen, Profile
@@ -39,32 +39,34 @@ def _with(base: Profile, chunker: str, params: Frozen) -> Profile:
     return check(replace(base, name=f"try-{label}"[:40], chunker=ChunkerSpec(chunker, params)))
 
 
-def run(bench: Workbench, progress: Progress) -> Report:
-    """Build every profile, search with the production configuration, and weigh quality against time."""
-    production = bench.runs.team_settings.production()
-    wanted, skipped = list(profiles_of(production.profile)), []
-    for name, context in AGENTIC.items():
-        if bench.llm() is None:
+def run(context: ExperimentContext, progress: Progress) -> Report:
+    """Build every profile, search with the production configuration, and plot quality against time."""
+    production = context.runs.team_settings.production()
+    to_build, skipped = list(profiles_of(production.profile)), []
+    for name, chunk_context in AGENTIC.items():
+        if context.llm() is None:
             skipped.append(f"{name} was left out: No language model is configured.")
         else:
-            wanted.append(replace(_with(production.profile, "agentic", Frozen()), name=f"try-{name}", context=context))
+            to_build.append(
+                replace(_with(production.profile, "agentic", Frozen()), name=f"try-{name}", context=chunk_context)
+            )
     built: list[tuple[Profile, Built]] = []
-    for profile in wanted:
+    for profile in to_build:
         try:
-            built.append((profile, bench.build(profile, progress)))
+            built.append((profile, context.build(profile, progress)))
         except ConcordError as error:
             skipped.append(f"{profile.name} was left out: {error}")
     config = replace(production.config, depth=max(DEPTH, production.config.depth), rerank="off")
-    runs = bench.evaluate([RunPlan(profile, config) for profile, _ in built], progress)
-    ingestion = [_ingestion_ms(bench, profile) for profile, _ in built]
+    runs = context.evaluate([RunPlan(profile, config) for profile, _ in built], progress)
+    ingestion = [_ingestion_ms(context, profile) for profile, _ in built]
     names = [profile.name.removeprefix("try-") for profile, _ in built]
     parts = [
         Text("What it says", (_best(runs), *skipped)),
-        *standings(runs, COLUMNS),
+        *leaderboard_parts(runs, COLUMNS),
         ReportTable(
             "What it takes",
             ("Profile", "chunks", "ingestion ms per document", "dollars per document", "p50 ms per query", "p95"),
-            tuple(_cost_row(bench, *row) for row in zip(built, runs, ingestion, strict=True)),
+            tuple(_cost_row(context, *row) for row in zip(built, runs, ingestion, strict=True)),
             "Ingestion is reading, cutting and writing as measured when the index was built; vectors that were known "
             "cost nothing. Local models cost no money.",
         ),
@@ -75,16 +77,16 @@ def run(bench: Workbench, progress: Progress) -> Report:
             ),
         ),
     ]
-    return bench.report("chunking", TITLE, ABOUT, runs, parts, {**figures(runs), "skipped": skipped})
+    return context.report("chunking", TITLE, ABOUT, runs, parts, {**figures(runs), "skipped": skipped})
 
 
-def _ingestion_ms(bench: Workbench, profile: Profile) -> float:
+def _ingestion_ms(context: ExperimentContext, profile: Profile) -> float:
     """Milliseconds per document of the build that made the serving generation."""
-    made = bench.runs.searcher.generations.open(profile).generation
-    return 1000.0 * made.seconds / max(1, made.documents)
+    generation = context.runs.searcher.generations.open(profile).generation
+    return 1000.0 * generation.seconds / max(1, generation.documents)
 
 
-def _cost_row(bench: Workbench, built: tuple[Profile, Built], run: Run, ms: float) -> tuple[str, ...]:
+def _cost_row(context: ExperimentContext, built: tuple[Profile, Built], run: Run, ms: float) -> tuple[str, ...]:
     times = run.times["total"]
     return (
         built[0].name,
@@ -97,5 +99,5 @@ def _cost_row(bench: Workbench, built: tuple[Profile, Built], run: Run, ms: floa
 
 
 def _best(runs: tuple[Run, ...]) -> str:
-    best = max(runs, key=lambda one: one.figures.get("nDCG@10", 0.0))
+    best = max(runs, key=lambda run: run.figures.get("nDCG@10", 0.0))
     return f"Best by nDCG@10: {best.profile} with {best.figures['nDCG@10']:.3f}; production ({runs[0].profile}): {runs[0].figures['nDCG@10']:.3f}."

@@ -9,7 +9,7 @@ from core.evaluation.reports.report import Report, Text
 from core.evaluation.runs.comparisons import leaderboard
 from core.ports import Progress
 from core.retrieval.presets import fifteen
-from core.services.evaluation.experiments.workbench import DEPTH, Workbench, figures, standings
+from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import SearchConfig
 
@@ -27,20 +27,20 @@ def configurations(depth: int = DEPTH) -> list[SearchConfig]:
     return [replace(config, depth=depth) for config in fifteen().values()]
 
 
-def run(bench: Workbench, progress: Progress) -> Report:
+def run(context: ExperimentContext, progress: Progress) -> Report:
     """Run all fifteen and rank them."""
-    profile = bench.runs.team_settings.production().profile
-    runs = bench.evaluate([RunPlan(profile, config) for config in configurations()], progress)
-    best = leaderboard(runs)
+    profile = context.runs.team_settings.production().profile
+    runs = context.evaluate([RunPlan(profile, config) for config in configurations()], progress)
+    rows = leaderboard(runs)
     lines = (
-        f"Best: {best[0].run.name} with nDCG@10 {best[0].figure.mean:.3f} "
-        f"({best[0].figure.low:.3f} to {best[0].figure.high:.3f}).",
-        *(f"{one.run.name} against the best: {one.against_best.sentence}" for one in best if one.against_best and one.run.name in ("bm25", "dense")),
-        *([FLATTERY] if _known_items(bench.queryset) else []),
+        f"Best: {rows[0].run.name} with nDCG@10 {rows[0].figure.mean:.3f} "
+        f"({rows[0].figure.low:.3f} to {rows[0].figure.high:.3f}).",
+        *(f"{row.run.name} against the best: {row.against_best.sentence}" for row in rows if row.against_best and row.run.name in ("bm25", "dense")),
+        *([FLATTERY] if _known_items(context.queryset) else []),
     )  # fmt: skip
-    parts = [Text("What it says", lines), *standings(runs, COLUMNS)]
-    title = TITLE if _known_items(bench.queryset) else f"{TITLE} on {bench.queryset.name}"
-    return bench.report("compliance", title, about(bench.queryset), runs, parts, figures(runs))
+    parts = [Text("What it says", lines), *leaderboard_parts(runs, COLUMNS)]
+    title = TITLE if _known_items(context.queryset) else f"{TITLE} on {context.queryset.name}"
+    return context.report("compliance", title, about(context.queryset), runs, parts, figures(runs))
 
 
 def about(queryset: QuerySet) -> str:
@@ -56,4 +56,4 @@ def about(queryset: QuerySet) -> str:
 
 
 def _known_items(queryset: QuerySet) -> bool:
-    return all(one.source.startswith("known-item") for one in queryset.judgments)
+    return all(judgment.source.startswith("known-item") for judgment in queryset.judgments)

@@ -18,7 +18,7 @@ from core.retrieval import config as configs
 from core.retrieval.legs.embedders import votes
 from core.retrieval.ranking import rank
 from core.services.evaluation.candidates import CandidateCache
-from core.services.evaluation.experiments.workbench import Workbench, figures, standings
+from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import ChunkerSpec, Frozen, Profile
 
@@ -31,34 +31,38 @@ SIZES = (512, 1024, 2048, 4096)
 Scores = Mapping[int, float]
 
 
-def run(bench: Workbench, progress: Progress) -> Report:
-    """Singles, pairs, sizes, HyDE; what cannot be done here is named."""
+def run(context: ExperimentContext, progress: Progress) -> Report:
+    """Singles, pairs, sizes, HyDE; the report names what was skipped."""
     dense = replace(configs.parse("dense"), depth=100)
-    base = bench.runs.team_settings.production().profile
+    base = context.runs.team_settings.production().profile
     skipped: list[str] = []
-    models = _profiles(bench, [replace(base, name=_name(name), embedder=name) for name in EMBEDDERS], skipped, progress)
-    sizes = _profiles(bench, [_sized(base, size) for size in SIZES], skipped, progress)
-    singles = bench.evaluate([RunPlan(profile, dense) for profile in models], progress)
-    made = [*singles]
-    for one, other in combinations(range(len(models)), 2):
-        both = (models[one], models[other])
-        made += [_paired(bench, both, singles[one], how, fuse) for how, fuse in PAIRINGS.items()]
-    made += bench.evaluate([RunPlan(profile, dense) for profile in sizes], progress)
-    if bench.llm() is None:
+    models = _profiles(
+        context, [replace(base, name=_name(name), embedder=name) for name in EMBEDDERS], skipped, progress
+    )
+    sizes = _profiles(context, [_sized(base, size) for size in SIZES], skipped, progress)
+    singles = context.evaluate([RunPlan(profile, dense) for profile in models], progress)
+    runs = [*singles]
+    for first, second in combinations(range(len(models)), 2):
+        both = (models[first], models[second])
+        runs += [_paired(context, both, singles[first], how, fuse) for how, fuse in PAIRINGS.items()]
+    runs += context.evaluate([RunPlan(profile, dense) for profile in sizes], progress)
+    if context.llm() is None:
         skipped.append("HyDE was left out: no language model is configured.")
     else:
-        made += bench.evaluate([RunPlan(profile, replace(dense, hyde=True)) for profile in models[:1]], progress)
+        runs += context.evaluate([RunPlan(profile, replace(dense, hyde=True)) for profile in models[:1]], progress)
     note = "Pairs are fused by document: a document's score is that of its best chunk, since models cut chunks by their own tokens."
-    parts = [Text("What it says", (note, *skipped)), *standings(made, COLUMNS)]
-    return bench.report("pairs", TITLE, ABOUT, made, parts, {**figures(made), "skipped": skipped})
+    parts = [Text("What it says", (note, *skipped)), *leaderboard_parts(runs, COLUMNS)]
+    return context.report("pairs", TITLE, ABOUT, runs, parts, {**figures(runs), "skipped": skipped})
 
 
-def _profiles(bench: Workbench, wanted: Sequence[Profile], skipped: list[str], progress: Progress) -> list[Profile]:
-    """Those that can be built here."""
+def _profiles(
+    context: ExperimentContext, candidates: Sequence[Profile], skipped: list[str], progress: Progress
+) -> list[Profile]:
+    """The profiles that can be built here."""
     built = []
-    for profile in wanted:
+    for profile in candidates:
         try:
-            bench.build(check(profile), progress)
+            context.build(check(profile), progress)
             built.append(check(profile))
         except ConcordError as error:
             skipped.append(f"{profile.embedder} was left out: {error}")
@@ -77,41 +81,45 @@ def _sized(base: Profile, size: int) -> Profile:
 # ---------------------------------------------------------------- two models
 
 
-def by_rrf(one: Scores, other: Scores) -> Scores:
+def by_rrf(first: Scores, second: Scores) -> Scores:
     """Two rankings of documents by reciprocal rank.
 
     >>> list(by_rrf({1: 0.9, 2: 0.8}, {2: 0.7, 3: 0.1}))
     [2, 1, 3]
     """
-    return rank(votes([rank(one), rank(other)]))
+    return rank(votes([rank(first), rank(second)]))
 
 
-def by_concatenation(one: Scores, other: Scores) -> Scores:
+def by_concatenation(first: Scores, second: Scores) -> Scores:
     """Two unit vectors side by side have the mean of the two cosines; a document that one model missed gets its worst.
 
     >>> by_concatenation({1: 0.8, 2: 0.6}, {1: 0.4})
     {1: 0.6000000000000001, 2: 0.5}
     """
-    low, high = min(one.values(), default=0.0), min(other.values(), default=0.0)
-    return rank({doc: (one.get(doc, low) + other.get(doc, high)) / 2 for doc in {*one, *other}})
+    first_worst, second_worst = min(first.values(), default=0.0), min(second.values(), default=0.0)
+    return rank({doc: (first.get(doc, first_worst) + second.get(doc, second_worst)) / 2 for doc in {*first, *second}})
 
 
 PAIRINGS: Mapping[str, Callable[[Scores, Scores], Scores]] = {"RRF": by_rrf, "concatenation": by_concatenation}
 
 
 def _paired(
-    bench: Workbench, both: tuple[Profile, Profile], single: Run, how: str, fuse: Callable[[Scores, Scores], Scores]
+    context: ExperimentContext,
+    both: tuple[Profile, Profile],
+    single: Run,
+    how: str,
+    fuse: Callable[[Scores, Scores], Scores],
 ) -> Run:
-    """Two profiles as one run; measured like every other, not kept."""
-    found = [_documents(bench, profile) for profile in both]
-    index = bench.runs.searcher.generations.open(both[0])
-    gains = anchoring.gains(bench.queryset.judgments, index).gains
+    """Two profiles as one run, measured like every other but not stored."""
+    searches = [_documents(context, profile) for profile in both]
+    index = context.runs.searcher.generations.open(both[0])
+    gains = anchoring.gains(context.queryset.judgments, index).gains
     results = {}
-    for question, one in single.results.items():
-        order = list(fuse(found[0](one.question.text), found[1](one.question.text)))
+    for question, answer in single.results.items():
+        order = list(fuse(searches[0](answer.question.text), searches[1](answer.question.text)))
         values = score(order, [], 0.0, Gold(gains.get(question, {})))
         documents = tuple(index.documents[number].doc for number in order[:20])
-        results[question] = Answered(one.question, values, documents, (), one.ms, 0.0, one.folder, one.tags)
+        results[question] = Answered(answer.question, values, documents, (), answer.ms, 0.0, answer.folder, answer.tags)
     name = f"{both[0].name.removeprefix('model-')} + {both[1].name.removeprefix('model-')} ({how})"
     return replace(
         single,
@@ -123,15 +131,17 @@ def _paired(
     )
 
 
-def _documents(bench: Workbench, profile: Profile) -> Callable[[str], Scores]:
+def _documents(context: ExperimentContext, profile: Profile) -> Callable[[str], Scores]:
     """Dense scores of documents under a profile, in the numbers of documents that all profiles share."""
-    index = bench.runs.searcher.generations.open(profile)
-    legs = CandidateCache(bench.runs.searcher, bench.runs.database, index, replace(configs.parse("dense"), depth=100))
+    index = context.runs.searcher.generations.open(profile)
+    legs = CandidateCache(
+        context.runs.searcher, context.runs.database, index, replace(configs.parse("dense"), depth=100)
+    )
 
     def scores(query: str) -> Scores:
-        found: dict[int, float] = {}
+        best: dict[int, float] = {}
         for chunk, value in legs.of(" ".join(query.split())).candidates.retrieved["dense"].items():
-            found.setdefault(index.document_of(chunk), float(value))
-        return found
+            best.setdefault(index.document_of(chunk), float(value))
+        return best
 
     return scores

@@ -1,4 +1,4 @@
-"""What every experiment needs: a query set, indexes built on the way, runs, and parts of a report."""
+"""What every experiment needs: a query set, indexes, runs, and the common parts of a report."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ QA = "questions-and-answers"
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
-    """The parts an experiment works with, and the query set it works on."""
+class ExperimentContext:
+    """The services an experiment uses, and the query set it runs on."""
 
     runs: Runs
     builder: IndexBuilder
@@ -38,16 +38,16 @@ class Workbench:
     models: Models
     queryset: QuerySet = QuerySet("", ())
 
-    def prepared(self, actor: Actor, name: str, limit: int, progress: Progress) -> Workbench:
-        """The workbench with a query set on it, and the production profile built."""
+    def prepared(self, actor: Actor, name: str, limit: int, progress: Progress) -> ExperimentContext:
+        """The context with a query set; builds the production profile."""
         self.builder.build(self.runs.team_settings.production().profile, progress=progress)
         try:
-            found = self.runs.querysets.get(name or KNOWN)
+            queryset = self.runs.querysets.get(name or KNOWN)
         except NotFound:
             if name:
                 raise
-            found = self.generate(actor, progress=progress)
-        return replace(self, queryset=sampled(found, limit))
+            queryset = self.generate(actor, progress=progress)
+        return replace(self, queryset=sampled(queryset, limit))
 
     def generate(
         self,
@@ -57,15 +57,15 @@ class Workbench:
         name: str = KNOWN,
         progress: Progress = no_progress,
     ) -> QuerySet:
-        """Known items of what people can find; paraphrased by a language model where there is one."""
+        """Known items of the documents that search admits; paraphrased by a language model where there is one."""
         require(actor, "keep a query set")
-        some(per_category)
+        check_count(per_category)
         llm = self.llm()
         paraphrase = by_llm(llm, known_items.RULES, known_items.LLM) if llm else None
-        made = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress)
-        return self.runs.querysets.keep(actor, made)
+        queryset = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress)
+        return self.runs.querysets.keep(actor, queryset)
 
-    def interview(
+    def generate_qa(
         self,
         actor: Actor,
         seed: int = 42,
@@ -73,12 +73,12 @@ class Workbench:
         name: str = "",
         progress: Progress = no_progress,
     ) -> tuple[QuerySet, Mapping[str, int]]:
-        """Questions and answers that a language model makes of what people can find, and what was refused why."""
+        """Questions and answers that a language model writes, and how many were refused for which reason."""
         require(actor, "keep a query set")
-        some(per_kind)
+        check_count(per_kind)
         llm = self.models.llm()
-        found = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress)
-        return self.runs.querysets.keep(actor, found.queryset), dict(found.refused)
+        generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress)
+        return self.runs.querysets.keep(actor, generated.queryset), dict(generated.refused)
 
     def findable(self) -> list[Document]:
         """Documents that search admits today."""
@@ -96,17 +96,15 @@ class Workbench:
             return None
 
     def build(self, profile: Profile, progress: Progress) -> Built:
-        """An index for an experiment."""
         return self.builder.build(profile, progress=progress)
 
     def evaluate(self, plans: Sequence[RunPlan], progress: Progress, unit: str = "document") -> tuple[Run, ...]:
-        """Runs on the query set."""
         return self.runs.evaluate(self.queryset, plans, unit, progress)
 
     def report(
         self, name: str, title: str, about: str, runs: Sequence[Run], parts: Sequence[Part], values: Mapping[str, Any]
     ) -> Report:
-        """A report that can be traced."""
+        """A report with the facts that make it reproducible."""
         facts = {
             "query set": f"{self.queryset.name}, {len(self.queryset.questions)} questions ({self.queryset.about})",
             "query set digest": self.queryset.digest,
@@ -121,8 +119,8 @@ class Workbench:
         return Report(name, title, about, facts, tuple(parts), {"experiment": name, "facts": facts, **values})
 
 
-def some(per_category: int) -> int:
-    """How many questions of each category, if that makes any."""
+def check_count(per_category: int) -> int:
+    """The number of questions per category, if it is positive."""
     if per_category < 1:
         raise BadInput(f"At least one question of each category is needed, not {per_category}.")
     return per_category
@@ -133,52 +131,52 @@ def sampled(queryset: QuerySet, limit: int) -> QuerySet:
     if not limit or limit >= len(queryset.questions):
         return queryset
     groups = list(by_category(queryset).values())
-    turns = [ids[n] for n in range(max(map(len, groups))) for ids in groups if n < len(ids)]
-    kept = set(turns[:limit])
+    turns = [group[n] for n in range(max(map(len, groups))) for group in groups if n < len(group)]
+    ids = set(turns[:limit])
     judged = by_question(queryset.judgments)
     return QuerySet(
         f"{queryset.name} ({limit} questions)",
-        tuple(one for one in queryset.questions if one.id in kept),
-        tuple(one for question in queryset.questions if question.id in kept for one in judged.get(question.id, ())),
+        tuple(item for item in queryset.questions if item.id in ids),
+        tuple(item for question in queryset.questions if question.id in ids for item in judged.get(question.id, ())),
         queryset.about,
     )
 
 
-def standings(
+def leaderboard_parts(
     runs: Sequence[Run], columns: Sequence[str], measure: str = comparisons.MEASURE, names: Mapping[str, str] = NOTHING
 ) -> list[Part]:
-    """The leaderboard as a table and a chart, and the heat map by category; `names` may call runs by other names."""
+    """The leaderboard as a table and a chart, and the heat map by category; `names` are labels by run."""
     order = comparisons.leaderboard(runs, measure)
-    called = [names.get(one.run.id, one.run.name) for one in order]
+    labels = [names.get(row.run.id, row.run.name) for row in order]
     columns = [column for column in columns if any(column in run.figures for run in runs)]
     paid = any(run.cost for run in runs)
     rows = tuple(
         (
             name,
-            *(f"{one.run.figures.get(column, 0.0):.4f}" for column in columns),
-            f"{one.figure.low:.3f} to {one.figure.high:.3f}",
-            f"{one.run.times['total']['p50']:.2f}",
-            *([dollars_of(1000 * one.run.cost)] if paid else []),
-            one.against_best.sentence if one.against_best else "the best",
+            *(f"{row.run.figures.get(column, 0.0):.4f}" for column in columns),
+            f"{row.figure.low:.3f} to {row.figure.high:.3f}",
+            f"{row.run.times['total']['p50']:.2f}",
+            *([dollars_of(1000 * row.run.cost)] if paid else []),
+            row.against_best.sentence if row.against_best else "the best",
         )
-        for name, one in zip(called, order, strict=True)
+        for name, row in zip(labels, order, strict=True)
     )
     price = ["1,000 questions"] if paid else []
     heads = ("Configuration", *columns, f"95 % interval of {measure}", "p50 ms", *price, "Against the best")
     categories = list(comparisons.grouped(order[0].run))
-    groups = [comparisons.grouped(one.run) for one in order]
+    groups = [comparisons.grouped(row.run) for row in order]
     table = [[group.get(name, (0.0, 0))[0] for name in categories] for group in groups]
-    by = tuple((name, *(f"{value:.3f}" for value in line)) for name, line in zip(called, table, strict=True))
+    by_category = tuple((name, *(f"{value:.3f}" for value in line)) for name, line in zip(labels, table, strict=True))
     return [
         ReportTable("Leaderboard", heads, rows, "Intervals and differences are paired bootstraps over the questions."),
-        Chart("Leaderboard with intervals", charts.leaderboard(called, [one.figure for one in order], measure)),
-        ReportTable(f"{measure} by category", ("Configuration", *categories), by),
-        Chart("By category", charts.heatmap(called, categories, table, measure)),
+        Chart("Leaderboard with intervals", charts.leaderboard(labels, [row.figure for row in order], measure)),
+        ReportTable(f"{measure} by category", ("Configuration", *categories), by_category),
+        Chart("By category", charts.heatmap(labels, categories, table, measure)),
     ]
 
 
 def figures(runs: Sequence[Run]) -> dict[str, Any]:
-    """Runs for programs."""
+    """Runs as plain values."""
     return {
         "runs": [
             {

@@ -1,4 +1,4 @@
-"""Where is my document? One document's way through each column."""
+"""Where is my document? Its ranks in each column."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import streamlit as st
 from core.errors import ConcordError
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
-from core.services.playground.where import Way, Whereabouts
+from core.services.playground.where import Diagnosis, PassageRanks
 from pages.ui import flash, keys, style
-from pages.ui.playground import drawing, state
+from pages.ui.playground import column_data, state
 from pages.ui.workspace import app
 
 _ICONS = {"found": ":material/check_circle:", "k": ":material/vertical_align_bottom:", "rerank": ":material/swap_vert:"}
@@ -19,8 +19,8 @@ _ICONS = {"found": ":material/check_circle:", "k": ":material/vertical_align_bot
 _PASSAGES = 4
 
 
-def draw(now: Setup, made: Comparison) -> None:
-    """Choose a document; every column says where it is and what would bring it in."""
+def draw(now: Setup, comparison: Comparison) -> None:
+    """Choose a document; every column shows where it ranks and what would bring it in."""
     titles = {document.id: document.title for document in app().knowledge.documents.all()}
     names = sorted(titles, key=titles.__getitem__)
     st.selectbox(
@@ -40,10 +40,10 @@ def draw(now: Setup, made: Comparison) -> None:
         return
     for n, (column, cell) in enumerate(zip(now.columns, st.columns(len(now.columns), border=True), strict=True)):
         with cell:
-            st.markdown(f"**{drawing.LETTERS[n]} · {flash.plain(column.title)}**")
+            st.markdown(f"**{column_data.LETTERS[n]} · {flash.plain(column.title)}**")
             try:
-                held = state.held(now).get(column.profile)
-                _one(app().playground.locator.where(now.query, now.document, column, now.filters, held))
+                search = state.searches(now).get(column.profile)
+                _show(app().playground.locator.where(now.query, now.document, column, now.filters, search))
             except ConcordError as error:
                 st.warning(flash.plain(str(error)))
 
@@ -52,22 +52,22 @@ def _chosen() -> None:
     state.put(replace(state.setup(), document=st.session_state[keys.EXPECTED] or ""))
 
 
-def _one(found: Whereabouts) -> None:
-    icon = _ICONS.get(found.cut, ":material/search_off:")
-    st.markdown(f"{icon} {flash.plain(found.sentence)}")
-    if found.changes:
-        first, *others = found.changes
+def _show(diagnosis: Diagnosis) -> None:
+    icon = _ICONS.get(diagnosis.cut, ":material/search_off:")
+    st.markdown(f"{icon} {flash.plain(diagnosis.sentence)}")
+    if diagnosis.changes:
+        first, *others = diagnosis.changes
         st.markdown(f"**Smallest change:** {flash.plain(first.sentence)}")
         for change in others[:2]:
             st.caption(f"Or: {flash.plain(change.sentence)}")
-    elif found.cut not in ("found", "not indexed"):
+    elif diagnosis.cut not in ("found", "not indexed"):
         st.caption("No single knob brings it into the list.")
-    for way in found.ways[:_PASSAGES]:
-        st.caption(f"**{flash.plain(' › '.join(way.heading) or 'Beginning')}**  \n{_ranks(way)}")
-    if len(found.ways) > _PASSAGES:
-        st.caption(f"and {style.count(len(found.ways) - _PASSAGES, 'passage')} further down")
+    for passage in diagnosis.ways[:_PASSAGES]:
+        st.caption(f"**{flash.plain(' › '.join(passage.heading) or 'Beginning')}**  \n{_ranks(passage)}")
+    if len(diagnosis.ways) > _PASSAGES:
+        st.caption(f"and {style.count(len(diagnosis.ways) - _PASSAGES, 'passage')} further down")
 
 
-def _ranks(way: Way) -> str:
-    places = {**way.legs, "fused": way.fused, "final": way.final}
+def _ranks(passage: PassageRanks) -> str:
+    places = {**passage.legs, "fused": passage.fused, "final": passage.final}
     return " · ".join(f"{name} {rank or '–'}" for name, rank in places.items())

@@ -1,4 +1,4 @@
-"""The top of the playground: the query, what may be found, and what was asked before."""
+"""The top of the playground: query, filters and history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.ui.workspace import app
 
 
 def draw(now: Setup) -> None:
-    """The title with its popovers, then one box to ask."""
+    """The title with its popovers, then the query box."""
     with st.container(horizontal=True, vertical_alignment="center", key="playground_bar"):
         st.title("Playground", anchor=False, width="stretch")
         with st.popover(_filter_words(now.filters), icon=":material/filter_list:", type="tertiary"):
@@ -38,7 +38,7 @@ def draw(now: Setup) -> None:
 
 
 def run() -> None:
-    """Search anew with every column."""
+    """Start a new run: every column searches again."""
     now = replace(state.setup(), query=" ".join(str(st.session_state[keys.ASK]).split()))
     if not now.query:
         return
@@ -54,11 +54,15 @@ def _filter_words(filters: Filters) -> str:
 
 def _filters(filters: Filters) -> None:
     """Which documents may be found; applied to every column at the next run."""
-    known = app().knowledge.documents.all()
+    documents = app().knowledge.documents.all()
     options = {
-        "types": sorted({one.meta.doc_type for one in known if one.meta.doc_type} | set(filters.types)),
-        "folders": sorted({one.path.split("/")[0] for one in known if "/" in one.path} | set(filters.folders)),
-        "tags": sorted({tag for one in known for tag in one.meta.tags} | set(filters.tags)),
+        "types": sorted(
+            {document.meta.doc_type for document in documents if document.meta.doc_type} | set(filters.types)
+        ),
+        "folders": sorted(
+            {document.path.split("/")[0] for document in documents if "/" in document.path} | set(filters.folders)
+        ),
+        "tags": sorted({tag for document in documents for tag in document.meta.tags} | set(filters.tags)),
     }
     with st.form("playground_filters", border=False):
         for name, values in options.items():
@@ -79,18 +83,25 @@ def _apply() -> None:
 
 
 def _history() -> None:
-    """Past queries; a click shows one as it was."""
-    asked = app().playground.notebook.history(identity.me())
-    if not asked:
+    """Past queries; a click opens one with its setup."""
+    entries = app().playground.notebook.history(identity.me())
+    if not entries:
         st.caption("What you run is listed here.")
-    for one in asked:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"asked_{one.id}"):
-            icon = ":material/star:" if one.starred else ":material/star_border:"
-            label = "Let go" if one.starred else "Keep"
+    for entry in entries:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"asked_{entry.id}"):
+            icon = ":material/star:" if entry.starred else ":material/star_border:"
+            label = "Let go" if entry.starred else "Keep"
             st.button(
-                label, icon=icon, key=f"star_{one.id}", type="tertiary", on_click=_star, args=(one.id, not one.starred)
+                label,
+                icon=icon,
+                key=f"star_{entry.id}",
+                type="tertiary",
+                on_click=_star,
+                args=(entry.id, not entry.starred),
             )
-            st.button(_short(one.query), key=f"again_{one.id}", type="tertiary", on_click=_again, args=(one.link,))
+            st.button(
+                _short(entry.query), key=f"again_{entry.id}", type="tertiary", on_click=_again, args=(entry.link,)
+            )
 
 
 def _star(number: int, on: bool) -> None:

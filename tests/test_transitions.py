@@ -1,4 +1,4 @@
-"""Every forbidden move of the state table is refused by the service and by the command line, in the rule's own words."""
+"""Every forbidden transition of the state table is refused by the service and by the command line, in the rule's own words."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NEW = {"a.md": b"# A\n\nother words\n"}
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dict[str, int]]:
+def change_per_state(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dict[str, int]]:
     """One change in every state."""
-    app = small_app(tmp_path_factory.mktemp("moves") / "home", NoProcesses())
+    app = small_app(tmp_path_factory.mktemp("transitions") / "home", NoProcesses())
     put(app, {"a.md": "# A\n\nwords\n"})
     made: dict[str, int] = {}
     for state in review.STATES:
@@ -73,9 +73,13 @@ FORBIDDEN = [(move, state) for move in review.MOVES for state in review.STATES i
 
 @pytest.mark.parametrize(("move", "state"), FORBIDDEN)
 def test_a_forbidden_move_is_refused_through_every_door(
-    desk: tuple[App, dict[str, int]], move: str, state: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change_per_state: tuple[App, dict[str, int]],
+    move: str,
+    state: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    app, made = desk
+    app, made = change_per_state
     sentence = review.refusal(move, state)
     before = (
         app.reviews.changes.database.changes.all(),

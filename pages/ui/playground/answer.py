@@ -1,4 +1,4 @@
-"""Ask: an answer from one column's passages, with citations that lead there."""
+"""The Ask tool: an answer from one column's passages, with citations."""
 
 from __future__ import annotations
 
@@ -14,31 +14,35 @@ from core.services.playground.notebook import Setup
 from core.types import Hit
 from pages.ui import actions, flash, keys, passage_links
 from pages.ui.components.listing import listing
-from pages.ui.playground import drawing, state
+from pages.ui.playground import column_data, state
 from pages.ui.workspace import app
 
 
-def draw(now: Setup, made: Comparison) -> None:
-    """One column answers."""
-    found = {n: lane.result.hits for n, lane in enumerate(made.lanes) if lane.result and lane.result.hits}
-    if not found:
+def draw(now: Setup, comparison: Comparison) -> None:
+    """Choose a column, ask, show its answer."""
+    hits_by_column = {
+        n: outcome.result.hits
+        for n, outcome in enumerate(comparison.outcomes)
+        if outcome.result and outcome.result.hits
+    }
+    if not hits_by_column:
         st.info("No column found anything, so there is nothing to answer from.", icon=":material/quiz:")
         return
-    names = {n: f"{drawing.LETTERS[n]} · {made.lanes[n].column.title}" for n in found}
-    first = next(iter(found))
+    names = {n: f"{column_data.LETTERS[n]} · {comparison.outcomes[n].column.title}" for n in hits_by_column}
+    first = next(iter(hits_by_column))
     chosen = st.segmented_control(
-        "Answer from", list(found), format_func=names.__getitem__, default=first, key="ask_column"
+        "Answer from", list(hits_by_column), format_func=names.__getitem__, default=first, key="ask_column"
     )
-    n = chosen if chosen in found else first
-    st.button("Ask", icon=":material/quiz:", key="ask_go", on_click=_ask, args=(n, now.query, found[n]))
+    n = chosen if chosen in hits_by_column else first
+    st.button("Ask", icon=":material/quiz:", key="ask_go", on_click=_ask, args=(n, now.query, hits_by_column[n]))
     if reply := _replies().get(str(n)):
-        _show(reply, _chunks(found[n]))
+        _show(reply, _chunks(hits_by_column[n]))
 
 
 def _replies() -> dict[str, Any]:
-    """What was answered in this run, by column: paid for, so neither a knob nor a judgment throws it away."""
-    kept = st.session_state.get(keys.REPLIES) or {}
-    return dict(kept["columns"]) if kept.get("run") == state.run_id() else {}
+    """Answers of this run, by column; they may have cost money, so knobs and judgments do not discard them."""
+    stored = st.session_state.get(keys.REPLIES) or {}
+    return dict(stored["columns"]) if stored.get("run") == state.run_id() else {}
 
 
 def _ask(n: int, query: str, hits: Sequence[Hit]) -> None:
@@ -56,7 +60,7 @@ def _plain(reply: Reply, hits: Sequence[Hit]) -> dict[str, Any]:
 
 
 def _chunks(hits: Sequence[Hit]) -> list[str]:
-    """What an answer is made from."""
+    """The chunks an answer is written from."""
     return [hit.chunk for hit in hits[:PASSAGES]]
 
 

@@ -1,4 +1,4 @@
-"""Every value of one column's configuration, in a dialog made from the registries: what a method adds appears by itself."""
+"""The Adjust dialog: every value of a column's configuration, built from the registries of methods."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LABELS = {"missing": "Missing scores", "alpha_from": "Alpha from", "hyde": "HyDE
 
 
 def show(at: int) -> None:
-    """Open the dialog on one column, with its values and nobody else's."""
+    """Open the dialog on one column; fresh widget keys, so that it shows the values of this column."""
     _dialog(at, f"adjust_{at}_{uuid.uuid4().hex}")
 
 
 @st.dialog("Configuration", width="medium")
-def _dialog(at: int, mark: str) -> None:
-    """Change anything; Apply ranks again from memory, Save keeps it for the team."""
+def _dialog(at: int, prefix: str) -> None:
+    """Apply ranks the column again from the cache; Save stores the configuration for the team."""
     identity.require("compare configurations")
     now = state.setup()
     if at >= len(now.columns):
@@ -40,13 +40,13 @@ def _dialog(at: int, mark: str) -> None:
     left, right = st.columns(2)
     values: dict[str, Any] = {}
     for n, field in enumerate(
-        one for one in dataclasses.fields(SearchConfig) if one.name not in ("weights", "engines")
+        field for field in dataclasses.fields(SearchConfig) if field.name not in ("weights", "engines")
     ):
         with (left, right)[n % 2]:
-            values[field.name] = _widget(field.name, getattr(column.config, field.name), mark)
-    weights = _weights(column.config, values["legs"], mark)
-    values["engines"] = _engines(column.config, values["legs"], mark)
-    name = st.text_input("Name", value=column.name, key=f"{mark}_name", max_chars=60)
+            values[field.name] = _widget(field.name, getattr(column.config, field.name), prefix)
+    weights = _weights(column.config, values["legs"], prefix)
+    values["engines"] = _engines(column.config, values["legs"], prefix)
+    name = st.text_input("Name", value=column.name, key=f"{prefix}_name", max_chars=60)
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Save for the team", key="adjust_save"):
             _apply(at, name, values, weights, save=True)
@@ -54,9 +54,9 @@ def _dialog(at: int, mark: str) -> None:
             _apply(at, name, values, weights, save=False)
 
 
-def _widget(name: str, value: Any, mark: str) -> Any:
-    """The widget of one field: what it offers and explains comes from the records of the methods."""
-    label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"{mark}_{name}"
+def _widget(name: str, value: Any, prefix: str) -> Any:
+    """The widget of a field; its choices and help come from the records of the methods."""
+    label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"{prefix}_{name}"
     if name == "legs":
         return st.multiselect(label, list(LEGS), default=list(value), key=key, help=_listed(LEGS))
     if name in PARAMETERS:
@@ -75,8 +75,8 @@ def _listed(known: Mapping[str, Any]) -> str:
     return "\n".join(f"- **{name}**: {getattr(record, 'about', record)}" for name, record in known.items())
 
 
-def _engines(config: SearchConfig, legs: list[str], mark: str) -> dict[str, str]:
-    """Which engine answers for a leg: the served image, or the store itself, so that both can be compared."""
+def _engines(config: SearchConfig, legs: list[str], prefix: str) -> dict[str, str]:
+    """The engine of each leg: the served image or the store itself, so that both can be compared."""
     offered = {leg: LEGS[leg].engines for leg in legs if LEGS[leg].engines}
     if not offered:
         return {}
@@ -88,7 +88,7 @@ def _engines(config: SearchConfig, legs: list[str], mark: str) -> dict[str, str]
                 ["", *engines],
                 index=["", *engines].index(config.engines.get(leg, "")),
                 format_func=lambda engine: engine or "served image",
-                key=f"{mark}_engine_{leg}",
+                key=f"{prefix}_engine_{leg}",
             )
         )
         for cell, (leg, engines) in zip(cells, offered.items(), strict=True)
@@ -96,17 +96,19 @@ def _engines(config: SearchConfig, legs: list[str], mark: str) -> dict[str, str]
     return {leg: engine for leg, engine in chosen.items() if engine}
 
 
-def _weights(config: SearchConfig, legs: list[str], mark: str) -> dict[str, float]:
-    """A weight per leg; all at zero leaves the weighing to alpha."""
+def _weights(config: SearchConfig, legs: list[str], prefix: str) -> dict[str, float]:
+    """A weight per leg; all at zero means alpha."""
     if len(legs) < 2:
         return {}
     st.caption("Weights per leg, instead of alpha. Leave all at 0 to weigh by alpha.")
     cells = st.columns(len(legs))
-    given = {
-        leg: float(cell.number_input(leg, 0.0, 100.0, float(config.weights.get(leg, 0.0)), key=f"{mark}_weight_{leg}"))
+    weights = {
+        leg: float(
+            cell.number_input(leg, 0.0, 100.0, float(config.weights.get(leg, 0.0)), key=f"{prefix}_weight_{leg}")
+        )
         for leg, cell in zip(legs, cells, strict=True)
     }
-    return given if any(given.values()) else {}
+    return weights if any(weights.values()) else {}
 
 
 def _apply(at: int, name: str, values: dict[str, Any], weights: dict[str, float], *, save: bool) -> None:

@@ -23,15 +23,15 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A judged workspace, made once."""
     return evaluated(small_app(tmp_path_factory.mktemp("judged") / "home", NoProcesses())).settings.home
 
 
 @pytest.fixture
-def kb(built: Path, tmp_path: Path) -> App:
+def kb(judged_home: Path, tmp_path: Path) -> App:
     """A copy of it; its jobs wait for the test to do them."""
-    shutil.copytree(built, tmp_path / "home")
+    shutil.copytree(judged_home, tmp_path / "home")
     return small_app(tmp_path / "home", NoProcesses())
 
 
@@ -280,8 +280,10 @@ def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open,
     after = figure(app, "tune_bars")["data"]
     assert after[0]["y"] == before[0]["y"]
     assert after[1]["y"] != before[1]["y"]
-    laid = kb.tuning.sweeps.lay("small", depth=50)
-    expected = kb.tuning.sweeps.move(laid, kb.evaluation.runs.plan("", '{"base": "convex-0", "depth": 30}').config)
+    data = kb.tuning.sweeps.load("small", depth=50)
+    expected = kb.tuning.sweeps.measure_at(
+        data, kb.evaluation.runs.plan("", '{"base": "convex-0", "depth": 30}').config
+    )
     assert app.metric[0].value == f"{expected.overall.mean:.3f}"
     ran(app.selectbox(key="tune_fusion").set_value("rrf"))
     assert figure(app, "tune_bars")["data"][1]["y"] != after[1]["y"]

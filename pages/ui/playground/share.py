@@ -1,4 +1,4 @@
-"""The same comparison elsewhere: as a command, as Python, as an HTTP call, as a file."""
+"""Share a comparison: as a command, as Python, as an HTTP call, as a file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pages.ui import identity, keys
 from pages.ui.direct import token
 
 
-def draw(now: Setup, made: Comparison) -> None:
-    """Code to copy and files to take away."""
+def draw(now: Setup, comparison: Comparison) -> None:
+    """Code to copy and files to download."""
     st.caption("Command line")
     st.code(as_cli(now), language="shell", wrap_lines=True)
     st.caption("Python")
@@ -28,9 +28,9 @@ def draw(now: Setup, made: Comparison) -> None:
     st.code(as_curl(now, token(identity.me())), language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         st.download_button(
-            "CSV", as_csv(made), "comparison.csv", "text/csv", icon=":material/download:", on_click="ignore"
+            "CSV", as_csv(comparison), "comparison.csv", "text/csv", icon=":material/download:", on_click="ignore"
         )
-        text = json.dumps(to_json(made), indent=2, ensure_ascii=False)
+        text = json.dumps(to_json(comparison), indent=2, ensure_ascii=False)
         st.download_button(
             "JSON", text, "comparison.json", "application/json", icon=":material/download:", on_click="ignore"
         )
@@ -64,7 +64,7 @@ def as_python(now: Setup) -> str:
     return (
         "from core.bootstrap import build\nfrom core.retrieval.config import parse\nfrom core.services.playground.compare import Column\n"
         f"from core.settings import load\n{imports}\ncolumns = [\n    {columns},\n]\n"
-        f"made = build(load()).playground.comparer.run({now.query!r}, columns{filters})"
+        f"comparison = build(load()).playground.comparer.run({now.query!r}, columns{filters})"
     )
 
 
@@ -74,11 +74,11 @@ def as_curl(now: Setup, bearer: str) -> str:
     return f"curl -s -H 'Authorization: Bearer {bearer}' 'http://127.0.0.1:{port}/api/compare?{keys.LINK}={strict.digest(now, 10)}'"
 
 
-def as_csv(made: Comparison) -> str:
+def as_csv(comparison: Comparison) -> str:
     """One row per hit."""
     out = io.StringIO()
     rows = csv.writer(out)
-    legs = list(dict.fromkeys(leg for lane in made.lanes for leg in lane.column.config.legs))
+    legs = list(dict.fromkeys(leg for outcome in comparison.outcomes for leg in outcome.column.config.legs))
     heads = [f"{leg}_{what}" for leg in legs for what in ("rank", "score", "normalised")]
     rows.writerow(
         [
@@ -98,16 +98,24 @@ def as_csv(made: Comparison) -> str:
             *heads,
         ]
     )
-    for lane in made.lanes:
-        for n, hit in enumerate(lane.result.hits if lane.result else ()):
-            move = lane.moves[n] if lane.moves else None
-            given = [part for leg in legs for part in _leg(hit.legs.get(leg))]
+    for outcome in comparison.outcomes:
+        for n, hit in enumerate(outcome.result.hits if outcome.result else ()):
+            move = outcome.moves[n] if outcome.moves else None
+            scores = [part for leg in legs for part in _leg(hit.legs.get(leg))]
             place = [hit.doc, hit.path, " > ".join(hit.heading), hit.chunk, hit.start, hit.end, hit.score]
-            moved = [move.kind, move.steps] if move else ["", ""]
+            change = [move.kind, move.steps] if move else ["", ""]
             rows.writerow(
                 [
                     guarded(cell)
-                    for cell in (made.query, lane.column.title, lane.column.profile, hit.rank, *moved, *place, *given)
+                    for cell in (
+                        comparison.query,
+                        outcome.column.title,
+                        outcome.column.profile,
+                        hit.rank,
+                        *change,
+                        *place,
+                        *scores,
+                    )
                 ]
             )
     return out.getvalue()

@@ -1,0 +1,274 @@
+"""The columns of a comparison as plain values, for the component."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.evaluation.measures.rank_distance import Move
+from core.ports import Index
+from core.retrieval import config as configs
+from core.retrieval.presets import presets
+from core.retrieval.snippets import snippet
+from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
+from core.services.search.page import freshness_of, readable
+from core.types import DocumentFacts, Hit, SearchConfig
+from pages.ui import style
+from pages.ui.passage_links import place
+
+LETTERS = "ABCD"
+_WIDTHS = {1: 420, 2: 320, 3: 240, 4: 190}  # characters of a passage, by number of columns
+
+
+def columns(
+    comparison: Comparison, searches: Mapping[str, CachedSearch], choices: Sequence[str], page: Comparison | None = None
+) -> list[dict[str, Any]]:
+    """Every column of a comparison; given what the page shows already, only what changed."""
+    width = _WIDTHS[len(comparison.outcomes)]
+    known = (
+        page.outcomes if page and len(page.outcomes) == len(comparison.outcomes) else (None,) * len(comparison.outcomes)
+    )
+    return [
+        {"pairs": _pairs(comparison, n)}
+        if _unchanged(outcome, before, comparison, page)
+        else {
+            **head(outcome.column, n, choices),
+            **_answer(outcome, comparison, n),
+            "hits": _hits(outcome, before, comparison, searches, width),
+        }
+        for n, (outcome, before) in enumerate(zip(comparison.outcomes, known, strict=True))
+    ]
+
+
+def _unchanged(
+    outcome: ColumnOutcome, before: ColumnOutcome | None, comparison: Comparison, page: Comparison | None
+) -> bool:
+    """Whether neither the column nor the first one, which it is compared with, changed."""
+    return bool(
+        before and page and outcome.column == before.column and comparison.outcomes[0].column == page.outcomes[0].column
+    )
+
+
+def _hits(
+    outcome: ColumnOutcome,
+    before: ColumnOutcome | None,
+    comparison: Comparison,
+    searches: Mapping[str, CachedSearch],
+    width: int,
+) -> list[dict[str, Any]]:
+    if outcome.result is None:
+        return []
+    shown = {_span(hit) for hit in before.result.hits} if before and before.result else set()
+    config, search = outcome.result.config, searches[outcome.column.profile]
+    return [
+        {
+            **_rank_data(hit, config, _move(outcome.moves, place)),
+            **({} if _span(hit) in shown else _passage(hit, comparison.query, search, width)),
+        }
+        for place, hit in enumerate(outcome.result.hits)
+    ]
+
+
+def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
+    """The settings of a column, without results."""
+    changed = presets().get(column.name, column.config) != column.config
+    return {
+        "letter": LETTERS[n],
+        "color": style.CONFIGURATIONS[n],
+        "name": column.title,
+        "choices": list(dict.fromkeys([column.title, *choices])),
+        "profile": column.profile,
+        "about": ("changed · " if changed else "") + about(column.config),
+        "knobs": knobs(column.config),
+    }
+
+
+def about(config: SearchConfig) -> str:
+    """A configuration in one line.
+
+    >>> from core.retrieval.config import parse
+    >>> about(parse("convex-0.3"))
+    'bm25 + dense · convex, minmax · 10 deep'
+    >>> about(parse("bm25@duckdb"))
+    'bm25 by duckdb · 10 deep'
+    """
+    legs = [f"{leg} by {config.engines[leg]}" if leg in config.engines else leg for leg in config.legs]
+    parts = [" + ".join(legs)]
+    if config.fusion != "single":
+        parts.append(config.fusion + ("" if config.normalisation == "none" else f", {config.normalisation}"))
+    parts.append(f"{config.depth} deep")
+    if config.rerank != "off":
+        parts.append(f"rerank {config.rerank}")
+    return " · ".join(parts)
+
+
+def knobs(config: SearchConfig) -> list[dict[str, Any]]:
+    """The sliders that have an effect on this configuration.
+
+    >>> from core.retrieval.config import parse
+    >>> [knob["knob"] for knob in knobs(parse("rrf-60"))]
+    ['rrf_k', 'depth']
+    """
+    return [
+        {
+            "knob": knob.name,
+            "label": knob.title if knob.title.startswith("RRF") else knob.title.lower(),
+            "min": knob.low,
+            "max": max(knob.top, getattr(config, knob.name)),
+            "step": knob.step,
+            "value": getattr(config, knob.name),
+        }
+        for knob in configs.knobs(config)
+    ]
+
+
+def legend(comparison: Comparison) -> list[list[str]]:
+    """The colours of the legs that any column uses, and of reranking."""
+    legs = dict.fromkeys(leg for outcome in comparison.outcomes for leg in outcome.column.config.legs)
+    reranked = ("rerank",) if any(outcome.column.config.rerank != "off" for outcome in comparison.outcomes) else ()
+    return [[style.stage_title(name), style.stage_colour(name)] for name in (*legs, *reranked)]
+
+
+def _answer(outcome: ColumnOutcome, comparison: Comparison, n: int) -> dict[str, Any]:
+    result = outcome.result
+    if result is None:
+        return {"error": outcome.error, "stages": [], "warnings": [], "pairs": [], "gone": [], "empty": False}
+    note = next((stage.note for stage in result.stages if stage.name == "rerank"), "")
+    return {
+        "error": "",
+        "empty": not result.hits,
+        "ms": sum(stage.ms for stage in result.stages),
+        "generation": result.generation,
+        "stages": [
+            {
+                "label": style.stage_title(stage.name),
+                "ms": stage.ms,
+                "color": style.stage_colour(stage.name),
+                "hits": stage.hits,
+            }
+            for stage in result.stages
+        ],
+        "note": note[:1].upper() + note[1:],
+        "cost": sum(stage.cost for stage in result.stages),
+        "warnings": list(result.warnings),
+        "pairs": _pairs(comparison, n),
+        "gone": [
+            {"rank": hit.rank, "title": hit.title, "heading": " › ".join(hit.heading[-1:])} for hit in outcome.gone
+        ],
+    }
+
+
+def _pairs(comparison: Comparison, n: int) -> list[dict[str, Any]]:
+    return [
+        {"with": LETTERS[a], "color": style.CONFIGURATIONS[a], **_agreement_data(comparison, a, b)}
+        for a, b in comparison.pairs
+        if b == n and comparison.outcomes[a].result is not None and comparison.outcomes[b].result is not None
+    ]
+
+
+def _agreement_data(comparison: Comparison, a: int, b: int) -> dict[str, Any]:
+    agreement = comparison.pairs[a, b]
+    longest = max(
+        len(outcome.result.hits) if outcome.result else 0
+        for outcome in (comparison.outcomes[a], comparison.outcomes[b])
+    )
+    return {
+        "overlap": agreement.overlap,
+        "of": longest,
+        "jaccard": f"{agreement.jaccard:.2f}",
+        "rbo": f"{agreement.rbo:.2f}",
+        "swaps": agreement.swaps,
+        "by": comparison.by,
+    }
+
+
+def _move(moves: Sequence[Move], place: int) -> dict[str, Any] | None:
+    return {"kind": moves[place].kind, "steps": moves[place].steps} if moves else None
+
+
+def hit_view(hit: Hit, query: str, config: SearchConfig, search: CachedSearch, width: int) -> dict[str, Any]:
+    """A hit: its rank, its text, and why."""
+    return {**_rank_data(hit, config, None), **_passage(hit, query, search, width)}
+
+
+def _rank_data(hit: Hit, config: SearchConfig, move: dict[str, Any] | None) -> dict[str, Any]:
+    """The part of a hit that knobs change."""
+    return {
+        "chunk": hit.chunk,
+        "rank": hit.rank,
+        "move": move,
+        "legs": _legs(hit, config),
+        "sentence": _sentence(hit, config),
+    }
+
+
+def _passage(hit: Hit, query: str, search: CachedSearch, width: int) -> Mapping[str, Any]:
+    """The part that stays: computed once per run and passage for all columns."""
+    key = (*_span(hit), query, width)
+    if key not in search.shown:
+        search.shown[key] = _passage_data(hit, query, search, width)
+    comparison: Mapping[str, Any] = search.shown[key]
+    return comparison
+
+
+def _passage_data(hit: Hit, query: str, search: CachedSearch, width: int) -> dict[str, Any]:
+    index, facts = search.index, _facts(search.index, hit)
+    shown_snippet = snippet(readable(hit.text), query, index.profile.lexical, index.rarity, width)
+    state = freshness_of(facts, search.searcher.clock.today())
+    return {
+        "title": hit.title,
+        "heading": list(hit.heading),
+        "version": hit.version,
+        "doc": hit.doc,
+        "badges": style.badges(hit.status, state, facts.effective_date),
+        "segments": [[part.text, part.matched, part.best] for part in shown_snippet.segments],
+        "cut": [shown_snippet.cut_before, shown_snippet.cut_after],
+        "place": place(hit.doc, hit.start, hit.end, hit.version),
+    }
+
+
+def _span(hit: Hit) -> tuple[str, int, int]:
+    """The identity of a passage: with parents, one chunk can appear with different spans."""
+    return hit.chunk, hit.start, hit.end
+
+
+def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
+    total = sum(leg.weight for leg in hit.legs.values()) or 1.0
+    return [
+        {
+            "label": style.stage_title(name),
+            "color": style.stage_colour(name),
+            "rank": leg.rank or "–",
+            "raw": f"{leg.score:.3f}",
+            "scaled": f"{leg.normalised:.2f}",
+            "weight": f"{leg.weight / total:.2f}",
+            "part": max(0.0, leg.part),
+            "gave": _format_score(leg.part, config),
+        }
+        for name, leg in hit.legs.items()
+    ]
+
+
+def _format_score(score: float, config: SearchConfig) -> str:
+    """A fused score; reciprocal ranks are small and get one more digit."""
+    return f"{score:.4f}" if config.fusion == "rrf" else f"{score:.3f}"
+
+
+def _sentence(hit: Hit, config: SearchConfig) -> str:
+    shown = _format_score(sum(leg.part for leg in hit.legs.values()), config)
+    if hit.rerank_score is None:
+        return f"Fused score {shown}: rank {hit.rank}."
+    return f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}: rank {hit.rank}."
+
+
+def _facts(index: Index, hit: Hit) -> DocumentFacts:
+    return index.documents[index.document_of(index.number(hit.chunk) or 0)]
+
+
+def around(surroundings: Surroundings) -> dict[str, str]:
+    """Neighbours and parent as plain text."""
+    return {
+        "before": readable(surroundings.before),
+        "after": readable(surroundings.after),
+        "parent": readable(surroundings.parent),
+    }

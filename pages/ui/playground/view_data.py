@@ -1,0 +1,158 @@
+"""What the playground component shows, as plain values: for the page, and for the route that knobs call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core import strict
+from core.access import Actor
+from core.retrieval.parameters import PARAMETERS
+from core.retrieval.presets import presets
+from core.services.playground.compare import MOST, CachedSearch, Column, Comparison
+from core.services.playground.grades import pool
+from core.services.playground.notebook import Setup, check
+from core.types import Hit
+from pages.ui import style
+from pages.ui.configurations import built_profiles, choices
+from pages.ui.playground import column_data
+from pages.ui.workspace import app, cached_search
+
+_RUN = 64  # characters
+
+
+def cached_searches(now: Setup, run: str) -> dict[str, CachedSearch]:
+    """The cached searches of a run, by profile."""
+    names = sorted({column.profile for column in now.columns})
+    return {name: search for name in names if (search := cached_search(run[:_RUN], name, now.filters))}
+
+
+def compare(now: Setup, searches: Mapping[str, CachedSearch]) -> Comparison:
+    """Every column, ranked from the cache where possible."""
+    return app().playground.comparer.rank(now.query, now.columns, searches)
+
+
+def update(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn knobs of the setup that a component shows, and return what changes there."""
+    now = shown = check(strict.parse(Setup, request.get("setup") or {}, "setup"))
+    for turn in request.get("turns") or ():
+        now = apply_turn(now, turn)
+    run, looked = str(request.get("run") or ""), [str(chunk) for chunk in request.get("looked") or ()]
+    if not now.query:
+        return ranked(now, run, None, {}, looked, ())
+    searches = cached_searches(now, run)
+    page = compare(shown, searches) if request.get("turns") else None
+    return ranked(now, run, compare(now, searches), searches, looked, (), page)
+
+
+def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
+    """Everything that the component shows."""
+    grades = app().playground.grades.grades(now.query, actor.id, list(hits(comparison).values())) if comparison else {}
+    fixed = {"most": MOST, "profiles": built_profiles(), "grades": grades}
+    return {
+        **fixed,
+        **ranked(now, run, comparison, cached_searches(now, run) if comparison else {}, looked, list(choices())),
+    }
+
+
+def ranked(
+    now: Setup,
+    run: str,
+    comparison: Comparison | None,
+    searches: Mapping[str, CachedSearch],
+    looked: Sequence[str],
+    names: Sequence[str],
+    page: Comparison | None = None,
+) -> dict[str, Any]:
+    """The part that knobs change; given what the page shows already, only the differences."""
+    return {
+        "setup": strict.plain(now),
+        "run": run,
+        "looked": list(looked),
+        "query": now.query,
+        "blind": now.blind and comparison is not None,
+        "link": strict.digest(now, 10),
+        "summary": _summary(comparison) if comparison else "",
+        "legend": column_data.legend(comparison) if comparison else [],
+        "columns": column_data.columns(comparison, searches, names, page)
+        if comparison and not now.blind
+        else [column_data.head(column, n, names) for n, column in enumerate(now.columns)],
+        "around": _around(comparison, searches, looked) if comparison else {},
+        "pool": _pool(now, comparison, searches) if comparison and now.blind else [],
+    }
+
+
+def hits(comparison: Comparison) -> dict[str, Hit]:
+    """Every hit of every column, by chunk."""
+    return {hit.chunk: hit for outcome in comparison.outcomes if outcome.result for hit in outcome.result.hits}
+
+
+def _summary(comparison: Comparison) -> str:
+    passages = hits(comparison)
+    columns = style.count(len(comparison.outcomes), "column")
+    spent = f"{1000 * comparison.seconds:.0f} ms" if comparison.seconds >= 0.001 else "under 1 ms"
+    return f"{style.count(len(passages), 'passage')} in {columns}, {spent}"
+
+
+def _pool(now: Setup, comparison: Comparison, searches: Mapping[str, CachedSearch]) -> list[dict[str, Any]]:
+    lists = [(outcome.column.profile, outcome.result.hits) for outcome in comparison.outcomes if outcome.result]
+    profile_of = {hit.chunk: profile for profile, column_hits in lists for hit in column_hits}
+    order = pool([column_hits for _, column_hits in lists], int(strict.digest(now.query, 8), 16))
+    return [
+        column_data.hit_view(
+            replace(hit, rank=0), now.query, now.columns[0].config, searches[profile_of[hit.chunk]], 420
+        )
+        for hit in order
+    ]
+
+
+def _around(
+    comparison: Comparison, searches: Mapping[str, CachedSearch], looked: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    shown: dict[str, dict[str, str]] = {}
+    for outcome in comparison.outcomes:
+        for hit in outcome.result.hits if outcome.result else ():
+            if hit.chunk in looked and hit.chunk not in shown:
+                shown[hit.chunk] = column_data.around(
+                    app().playground.comparer.around(searches[outcome.column.profile], hit.chunk)
+                )
+    return shown
+
+
+def apply_turn(now: Setup, turn: Mapping[str, Any]) -> Setup:
+    """The setup after a knob of a column was turned, or a column was added or removed."""
+    columns, n, knob = list(now.columns), int(turn.get("column", 0)), str(turn.get("knob"))
+    if knob == "add" and len(columns) < MOST:
+        columns.append(_next_column(columns))
+    elif not 0 <= n < len(columns):
+        return now  # a second click on a column that is gone
+    elif knob == "remove" and len(columns) > 1:
+        columns.pop(n)
+    else:
+        columns[n] = _column(columns[n], knob, turn.get("value"))
+    return check(replace(now, columns=tuple(columns)))
+
+
+def _column(column: Column, knob: str, value: Any) -> Column:
+    if knob == "preset":
+        saved = app().playground.notebook.saved().get(str(value))
+        return saved or Column(column.profile, choices().get(str(value), column.config), str(value))
+    if knob == "profile":
+        return replace(column, profile=str(value))
+    if knob not in PARAMETERS:
+        return column
+    number: Any = int(value) if PARAMETERS[knob].whole else float(value)
+    return replace(column, config=replace(column.config, **{knob: number}))
+
+
+def _next_column(columns: Sequence[Column]) -> Column:
+    """A column with a preset that is not shown yet."""
+    used = {column.name for column in columns}
+    name = next((name for name in presets() if name not in used), "BM25")
+    return Column(columns[0].profile if columns else profile(), presets()[name], name)
+
+
+def profile() -> str:
+    """The profile that a new column starts with."""
+    return app().platform.settings.production().profile.name

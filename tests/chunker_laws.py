@@ -1,0 +1,70 @@
+"""What every chunker must hold, and the documents to hold it on."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from core.chunking import chunker, known
+from core.chunking.ruler import Ruler, words
+from core.chunking.tools import Tools
+from core.curation.frontmatter import decode, read_document
+from core.types import ChunkerSpec, Document
+from tests.conftest import ROOT, HashEmbedder
+
+TOOLS = Tools(words, HashEmbedder().documents)
+KB = [
+    read_document(str(path.relative_to(ROOT / "kb")), decode(path.read_bytes()))
+    for path in sorted((ROOT / "kb").rglob("*.md"))
+]
+ODD = {
+    "empty": "",
+    "only frontmatter": "---\ntitle: A\n---\n",
+    "white space": " \n\t\n  ",
+    "no newline": "word",
+    "one endless word": "x" * 5000,
+    "one endless line": "word " * 3000,
+    "only headings": "# A\n## B\n### C\n#### D\n",
+    "open fence": "# A\n\n```bash\nrm -rf /\n" + "line\n" * 100,
+    "huge table": "| a | b |\n|---|---|\n" + "".join(f"| {n} | {'w ' * 5} |\n" for n in range(200)),
+    "nested quotes": ">" * 500 + " deep\n",
+    "nested lists": "".join("  " * n + f"- level {n}\n" for n in range(40)),
+    "html": "<div>\n<script>alert(1)</script>\n</div>\n\ntext\n",
+    "links only": "[a]: http://x\n[b]: http://y\n",
+    "setext": "Title\n=====\n\nSub\n---\n\ntext\n",
+    "unicode": "# Ünïcödé 漢字\n\nВторой абзац. 第三句。\u2028next\x0bline\n",
+    "lone surrogate": "text \ud800 more\n",
+    "heading longer than the limit": "# " + "long " * 200 + "\n\ntext\n",
+    "thematic breaks": "a\n\n---\n\nb\n\n***\n",
+}
+
+
+def visible(document: Document) -> set[int]:
+    return {n for n in range(document.body, len(document.text)) if not document.text[n].isspace()}
+
+
+def check_laws(document: Document, spec: ChunkerSpec) -> None:
+    where = f"{spec} on {document.path}"
+    chunks = chunker(spec, TOOLS)(document)
+    assert chunks == chunker(spec, TOOLS)(document), f"{where}: not the same twice"
+    covered: set[int] = set()
+    limit = spec.params.get("child", spec.params.get("max_tokens", known(spec.name).defaults.get("max_tokens", 500)))
+    ruler = Ruler(document.text, words)
+    for chunk in chunks:
+        assert document.body <= chunk.start < chunk.end <= len(document.text), where
+        assert chunk.text == document.text[chunk.start : chunk.end], where
+        assert chunk.text == chunk.text.strip(), where
+        assert chunk.tokens == ruler.count(chunk.start, chunk.end) <= limit, where
+        covered |= set(range(chunk.start, chunk.end))
+        if chunk.parent:
+            assert chunk.parent[0] <= chunk.start < chunk.end <= chunk.parent[1], where
+    assert visible(document) <= covered, f"{where}: a visible character is lost"
+    assert len({chunk.id for chunk in chunks}) == len(chunks), f"{where}: two chunks have one id"
+    assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks), where
+
+
+LINES = st.sampled_from(
+    ["# One", "## Two", "### Three", "Some words here. And more of them! Really?", "- item", "  - inner item", "1. step", "| a | b |",
+     "|---|---|", "| 1 | 2 |", "```", "code = 1", "> quote", "", "", "---", "<b>html</b>", "[x]: y", "a" * 90, "e.g. No. 5 is ok.", "\t tab"]
+)  # fmt: skip
+# The empty first line keeps `---` from opening frontmatter, which may be refused.
+MARKDOWN = st.lists(LINES, max_size=60).map(lambda lines: "\n".join(["", *lines]))
