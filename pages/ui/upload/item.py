@@ -66,7 +66,7 @@ def duplicates(item: UploadItem, n: int) -> None:
     for number, duplicate in enumerate(item.duplicates):
         st.markdown(f"**{flash.plain(duplicate.title)}** · {flash.plain(kind(duplicate))}")
         if duplicate.pairs:
-            matching_passages(duplicate, key=f"twins_{number}")
+            matching_passages(duplicate, key=f"duplicates_{number}")
         else:
             st.caption(flash.plain(duplicate.path))
     if item.readable:
