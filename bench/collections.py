@@ -10,9 +10,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from core.bootstrap import App, build, evaluation_workspace
-from core.evaluation import beir
-from core.evaluation.querysets import Judgment, QuerySet, Question
-from core.evaluation.runs import Run
+from core.evaluation.querysets import beir
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.evaluation.runs.run import Run
 from core.services.evaluation import collections
 from core.services.evaluation.runs import RunPlan
 from core.settings import load

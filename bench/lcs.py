@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.corpus import ROOT
 from bench.measure import timed
-from core.evaluation import lcs
+from core.evaluation.measures import lcs
 
 WORDS, PAIRS = 250, 40
 

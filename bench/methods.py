@@ -11,10 +11,11 @@ from pathlib import Path
 
 from bench.collections import IndexedCollection, index_collection
 from core import profiles
-from core.evaluation import calibration, comparisons
-from core.evaluation.calibration import Observed
-from core.evaluation.querysets import QuerySet
-from core.evaluation.runs import Run, times_of
+from core.evaluation.querysets.queryset import QuerySet
+from core.evaluation.runs import comparisons
+from core.evaluation.runs.run import Run, times_of
+from core.evaluation.tuning import calibration
+from core.evaluation.tuning.calibration import Observed
 from core.retrieval import config
 from core.retrieval.legs import LEGS as LEG_KINDS
 from core.services.tuning.sweeps import MEASURE, observed

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from bench import methods, multihop
 from bench.measure import markdown_table
 from bench.methods import KEEP, MEASURE, SKIP, STAGES, CollectionFigures, Row, skipped
-from core.evaluation.comparisons import RunComparison, compare
+from core.evaluation.runs.comparisons import RunComparison, compare
 from core.retrieval.alpha.features import query_features
 from core.services.evaluation import candidates
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bench.collections import index_collection
 from bench.methods import FUSIONS, GRAPH, LEGS, Row, always, named, spent
-from core.evaluation.comparisons import RunComparison, compare
-from core.evaluation.runs import Run
+from core.evaluation.runs.comparisons import RunComparison, compare
+from core.evaluation.runs.run import Run
 
 PAIRS = (
     ("dense + graph", '{"legs": ["dense", "graph"], "weights": {"dense": 0.7, "graph": 0.3}}'),

@@ -6,7 +6,7 @@ import random
 
 from core.access import Actor
 from core.bootstrap import App
-from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from tests.conftest import put
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")

@@ -278,14 +278,14 @@ def test_what_fell_back_is_named_until_it_is_built_again(tmp_path: Path) -> None
     )
     assert made.generation.notes[0].startswith("2 of 2 documents chunked in another way")
     put(app, {"b.md": None, "c.md": "# C\n\nMore.\n"})
-    later = app_with(tmp_path, SENTENCES).builder.build(PROFILE)
+    later = app_with(tmp_path, SENTENCES).index.builder.build(PROFILE)
     assert later.fallbacks == ()
     assert later.generation.notes[1].startswith(
         "1 of 2 documents chunked in another way than the profile asks, such as a.md"
     )
     assert (
         app_with(tmp_path, SENTENCES)
-        .builder.build(PROFILE, full=True)
+        .index.builder.build(PROFILE, full=True)
         .generation.notes[0]
         .startswith("Language models: 1 call")
     )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, Corrupt, NotFound, Refused
-from core.evaluation import learners, learning, network
-from core.evaluation.learning import Example, example, split, train
+from core.evaluation.learning import learners, network, training
+from core.evaluation.learning.training import Example, example, split, train
 from core.retrieval import config as configs
 from core.retrieval.alpha import rules, sides
 from core.retrieval.alpha.features import (
@@ -188,11 +188,11 @@ def test_the_network_learns_and_its_gradients_are_right() -> None:
 
 
 @pytest.fixture(scope="module")
-def trained() -> dict[str, learning.Trained]:
+def trained() -> dict[str, training.Trained]:
     return {kind: train(kind, examples(), "purpose", grid=grid) for kind, grid in GRIDS.items()}
 
 
-def test_models_that_see_scores_explain_what_words_cannot(trained: dict[str, learning.Trained]) -> None:
+def test_models_that_see_scores_explain_what_words_cannot(trained: dict[str, training.Trained]) -> None:
     assert trained["ridge"].r2["test"] < 0.1
     assert trained["xgboost"].r2["test"] > 0.9
     assert trained["distribution"].r2["test"] > 0.9
@@ -203,7 +203,7 @@ def test_models_that_see_scores_explain_what_words_cannot(trained: dict[str, lea
     assert abs(trained["ridge"].regret["model"] / trained["ridge"].regret["fixed"] - 1) < 0.1
 
 
-def test_reports_hold_what_the_pages_draw(trained: dict[str, learning.Trained]) -> None:
+def test_reports_hold_what_the_pages_draw(trained: dict[str, training.Trained]) -> None:
     ridge, trees, net = trained["ridge"], trained["xgboost"], trained["mlp"]
     assert list(ridge.coefficients) == list(INPUTS["ridge"])
     assert len(ridge.tried) == 5
@@ -215,7 +215,7 @@ def test_reports_hold_what_the_pages_draw(trained: dict[str, learning.Trained]) 
     assert all(0 <= one.predicted <= 1 for each in trained.values() for one in each.test)
 
 
-def test_shap_values_add_up_to_the_prediction(trained: dict[str, learning.Trained]) -> None:
+def test_shap_values_add_up_to_the_prediction(trained: dict[str, training.Trained]) -> None:
     trees = trained["xgboost"]
     sums = np.array([sum(row) for row in trees.contributions])
     gaps = np.array([one.predicted for one in trees.test]) - sums
@@ -224,7 +224,7 @@ def test_shap_values_add_up_to_the_prediction(trained: dict[str, learning.Traine
 
 
 @pytest.mark.parametrize("kind", list(GRIDS))
-def test_a_model_read_back_from_json_predicts_the_same(trained: dict[str, learning.Trained], kind: str) -> None:
+def test_a_model_read_back_from_json_predicts_the_same(trained: dict[str, training.Trained], kind: str) -> None:
     model = trained[kind].model
     again = from_json(to_json(model), "model")
     assert to_json(again) == to_json(model)
@@ -349,7 +349,7 @@ def test_names_cannot_leave_the_folder(found: App) -> None:
             found.tuning.alphas.model(name)
 
 
-def test_a_network_refuses_vectors_of_another_model(trained: dict[str, learning.Trained]) -> None:
+def test_a_network_refuses_vectors_of_another_model(trained: dict[str, training.Trained]) -> None:
     with pytest.raises(Refused, match="vectors of 8 numbers, the query's has 3"):
         predictor(trained["mlp"].model)(Seen("x", {}, {}), lambda text: np.zeros(3))
 

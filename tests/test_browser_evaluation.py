@@ -23,14 +23,14 @@ def judged(kb_home: Path, tmp_path: Path) -> App:
     """The starter knowledge base with known items, six runs and a learned alpha."""
     shutil.copytree(kb_home, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
-    made.create()
+    made.platform.workspace.create()
     admin = demo("admin")
-    made.experiments.context.generate(admin, per_category=25)
+    made.evaluation.experiments.context.generate(admin, per_category=25)
     for config in ("", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5"):
-        plan = made.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
-        made.runs.evaluate("known-items", [plan])
+        plan = made.evaluation.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
+        made.evaluation.runs.evaluate("known-items", [plan])
     job = made.evaluation.jobs.learn(admin, "known-items", "ridge", "convex-0.5", "nDCG@10", "lss")
-    made.jobs.run(job.id, made.kinds())
+    made.platform.jobs.run(job.id, made.platform.workspace.works)
     return made
 
 

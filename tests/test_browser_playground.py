@@ -49,7 +49,7 @@ WAIT = """
 def own_kb(kb_home: Path, tmp_path: Path) -> App:
     shutil.copytree(kb_home, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
-    made.create()
+    made.platform.workspace.create()
     return made
 
 

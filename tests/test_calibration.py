@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evaluation.calibration import Observed, calibrate, choose, curve, wilson_lower
+from core.evaluation.statistics import wilson_lower
+from core.evaluation.tuning.calibration import Observed, calibrate, choose, curve
 
 observations = st.lists(
     st.builds(

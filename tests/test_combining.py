@@ -15,7 +15,7 @@ from core.adapters.models import weights
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
-from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval.config import parse
 from core.retrieval.legs.embedders import Vote, apart, concatenation
 from core.services.playground.compare import Column

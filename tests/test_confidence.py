@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.bootstrap import App
-from core.evaluation.calibration import Observed, curve
+from core.evaluation.tuning.calibration import Observed, curve
 from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.config import parse
 from core.services.playground.compare import Column

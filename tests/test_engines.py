@@ -13,8 +13,8 @@ from core.adapters.serving import engines as adapters
 from core.bootstrap import App
 from core.curation.frontmatter import read_document
 from core.errors import BadInput, Unavailable
-from core.evaluation import known_items
-from core.evaluation.reading import from_frontmatter
+from core.evaluation.generators import known_items
+from core.evaluation.querysets.import_querysets import from_frontmatter
 from core.ports import Index
 from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_difference
 from core.retrieval.legs import LEGS

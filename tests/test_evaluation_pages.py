@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, Refused
-from core.evaluation.series import distinct, latest, over_commits
+from core.evaluation.runs.history import distinct, latest, over_commits
 from core.services.playground.compare import Column
 from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated

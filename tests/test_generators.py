@@ -13,9 +13,10 @@ from core.analysis import fold
 from core.bootstrap import App, build
 from core.curation.frontmatter import read_document
 from core.curation.render import plain
-from core.evaluation import known_items, pooling, qa
-from core.evaluation.paraphrase import by_llm, by_rules
-from core.evaluation.querysets import Judgment, QuerySet
+from core.evaluation.generators import known_items, qa
+from core.evaluation.generators.paraphrase import by_llm, by_rules
+from core.evaluation.querysets.queryset import Judgment, QuerySet
+from core.evaluation.runs import pooling
 from core.services.evaluation.runs import RunPlan
 from core.settings import load
 from core.types import Document

@@ -27,9 +27,13 @@ class Reader(threading.Thread):
     def run(self) -> None:
         while not self.stop.is_set():
             for k in ("common words", "document"):
-                result = self.app.searcher.search(k, k=DOCUMENTS)
+                result = self.app.search.searcher.search(k, k=DOCUMENTS)
                 markers = {word for hit in result.hits for word in hit.text.split() if word.startswith("marker")}
-                message = self.app.store.log(result.commit, limit=1)[0][0].message if self.searches % 20 == 0 else None
+                message = (
+                    self.app.knowledge.store.log(result.commit, limit=1)[0][0].message
+                    if self.searches % 20 == 0
+                    else None
+                )
                 self.searches += 1
                 self.seen |= markers
                 if (

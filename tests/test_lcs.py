@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.evaluation import lcs, spans
+from core.evaluation.measures import lcs, passages
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "day", "days", "112"]), max_size=90)
 
@@ -38,7 +38,7 @@ def test_coverage_and_overlap_stay_between_zero_and_one(one: list[str], other: l
 @given(texts.filter(bool), texts, texts)
 def test_a_text_that_holds_the_answer_covers_all_of_it(answer: list[str], before: list[str], after: list[str]) -> None:
     text, wanted = " ".join(before + answer + after), " ".join(answer)
-    assert spans.holds(text, wanted)
+    assert passages.holds(text, wanted)
     assert lcs.coverage(text, wanted) == 1.0
 
 

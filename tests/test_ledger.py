@@ -17,8 +17,8 @@ from core.adapters.state.database import Database
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
-from core.evaluation.comparisons import compare
-from core.evaluation.querysets import Judgment, QuerySet, Question
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.evaluation.runs.comparisons import compare
 from core.llm.bill import dollars_of
 from core.retrieval.config import parse
 from core.services.evaluation.runs import RunPlan

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.evaluation import measures, moves, spans
-from core.evaluation.measures import MEASURES, ranked
+from core.evaluation.measures import passages, ranking, rerank_effect
+from core.evaluation.measures.registry import MEASURES, ranking_measure
 from tests.conftest import SHARED
 
 DOCS = [f"d{n}" for n in range(30)]
@@ -25,7 +25,7 @@ def agree(runs: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int) 
     for name, theirs in THEIRS.items():
         for found in ir_measures.iter_calc([getattr(ir_measures, theirs) @ k], qrels, scored):
             if runs.get(found.query_id):
-                ours = ranked(f"{name}@{k}")(runs[found.query_id], qrels[found.query_id])
+                ours = ranking_measure(f"{name}@{k}")(runs[found.query_id], qrels[found.query_id])
                 assert ours == pytest.approx(found.value, abs=1e-9), (name, k, found.query_id)
                 compared += 1
     assert compared == len(THEIRS) * len(runs), "every query was compared"
@@ -70,9 +70,9 @@ def test_every_measure_has_a_name_that_finds_it() -> None:
     assert set(MEASURES) == {*THEIRS, "T1EM", "T5EM", "T1C", "BC", "AC", "MC", "SpanMRR", "AT1S", "T1O", "BO", "AO"}
     assert all(measure.about for measure in MEASURES.values())
     with pytest.raises(BadInput, match="nDCG@k, Recall@k"):
-        ranked("nDCG@x")
+        ranking_measure("nDCG@x")
     with pytest.raises(BadInput, match="no ranking measure 'T1EM@5'"):
-        ranked("T1EM@5")
+        ranking_measure("T1EM@5")
 
 
 def test_span_measures_of_a_small_answer_by_hand() -> None:
@@ -94,24 +94,24 @@ def test_nothing_found_measures_zero_everywhere() -> None:
 
 
 def test_an_answer_across_a_line_break_is_found_but_another_case_is_not() -> None:
-    assert spans.exact(["Form\n  112"], "Form 112", 1) == 1.0
-    assert spans.exact(["form 112"], "Form 112", 1) == 0.0
-    assert spans.exact(["anything"], "  ", 1) == 0.0
+    assert passages.exact(["Form\n  112"], "Form 112", 1) == 1.0
+    assert passages.exact(["form 112"], "Form 112", 1) == 0.0
+    assert passages.exact(["anything"], "  ", 1) == 0.0
 
 
 @given(st.permutations(DOCS[:8]))
 def test_swaps_count_places_that_changed(after: list[str]) -> None:
-    count = moves.swaps(DOCS[:8], after, 8)
+    count = rerank_effect.swaps(DOCS[:8], after, 8)
     assert count == sum(a != b for a, b in zip(DOCS[:8], after, strict=True)) != 1
-    assert moves.top_changed(DOCS[:8], after) == (after[0] != "d0")
+    assert rerank_effect.top_changed(DOCS[:8], after) == (after[0] != "d0")
 
 
 def test_degraded_queries_come_worst_first_with_their_features() -> None:
     before, after = {"a": 1.0, "b": 0.8, "c": 0.5}, {"a": 0.9, "b": 0.2, "c": 0.7}
-    found = moves.degraded(before, after, {"a": "CTR fees", "b": "Form 112 within 30 days"})
+    found = rerank_effect.degraded(before, after, {"a": "CTR fees", "b": "Form 112 within 30 days"})
     assert [(one.query, one.words, one.digits) for one in found] == [("b", 5, True), ("a", 2, False)]
     assert found[0].difference == pytest.approx(-0.6)
 
 
 def test_the_mean_of_nothing_is_zero() -> None:
-    assert measures.mean([]) == 0.0
+    assert ranking.mean([]) == 0.0

@@ -456,7 +456,7 @@ def test_quiet_words_and_badges_can_be_read_on_both_backgrounds(scheme: str) -> 
     names = dict(re.findall(r"(--[a-z]+): (.+?);", css))
     given = {"text": "textColor", "background": "backgroundColor", "secondary-background": "secondaryBackgroundColor"}
     names |= {f"--st-{name}-color": theme[key] for name, key in (given | {"primary": "primaryColor"}).items()}
-    badges = re.findall(r"\.badge\.\w+ \{ background: (.+?); color: (.+?); \}", css)
+    badges = re.findall(r"\.badge\.\w+ \{\s*background: (.+?);\s*color: (.+?);\s*\}", css, re.S)
     assert len(badges) == 4
     for under in (channels(theme[name], names, []) for name in ("backgroundColor", "secondaryBackgroundColor")):
         for back, front in (("transparent", "var(--muted)"), *badges):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused, Unavailable
-from core.evaluation import rank_distance as laws
+from core.evaluation.measures import rank_distance as laws
 from core.retrieval import config as configs
+from core.retrieval.alpha_strip import alpha_strip
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import fifteen, presets, spell
-from core.retrieval.strip import alpha_strip
 from core.services.playground.answers import Answerer
 from core.services.playground.compare import Column, best_alpha, to_json
 from core.services.playground.grades import anchor, pool

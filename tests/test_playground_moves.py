@@ -103,7 +103,9 @@ def test_a_passage_is_made_once_per_run_and_only_the_column_that_moved_is_ranked
     monkeypatch.setattr(column_data, "_passage_data", lambda hit, *rest: written.append(hit.chunk) or real(hit, *rest))
     search = type(found.search.searcher).search_in
     monkeypatch.setattr(
-        type(found.search.searcher), "search_in", lambda self, i, q, c, f: ranked.append(c) or search(self, i, q, c, f)
+        type(found.search.searcher),
+        "search_in",
+        lambda self, i, q, c, *rest: ranked.append(c) or search(self, i, q, c, *rest),
     )
     ask()
     assert len(ranked) == 4
@@ -119,7 +121,7 @@ def test_a_reranker_is_asked_once_what_it_cuts(found: App, monkeypatch: pytest.M
     counting = type(
         "Counting", (WordReranker,), {"cuts": lambda _, q, texts: asked.extend(texts) or plain.cuts(q, texts)}
     )
-    monkeypatch.setattr(found.playground.comparer.models, "reranker", lambda name: counting())
+    monkeypatch.setattr(found.search.searcher.models, "reranker", lambda name: counting())
     columns = [Column("local", replace(presets()["Rerank always"], alpha=alpha)) for alpha in (0.2, 0.9)]
     found.playground.comparer.run(QUERY, columns)
     assert len(asked) == len(set(asked)) > 0

@@ -15,10 +15,10 @@ from core.access import Actor
 from core.adapters.state.migrations import MIGRATIONS, statements
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
-from core.evaluation import anchoring, reading, writing
-from core.evaluation.agreement import agreement, cohen, fleiss
-from core.evaluation.querysets import Judgment, QuerySet, Question, check, settled
-from core.evaluation.trec_runs import read_run, write_run
+from core.evaluation.querysets import anchoring, export_querysets, import_querysets
+from core.evaluation.querysets.agreement import agreement, cohen, fleiss
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
+from core.evaluation.runs.trec_runs import read_run, write_run
 from core.types import ChunkerSpec, Frozen, Profile
 from tests.conftest import put, sql, write
 
@@ -80,13 +80,25 @@ def sample() -> QuerySet:
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_lossless_formats_give_back_what_they_got(tmp_path: Path, form: str) -> None:
     path = tmp_path / f"sample.{form}"
-    writing.write(sample(), path, form)
-    found, problems = reading.read(path)
+    export_querysets.write(sample(), path, form)
+    found, problems = import_querysets.read(path)
     assert problems == ()
     assert (found.questions, found.judgments) == (sample().questions, sample().judgments)
 
 
-texts = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=30).filter(str.split)
+def test_a_csv_cell_is_no_formula_and_still_comes_back_as_it_was(tmp_path: Path) -> None:
+    question = Question("q1", "=HYPERLINK(1)", "'+ plan")
+    judgment = Judgment("q1", "ops/claims.md", ("- Deadlines",), "- within nine months")
+    export_querysets.write(QuerySet("x", (question,), (judgment,)), tmp_path / "x.csv", "csv")
+    row = (tmp_path / "x.csv").read_text().splitlines()[1]
+    assert row == "q1,'=HYPERLINK(1),''+ plan,ops/claims.md,'- Deadlines,'- within nine months,1,import,"
+    found, problems = import_querysets.read(tmp_path / "x.csv")
+    assert (found.questions, found.judgments, problems) == ((question,), (judgment,), ())
+
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=30).filter(
+    lambda text: bool(text.split())
+)
 
 
 @given(st.lists(st.tuples(texts, texts, st.lists(texts, max_size=2)), min_size=1, max_size=5))
@@ -96,8 +108,8 @@ def test_any_words_survive_jsonl(
     questions = tuple(Question(str(n), " ".join(text.split())) for n, (text, _, _) in enumerate(rows))
     judgments = tuple(Judgment(str(n), "a.md", tuple(heading), quote) for n, (_, quote, heading) in enumerate(rows))
     path = tmp_path_factory.mktemp("x") / "x.jsonl"
-    writing.write(QuerySet("x", questions, judgments), path, "jsonl")
-    found, problems = reading.read(path)
+    export_querysets.write(QuerySet("x", questions, judgments), path, "jsonl")
+    found, problems = import_querysets.read(path)
     assert (found.questions, found.judgments, problems) == (questions, judgments, ())
 
 
@@ -107,10 +119,10 @@ def test_any_question_survives_csv_and_none_is_a_formula(
 ) -> None:
     questions = tuple(Question(f"q{n}", " ".join(text.split())) for n, text in enumerate(asked))
     path = tmp_path_factory.mktemp("x") / "x.csv"
-    writing.write(QuerySet("x", questions, ()), path, "csv")
+    export_querysets.write(QuerySet("x", questions, ()), path, "csv")
     cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
-    assert reading.read(path)[0].questions == questions
+    assert import_querysets.read(path)[0].questions == questions
 
 
 @pytest.mark.parametrize("form", ["beir", "trec"])
@@ -137,7 +149,7 @@ def test_bad_lines_are_named_and_the_rest_goes_in(tmp_path: Path) -> None:
         json.dumps({"id": "d", "text": "also fine"}),
     ]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))
-    found, problems = reading.read(tmp_path / "x.jsonl")
+    found, problems = import_querysets.read(tmp_path / "x.jsonl")
     assert [one.id for one in found.questions] == ["a", "c", "d"]
     assert [one.line for one in problems] == [2, 3, 4, 5]
     assert "not JSON" in problems[0].why
@@ -145,7 +157,7 @@ def test_bad_lines_are_named_and_the_rest_goes_in(tmp_path: Path) -> None:
 
 def test_csv_names_the_line_of_a_short_row(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("question,path\nwhy,a.md\nonly one cell\nhow,b.md\n")
-    found, problems = reading.read(tmp_path / "x.csv")
+    found, problems = import_querysets.read(tmp_path / "x.csv")
     assert [one.text for one in found.questions] == ["why", "how"]
     assert [(one.line, one.why) for one in problems] == [(3, "1 cells where the first line has 2")]
 
@@ -153,7 +165,7 @@ def test_csv_names_the_line_of_a_short_row(tmp_path: Path) -> None:
 def test_classic_trec_topics_and_qrels(tmp_path: Path) -> None:
     topic = "<top>\n<num> Number: 301\n<title> International Organized Crime\n</top>\n<top><title> no number</top>\n"
     write(tmp_path, {"topics.txt": topic, "qrels.txt": "301 0 a.md 1\n301 0 b.md x\n999 0 a.md 1\n"})
-    found, problems = reading.read(tmp_path)
+    found, problems = import_querysets.read(tmp_path)
     assert [(one.id, one.text) for one in found.questions] == [("301", "International Organized Crime")]
     assert [(one.path, one.grade) for one in found.judgments] == [("a.md", 1.0)]
     assert {(one.file, one.line) for one in problems} == {("topics.txt", 5), ("qrels.txt", 2), ("judgments", 0)}
@@ -178,7 +190,7 @@ def test_frontmatter_answers_become_questions(kb: App) -> None:
 @pytest.mark.parametrize("name", ["nothing.jsonl", "folder"])
 def test_what_is_not_there_is_said_so(tmp_path: Path, name: str) -> None:
     with pytest.raises(NotFound, match="There is no"):
-        reading.read(tmp_path / name)
+        import_querysets.read(tmp_path / name)
 
 
 # ---------------------------------------------------------------- kept

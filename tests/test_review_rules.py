@@ -124,23 +124,23 @@ class Journey(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         put(self.app, {"a.md": "# A\n\nfirst words\n", "b.md": "# B\n\nother words\n"})
-        self.app.merging.repair()
+        self.app.reviews.merger.repair()
 
     def text(self) -> bytes:
         self.words += 1
         return f"# A\n\nunique{self.words} words\n".encode()
 
     def number(self, pick: int) -> int:
-        return pick % max(1, len(self.app.changes.all())) + 1
+        return pick % max(1, len(self.app.reviews.changes.all())) + 1
 
     @rule(who=st.sampled_from(WRITERS), path=st.sampled_from(["a.md", "b.md", "c.md"]))
     def propose(self, who: str, path: str) -> None:
-        self.app.changes.propose(PEOPLE[who], "A change", {path: self.text()})
+        self.app.reviews.changes.propose(PEOPLE[who], "A change", {path: self.text()})
 
     @rule(who=st.sampled_from(WRITERS), pick=st.integers(0, 9), path=st.sampled_from(["a.md", "b.md"]))
     def edit(self, who: str, pick: int, path: str) -> None:
         try:
-            made = self.app.changes.edit(PEOPLE[who], self.number(pick), {path: self.text()})
+            made = self.app.reviews.changes.edit(PEOPLE[who], self.number(pick), {path: self.text()})
         except ConcordError:
             return
         assert not made.approvals, "an approval survived an edit"
@@ -153,14 +153,14 @@ class Journey(RuleBasedStateMachine):
     )
     def move(self, who: str, pick: int, move: str) -> None:
         try:
-            getattr(self.app.changes, move)(PEOPLE[who], self.number(pick))
+            getattr(self.app.reviews.changes, move)(PEOPLE[who], self.number(pick))
         except ConcordError:
             return
 
     @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9), good=st.booleans())
     def judge(self, who: str, pick: int, good: bool) -> None:
         number = self.number(pick)
-        act = self.app.reviewing.approve if good else self.app.reviewing.request_changes
+        act = self.app.reviews.discussion.approve if good else self.app.reviews.discussion.request_changes
         try:
             change = act(PEOPLE[who], number, "because")
         except ConcordError:
@@ -170,13 +170,13 @@ class Journey(RuleBasedStateMachine):
         if good:
             self.approved.add((number, change.head))
 
-    @precondition(lambda self: self.app.changes.all())
+    @precondition(lambda self: self.app.reviews.changes.all())
     @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9))
     def merge(self, who: str, pick: int) -> None:
         number = self.number(pick)
-        before = self.app.changes.get(number)
+        before = self.app.reviews.changes.get(number)
         try:
-            merged = self.app.merging.merge(PEOPLE[who], number)
+            merged = self.app.reviews.merger.merge(PEOPLE[who], number)
         except ConcordError:
             return
         assert before.state == "approved"
@@ -184,17 +184,19 @@ class Journey(RuleBasedStateMachine):
 
     @invariant()
     def only_merged_text_is_on_the_main_line(self) -> None:
-        merged = sum(change.state == "merged" for change in self.app.changes.all())
-        assert len(self.app.store.log(self.app.store.head())) == merged + bool(self.app.store.head())
+        merged = sum(change.state == "merged" for change in self.app.reviews.changes.all())
+        assert len(self.app.knowledge.store.log(self.app.knowledge.store.head())) == merged + bool(
+            self.app.knowledge.store.head()
+        )
 
     def teardown(self) -> None:
-        self.app.builder.build(self.app.team_settings.profile())
-        main = "".join(document.text for document in self.app.documents.all())
+        self.app.index.builder.build(self.app.platform.settings.profile())
+        main = "".join(document.text for document in self.app.knowledge.documents.all())
         for n in range(1, self.words + 1):
-            found = self.app.searcher.search(f"unique{n}").hits
+            found = self.app.search.searcher.search(f"unique{n}").hits
             shown = any(f"unique{n} " in hit.text for hit in found)
             assert shown == (f"unique{n} " in main)
-        assert self.app.verifying.problems() == ()
+        assert self.app.index.verifier.problems() == ()
         self.folder.cleanup()
 
 

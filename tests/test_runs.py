@@ -11,9 +11,9 @@ import pytest
 from core import profiles
 from core.bootstrap import App
 from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
-from core.evaluation import comparisons
-from core.evaluation.measures import ranked
-from core.evaluation.report import markdown
+from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.reports.report import markdown
+from core.evaluation.runs import comparisons
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
@@ -89,7 +89,7 @@ def test_the_figures_are_the_means_of_the_measures(shared: App) -> None:
     paths = {facts.doc: facts.path for facts in shared.search.searcher.index().documents}
     values = []
     for question, one in run.results.items():
-        value = ranked("nDCG@10")([paths[doc] for doc in one.documents], {judged[question]: 1.0})
+        value = ranking_measure("nDCG@10")([paths[doc] for doc in one.documents], {judged[question]: 1.0})
         assert one.values["nDCG@10"] == pytest.approx(value, abs=1e-12)
         values.append(value)
     assert run.figures["nDCG@10"] == pytest.approx(sum(values) / len(values), abs=1e-6)

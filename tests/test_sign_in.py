@@ -114,7 +114,7 @@ def test_a_token_says_who_and_the_accounts_say_what_they_may(desk: App) -> None:
     desk.people.accounts.set_active(demo("admin"), "zoe", False)
     assert direct.holder(held, desk.people.accounts, lambda: start + 2) is None
     assert (
-        direct.holder(direct.token(desk.people.accounts.actor("root")), desk.accounts, lambda: start + 13 * 3600)
+        direct.holder(direct.token(desk.people.accounts.actor("root")), desk.people.accounts, lambda: start + 13 * 3600)
         is None
     )
 

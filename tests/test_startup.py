@@ -27,7 +27,7 @@ BROKEN = {  # what is put into a page -> what people read
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A workspace with nothing in it."""
-    build(kb_settings(tmp_path / "kb")).create()
+    build(kb_settings(tmp_path / "kb")).platform.workspace.create()
     return tmp_path / "kb"
 
 

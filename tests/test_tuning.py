@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, Conflict, NotFound, Refused
-from core.evaluation import curves, sweep
-from core.evaluation.comparisons import RunComparison
-from core.evaluation.measures import ranked
-from core.evaluation.querysets import Question
+from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.querysets.queryset import Question
+from core.evaluation.runs.comparisons import RunComparison
+from core.evaluation.tuning import alpha_curves, sweep
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import spell
@@ -99,14 +99,14 @@ def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared: App,
 def test_search_at_the_same_alpha_agrees_exactly(shared: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
     data = shared.tuning.sweeps.load("small", depth=9)
-    table = curves.table(data.table, config, "MRR@10")
+    table = alpha_curves.table(data.table, config, "MRR@10")
     index = shared.search.searcher.index()
     judged = {one.question: one.path for one in shared.evaluation.querysets.get("small").judgments}
     for n in (0, 1, 37, 50, 99, 100):
         for row, question in list(enumerate(data.questions))[::5]:
             hits = shared.search.searcher.search_in(index, question.text, replace(config, alpha=n / 100, k=100)).hits
             paths = list(dict.fromkeys(hit.path for hit in hits))
-            assert table[row, n] == ranked("MRR@10")(paths, {judged[question.id]: 1.0})
+            assert table[row, n] == ranking_measure("MRR@10")(paths, {judged[question.id]: 1.0})
 
 
 # ---------------------------------------------------------------- alpha
@@ -138,7 +138,7 @@ def test_only_convex_fusion_of_two_legs_has_an_alpha(shared: App) -> None:
 
 def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
     table = np.array([[0.0, 1.0, 1.0, 0.5, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
-    assert curves.per_question(table) == [(0.25, 0.5), (0.0, 1.0)]
+    assert alpha_curves.per_question(table) == [(0.25, 0.5), (0.0, 1.0)]
 
 
 # ---------------------------------------------------------------- tau and learned alpha

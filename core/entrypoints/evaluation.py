@@ -12,8 +12,10 @@ from core.entrypoints import querysets
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
-from core.evaluation import beir, comparisons, report
-from core.evaluation.runs import Run
+from core.evaluation.querysets import beir
+from core.evaluation.reports import report
+from core.evaluation.runs import comparisons
+from core.evaluation.runs.run import Run
 from core.llm.bill import dollars_of
 from core.retrieval import config as configs
 from core.services.evaluation import collections

@@ -10,7 +10,7 @@ from core.bootstrap import App
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
-from core.evaluation.rank_distance import Move
+from core.evaluation.measures.rank_distance import Move
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json

@@ -11,9 +11,9 @@ from core import strict
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
-from core.evaluation import pooling
-from core.evaluation.exporting import RUN_FORMATS
-from core.evaluation.writing import WRITERS
+from core.evaluation.querysets.export_querysets import WRITERS
+from core.evaluation.runs import pooling
+from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.settings import Settings
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from core import strict
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.evaluation import calibration, charts, report
-from core.evaluation.report import Chart, Report, ReportTable, Text
-from core.evaluation.runs import label
+from core.evaluation.reports import charts, report
+from core.evaluation.reports.report import Chart, Report, ReportTable, Text
+from core.evaluation.runs.run import label
+from core.evaluation.tuning import calibration
 from core.retrieval import config as configs
 from core.services.tuning.production import PromotionResult
 from core.settings import Settings

@@ -1,1 +1,1 @@
-"""Measures, query sets and statistics: pure functions over rankings and judgments."""
+"""Query sets, measures, runs and statistics: pure functions over rankings and judgments."""

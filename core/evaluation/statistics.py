@@ -1,25 +1,23 @@
-"""Is one configuration better than another, by how much, and how sure is that? Everything is paired by query."""
+"""Bootstrap intervals, paired comparisons and Wilson bounds: which is better, by how much, how sure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, isfinite
+from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.evaluation.calibration import wilson_lower as wilson_lower
-from core.evaluation.calibration import wilson_upper as wilson_upper
 
 if TYPE_CHECKING:
     import numpy as np
 
 RESAMPLES = 2000
 SEED = 42
-LEAST = 30  # below this many queries an interval says little about other queries
+LEAST = 30  # queries; an interval over fewer says little about others
 MATTERS = 0.01  # the smallest difference that anybody would act on
-POWER = 1.96 + 0.8416  # 95 % certainty, found in 80 % of repetitions
+POWER = 1.96 + 0.8416  # 95 % confidence, 80 % power
 TIE = 1e-9
 
 
@@ -72,7 +70,7 @@ def bootstrap(scores: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) 
 
 @lru_cache(maxsize=2)
 def _draws(queries: int, resamples: int, seed: int) -> np.ndarray:
-    """How often each query is drawn in each resample; remembered, since sliders and leaderboards ask again and again."""
+    """How often each query is drawn in each resample; cached, since sliders and leaderboards repeat the same draws."""
     import numpy as np
 
     drawn = np.random.default_rng(seed).integers(0, queries, size=(resamples, queries), dtype=np.int64)
@@ -118,8 +116,8 @@ def needed(difference: float, deviation: float, queries: int, matters: float = M
     >>> needed(0.02, 0.2, 100)
     685
     """
-    wanted = (POWER * deviation / max(abs(difference), matters)) ** 2
-    return max(0, ceil(wanted) - queries, LEAST - queries) if isfinite(wanted) else 0
+    total = (POWER * deviation / max(abs(difference), matters)) ** 2
+    return max(0, ceil(total) - queries, LEAST - queries) if isfinite(total) else 0
 
 
 def _sentence(interval: Interval, verdict: str, counts: str, more: int, matters: float) -> str:
@@ -127,15 +125,15 @@ def _sentence(interval: Interval, verdict: str, counts: str, more: int, matters:
     if verdict != "not enough evidence":
         low, high = sorted((abs(interval.low), abs(interval.high)))
         return f"{verdict.capitalize()} by {sizes} ({low:.3f} to {high:.3f}): {counts}."
-    said = f"Not enough evidence: the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {counts}."
+    sentence = f"Not enough evidence: the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {counts}."
     if not more:
-        return f"{said} If there is a difference, it is {_at_most(interval, matters)}."
+        return f"{sentence} If there is a difference, it is {_at_most(interval, matters)}."
     about = max(abs(interval.mean), matters)
-    return f"{said} About {more:,} more judged queries would show a difference of {about:.3f}."
+    return f"{sentence} About {more:,} more judged queries would show a difference of {about:.3f}."
 
 
 def _at_most(interval: Interval, matters: float) -> str:
-    """What the interval leaves open: its farther end, unless nobody would act on that."""
+    """The largest difference that the interval allows, unless it is too small to matter."""
     far = max(abs(interval.low), abs(interval.high))
     return f"smaller than {matters:g}" if far < matters else f"probably not larger than {far:.3f}"
 
@@ -153,3 +151,26 @@ def percentile(values: Sequence[float], share: float) -> float:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def wilson_lower(hits: int, n: int, z: float = 1.96) -> float:
+    """The lowest precision still plausible at 95 % after `hits` successes in `n` trials (Wilson 1927).
+
+    >>> round(wilson_lower(45, 50), 3)
+    0.786
+    """
+    return max(0.0, _wilson(hits, n, -z)) if n else 0.0
+
+
+def wilson_upper(hits: int, n: int, z: float = 1.96) -> float:
+    """The highest precision still plausible at 95 % after `hits` successes in `n` trials.
+
+    >>> round(wilson_upper(45, 50), 3)
+    0.957
+    """
+    return min(1.0, _wilson(hits, n, z)) if n else 1.0
+
+
+def _wilson(hits: int, n: int, z: float) -> float:
+    p = hits / n
+    return (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)

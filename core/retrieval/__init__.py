@@ -1,1 +1,1 @@
-"""Pure ranking: how words are analysed, how candidates are scored, fused, reranked and explained."""
+"""Search over an open index: legs, normalisation, fusion, reranking and hits that explain themselves."""

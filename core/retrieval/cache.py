@@ -1,6 +1,6 @@
-"""What one query found, kept in memory, so that moving a slider or adding a column costs arithmetic only.
+"""A cache for one query, so that moving a slider or adding a column costs arithmetic only.
 
-Cached legs, passages and rerankers answer exactly as what they stand for: the one pipeline runs on them unchanged.
+Cached legs, passages and rerankers give the same answers as the originals: the pipeline runs on them unchanged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class QueryCache:
         return self._vectors[text]
 
     def open_leg(self, name: str, asked: LegQuery, index: Index) -> Leg:
-        """The leg from memory. One that tells its path is opened anew: the path depends on the filters."""
+        """The cached leg. A leg with a path is not cached: its path depends on the filters."""
         key = (name, asked.query, asked.engine, asked.vector().tobytes() if LEGS[name].embeds else b"")
         if key not in self._legs:
             leg = open_leg(name, asked, index)
@@ -47,19 +47,18 @@ class QueryCache:
         return self._legs[key]
 
     def reranker(self, name: str, load: Callable[[], Reranker]) -> Reranker:
-        """A reranker that reads each passage once."""
         if name not in self._rerankers:
             self._rerankers[name] = CachedReranker(load())
         return self._rerankers[name]
 
     @property
     def searches(self) -> int:
-        """How often a leg was really searched."""
+        """How often a leg was searched, cache misses only."""
         return sum(leg.searches for leg in self._legs.values())
 
 
 class CachedLeg:
-    """A leg that is asked once for much, and hands out the beginning of what it found."""
+    """A leg that is searched once, deep, and returns the head of that ranking."""
 
     def __init__(self, leg: Leg, ahead: int) -> None:
         self._leg, self._ahead, self.floor, self.searches = leg, ahead, leg.floor, 0
@@ -85,7 +84,7 @@ class CachedLeg:
 
 
 class CachedReranker:
-    """A reranker that judges each passage by itself, once."""
+    """A reranker that scores each passage once."""
 
     def __init__(self, reranker: Reranker) -> None:
         self._reranker, self.name = reranker, reranker.name

@@ -1,4 +1,4 @@
-"""What the legs found for one query, and the one ranking that a configuration makes of it."""
+"""The candidates of one query, and their fusion into one ranking."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Scorer = Callable[[str, Sequence[int]], Sequence[float]]
 
 @dataclass(frozen=True)
 class Candidates:
-    """Everything the legs found for one query: enough to rank again without searching again."""
+    """Everything the legs retrieved for one query: enough to rank again without another search."""
 
     query: str
     retrieved: Mapping[str, Ranking]
     floors: Mapping[str, float]
     score: Scorer
-    guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that know by which path they came
+    guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that can explain the path to a chunk
     vector: Callable[[], np.ndarray] | None = None  # the query as the dense leg saw it
 
     def only(self, legs: Sequence[str]) -> Candidates:
@@ -47,7 +47,7 @@ class Candidates:
 
     @cached_property
     def as_retrieved(self) -> CandidateTable:
-        """Arrays of what each leg retrieved: made when first ranked, and not again when a slider moves."""
+        """Arrays of what each leg retrieved; built once, however often a slider moves."""
         return stacked(self.retrieved, self.retrieved)
 
     @cached_property
@@ -67,7 +67,7 @@ def stored(
     floors: Mapping[str, float],
     query: str = "",
 ) -> Candidates:
-    """Candidates whose exact scores were kept; a chunk without one gets the leg's floor."""
+    """Candidates with stored exact scores; a chunk without one gets the leg's floor."""
     score: Scorer = lambda leg, chunks: [scores[leg].get(chunk, floors[leg]) for chunk in chunks]
     return Candidates(query, retrieved, floors, score)
 
@@ -84,7 +84,7 @@ class Fused:
     confidence: float
 
     def normalised(self, leg: str) -> dict[int, float]:
-        """What a leg gave, on the common scale, to each candidate that it says anything about."""
+        """The normalised score of a leg for each candidate that it scores."""
         n = self.legs.names.index(leg)
         here = self.legs.here[n]
         return dict(zip(self.chunks[here].tolist(), self.legs.scores[n, here].tolist(), strict=True))
@@ -99,11 +99,11 @@ def fuse(candidates: Candidates, config: SearchConfig) -> Fused:
     names = sorted(candidates.retrieved)
     floors = np.array([candidates.floors[name] for name in names])
     legs = scale(names, table.scores, table.places, floors, config)
-    given = leg_weights(config)
-    weights = [given[name] for name in names]
+    by_leg = leg_weights(config)
+    weights = [by_leg[name] for name in names]
     parts = FUSIONS[config.fusion].parts(legs, weights, config)
     scores = added(parts)
     order = best_first(scores)
     ranking = dict(zip(table.chunks[order].tolist(), scores[order].tolist(), strict=True))
     best = next(iter(ranking.values()), 0.0)
-    return Fused(ranking, table.chunks, legs, parts, given, confidence(best, weights, config))
+    return Fused(ranking, table.chunks, legs, parts, by_leg, confidence(best, weights, config))

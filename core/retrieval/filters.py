@@ -10,7 +10,7 @@ from core.types import DocumentFacts, Filters
 
 
 def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
-    """Whether a document may be found. Drafts never; retired, superseded and upcoming ones only when asked for."""
+    """Whether a search may return a document: drafts never; retired, superseded and upcoming ones only on request."""
     upcoming = bool(facts.effective_date) and facts.effective_date > today.isoformat()
     if facts.status == "draft" or (
         not filters.history and (upcoming or (facts.status != "approved" and facts.status not in filters.statuses))
@@ -28,9 +28,9 @@ def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
 
 
 def state(facts: DocumentFacts, today: date) -> str:
-    """How current a document is on a day."""
+    """The freshness of a document on a day."""
     return freshness(parse_date(facts.effective_date), parse_date(facts.review_due), today).state
 
 
-def _any(wanted: Sequence[str], value: str) -> bool:
-    return not wanted or value in wanted
+def _any(choices: Sequence[str], value: str) -> bool:
+    return not choices or value in choices

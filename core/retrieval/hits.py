@@ -1,4 +1,4 @@
-"""From chunk numbers to hits that say why they stand where they stand."""
+"""From chunk numbers to hits that explain their rank."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.types import Hit, LegScore
 
 
 class Explainer:
-    """Knows one ranking: what its legs found, how that was fused, and what the reranker made of it."""
+    """Explains the hits of one ranking: scores of the legs, the fusion and the reranker."""
 
     def __init__(self, index: Index, candidates: Candidates, fused: Fused, outcome: Outcome) -> None:
         self.index, self.candidates, self.fused, self.outcome = index, candidates, fused, outcome
@@ -22,7 +22,6 @@ class Explainer:
         self.rows = dict(zip(legs.names, zip(*(array.tolist() for array in arrays), strict=True), strict=True))
 
     def hit(self, place: int, chunk: int) -> Hit:
-        """One chunk as a hit at a place."""
         passage = self.index.passage(chunk)
         facts = self.index.documents[passage.document]
         reranked = self.outcome.scores.get(chunk)
@@ -53,7 +52,7 @@ class Explainer:
         return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
 
     def _legs(self, chunk: int) -> dict[str, LegScore]:
-        """What each leg said; nothing for a neighbour that a reranker brought in."""
+        """The score of each leg; none for a neighbour that a reranker added."""
         column = self.columns.get(chunk)
         if column is None:
             return {}

@@ -1,4 +1,4 @@
-"""One record per method: what it is called, what it computes, which knobs it has, and how people see it.
+"""One record per method: its name, what it computes, its parameters, and how it is shown.
 
 Pages, help texts, `docs/methods.md` and the laws in `tests/test_methods.py` read the records. To add a method, write
 one file with its record and add one line to the dict of its package.
@@ -110,7 +110,7 @@ class LegKind:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a reranker may use. Models are asked for when they are needed, and may turn out to be missing."""
+    """The input of a reranker. Models load on first use, and may be unavailable."""
 
     query: str
     ranking: Ranking
@@ -157,7 +157,7 @@ class RerankMethod:
 
 @dataclass(frozen=True, slots=True)
 class LegWeights:
-    """The weight of every leg for one query, where it came from, and what went wrong on the way."""
+    """The weight of every leg for one query, its source, and a warning where a fallback was used."""
 
     weights: Mapping[str, float]
     note: str
@@ -166,7 +166,7 @@ class LegWeights:
 
 @dataclass(frozen=True, slots=True)
 class Weighers:
-    """Who can be asked for weights: trained models, a language model, and an embedder for those that need vectors."""
+    """What an alpha source may use: trained models, a language model and an embedder."""
 
     models: AlphaModels | None
     llm: Callable[[], Llm]

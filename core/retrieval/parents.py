@@ -13,7 +13,7 @@ MAX_DEPTH = 1000
 def collect(
     explain: Explainer, order: Sequence[int], config: SearchConfig, deeper: Callable[[int], Explainer]
 ) -> tuple[tuple[Hit, ...], str]:
-    """Children become their parents, each where its best child stands; the note says how many there were.
+    """Replace children by their parents, each at the rank of its best child; the note counts them.
 
     Too few parents are filled up from `deeper` candidates, which follow in their fused order.
     """
@@ -36,7 +36,7 @@ def collect(
 def _adopt(
     parents: dict[tuple[int, int, int], tuple[Explainer, int]], explain: Explainer, order: Sequence[int]
 ) -> None:
-    """Note each parent once, with the first child that leads to it; a chunk without a parent stands for itself."""
+    """Add each parent once, with its first child; a chunk without a parent is its own."""
     for chunk in order:
         passage = explain.index.passage(chunk)
         parents.setdefault((passage.document, *(passage.parent or (passage.start, passage.end))), (explain, chunk))

@@ -89,7 +89,7 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
     trace = Trace(ask.clock)
     candidates = gather(query, config, index, ask, trace)
     ranked = rank(candidates, config, index, ask, trace)
-    found = hits(ranked, config, index, ask, trace)
+    results = hits(ranked, config, index, ask, trace)
     generation, near = index.generation, documents_near(index, candidates)
     return Result(
         candidates.query,
@@ -97,7 +97,7 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
         generation.number,
         generation.commit,
         config,
-        found,
+        results,
         tuple(trace.stages),
         tuple(trace.warnings),
         near,
@@ -130,7 +130,7 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
 
 
 def check_query(query: str) -> str:
-    """The query without odd white space; an empty or endless one is refused."""
+    """The query with single spaces; empty ones and those over the limit are refused."""
     text = " ".join(query.encode("utf-8", "replace").decode().split())  # half of a surrogate pair is no character
     if not text:
         raise BadInput("The query is empty. Type what you are looking for.")
@@ -155,7 +155,7 @@ def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
 
 
 def _guide(leg: Leg) -> Guide | None:
-    """The leg, if it knows by which path it came. One attribute tells; a protocol check costs a tenth of a search."""
+    """The leg, if it explains its path. `hasattr`, because a protocol check costs a tenth of a search."""
     return cast("Guide", leg) if hasattr(leg, "path") else None
 
 
@@ -226,11 +226,11 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Tr
         explain = Explainer(index, ranked.candidates, ranked.fused, ranked.outcome)
         if config.parents:
             deeper = lambda depth: _deeper(ranked, depth, index, ask)
-            found, stage.note = parents.collect(explain, ranked.order, config, deeper)
+            results, stage.note = parents.collect(explain, ranked.order, config, deeper)
         else:
-            found = tuple(explain.hit(n, chunk) for n, chunk in enumerate(ranked.order[: config.k], 1))
-        stage.hits = len(found)
-    return found
+            results = tuple(explain.hit(n, chunk) for n, chunk in enumerate(ranked.order[: config.k], 1))
+        stage.hits = len(results)
+    return results
 
 
 def _deeper(ranked: Ranked, depth: int, index: Index, ask: Ask) -> Explainer:

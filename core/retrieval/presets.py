@@ -1,4 +1,4 @@
-"""Configurations worth comparing, by the names people use for them."""
+"""Named configurations to compare."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def spell(config: SearchConfig) -> str:
     """
     short = name(config)
     base = DEFAULT if short.startswith("custom-") else parse(short)
-    wanted, given = strict.plain(config), strict.plain(base)
-    changed = {key: value for key, value in wanted.items() if value != given[key]}
+    fields, base_fields = strict.plain(config), strict.plain(base)
+    changed = {key: value for key, value in fields.items() if value != base_fields[key]}
     if base is DEFAULT:
         return json.dumps(changed)
     return json.dumps({"base": short, **changed}) if changed else short

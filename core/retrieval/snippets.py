@@ -12,7 +12,7 @@ from core.chunking.sentences import sentences
 from core.types import LexicalOptions
 
 WIDTH = 360  # characters
-REMEMBERED = 5_000  # texts
+CACHED = 5_000  # texts
 
 Span = tuple[int, int]
 
@@ -40,31 +40,31 @@ def snippet(
 ) -> Snippet:
     """The best sentence with as many neighbours as fit.
 
-    >>> made = snippet("One thing. Keep SAR records. Other.", "sar records", LexicalOptions(), lambda term: 1.0)
-    >>> [(s.text, s.matched, s.best) for s in made.segments if s.matched]
+    >>> result = snippet("One thing. Keep SAR records. Other.", "sar records", LexicalOptions(), lambda term: 1.0)
+    >>> [(s.text, s.matched, s.best) for s in result.segments if s.matched]
     [('SAR', True, True), ('records', True, True)]
     """
-    laid = _laid(text, options)
-    known = [term for term in _wanted(query, options) if term in laid.places]
-    best = _best(laid, known, rarity)
-    start, end = _window(text, laid.sentences, best, width)
-    marks = sorted({place for term in known for place in laid.places[term]})
-    segments = _segments(text, start, end, marks, laid.sentences[best] if best is not None else None)
+    layout = _layout(text, options)
+    known = [term for term in _query_terms(query, options) if term in layout.places]
+    best = _best(layout, known, rarity)
+    start, end = _window(text, layout.sentences, best, width)
+    marks = sorted({place for term in known for place in layout.places[term]})
+    segments = _segments(text, start, end, marks, layout.sentences[best] if best is not None else None)
     return Snippet(segments, start > 0, end < len(text))
 
 
 @dataclass(frozen=True, slots=True)
-class _Laid:
-    """A text laid out for any query: its sentences, where each term stands, and in which sentences."""
+class _Layout:
+    """A text prepared for any query: its sentences, the places of each term, and the sentences that hold it."""
 
     sentences: tuple[Span, ...]
     places: Mapping[str, Sequence[Span]]
     inside: Mapping[str, Sequence[int]]
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _laid(text: str, options: LexicalOptions) -> _Laid:
-    """Remembered: screens show the same passages again and again, and only the query changes."""
+@lru_cache(maxsize=CACHED)
+def _layout(text: str, options: LexicalOptions) -> _Layout:
+    """Cached: pages show the same passages for many queries."""
     spans = _sentences(text)
     starts = [start for start, _ in spans]
     places: dict[str, list[Span]] = {}
@@ -74,16 +74,16 @@ def _laid(text: str, options: LexicalOptions) -> _Laid:
         for term in dict.fromkeys(terms):
             places.setdefault(term, []).append((a, b))
             inside.setdefault(term, {})[sentence] = None
-    return _Laid(spans, places, {term: tuple(numbers) for term, numbers in inside.items()})
+    return _Layout(spans, places, {term: tuple(numbers) for term, numbers in inside.items()})
 
 
 @lru_cache(maxsize=256)
-def _wanted(query: str, options: LexicalOptions) -> tuple[str, ...]:
+def _query_terms(query: str, options: LexicalOptions) -> tuple[str, ...]:
     return tuple(sorted(set(analyser(options)(query))))
 
 
 def _sentences(text: str) -> tuple[Span, ...]:
-    """Sentences, and lines: an entry of a list or a row of a table stands for itself."""
+    """Sentences, cut at line ends too: a list item or a table row is one of its own."""
     spans, at = [], 0
     for line in text.split("\n"):
         spans += sentences(text, at, at + len(line))
@@ -91,12 +91,12 @@ def _sentences(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _best(laid: _Laid, known: Sequence[str], rarity: Callable[[str], float]) -> int | None:
+def _best(layout: _Layout, known: Sequence[str], rarity: Callable[[str], float]) -> int | None:
     """The sentence whose query words are rarest together; the first of equals; none if no word matches."""
     scores: dict[int, float] = {}
     for term in known:
         worth = rarity(term)
-        for sentence in laid.inside[term]:
+        for sentence in layout.inside[term]:
             scores[sentence] = scores.get(sentence, 0.0) + worth
     return min(scores, key=lambda n: (-scores[n], n)) if scores and max(scores.values()) > 0 else None
 

@@ -39,15 +39,15 @@ def stacked(retrieved: Mapping[str, Ranking], scores: Mapping[str, Mapping[int, 
     columns = [np.fromiter(own, np.int64, len(own)) for own in scored]
     orders = [column.argsort() for column in columns]
     chunks, spots = _union([column[order] for column, order in zip(columns, orders, strict=True)])
-    given, places = np.zeros((len(names), len(chunks))), np.zeros((len(names), len(chunks)), np.int32)
+    matrix, places = np.zeros((len(names), len(chunks))), np.zeros((len(names), len(chunks)), np.int32)
     for n, (order, at) in enumerate(zip(orders, spots, strict=True)):
-        given[n, at] = np.fromiter(scored[n].values(), float, len(order))[order]
+        matrix[n, at] = np.fromiter(scored[n].values(), float, len(order))[order]
         if rankings[n] is not scored[n]:
             own = np.fromiter(rankings[n], np.int64, len(rankings[n]))
             order = own.argsort()
             at = chunks.searchsorted(own[order])  # sorted keys are found several times quicker
         places[n, at] = order + 1
-    return CandidateTable(chunks, given, places)
+    return CandidateTable(chunks, matrix, places)
 
 
 def _union(columns: Sequence[np.ndarray]) -> tuple[np.ndarray, list[Any]]:

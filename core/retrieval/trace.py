@@ -1,4 +1,4 @@
-"""What a search did so far: stages with their times and costs, and what went wrong on the way."""
+"""The trace of a search: stages with times and costs, and warnings."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.evaluation.charts import BLUE, Figure
+from core.evaluation.reports.charts import BLUE, Figure
 
 _BLUE, _BAND = "#3d8fd1", "rgba(61,143,209,0.2)"  # readable on white and on black
 _GRID = "rgba(122,135,148,0.22)"

@@ -9,10 +9,10 @@ import streamlit as st
 from core import strict
 from core.bootstrap import App, build
 from core.curation.links import backlinks
-from core.evaluation import comparisons
-from core.evaluation.anchoring import Anchored
-from core.evaluation.comparisons import LeaderboardRow, RunComparison, compare
-from core.evaluation.runs import Run
+from core.evaluation.querysets.anchoring import Anchored
+from core.evaluation.runs import comparisons
+from core.evaluation.runs.comparisons import LeaderboardRow, RunComparison, compare
+from core.evaluation.runs.run import Run
 from core.retrieval import config as configs
 from core.services.knowledge.home import Overview
 from core.services.playground.compare import CachedSearch, Column

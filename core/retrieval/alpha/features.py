@@ -1,4 +1,4 @@
-"""What a predictor of alpha sees of a query: its words, and what both legs answered (thesis, 3.3.3.3)."""
+"""Features that predict alpha: the words of a query and the scores of both legs (thesis, 3.3.3.3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCORES = (*QUERY, *(f"dense {n}" for n in range(1, TOP + 1)), *(f"bm25 {n}" for 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What both legs answered to a query: raw scores of what each retrieved, best first, and the lowest possible."""
+    """What both legs retrieved for a query: raw scores, best first, and the lowest possible score of each."""
 
     query: str
     dense: Mapping[int, float]
@@ -115,13 +115,13 @@ def _shape(scores: Sequence[float]) -> tuple[float, ...]:
 
 
 def _agreement(dense: Mapping[int, float], bm25: Mapping[int, float]) -> tuple[float, ...]:
-    one, other = list(dense), list(bm25)
+    by_dense, by_bm25 = list(dense), list(bm25)
     return (
-        float(one[:1] == other[:1] and bool(one)),
-        float(len(set(one[:3]) & set(other[:3]))),
-        float(len(set(one[:5]) & set(other[:5]))),
-        _reciprocal(one, other),
-        _reciprocal(other, one),
+        float(by_dense[:1] == by_bm25[:1] and bool(by_dense)),
+        float(len(set(by_dense[:3]) & set(by_bm25[:3]))),
+        float(len(set(by_dense[:5]) & set(by_bm25[:5]))),
+        _reciprocal(by_dense, by_bm25),
+        _reciprocal(by_bm25, by_dense),
     )
 
 

@@ -1,7 +1,7 @@
 """The weight of the dense side, chosen per query: the optimum in hindsight, and models that predict it.
 
-Models are trained in `core/evaluation/learning.py` and kept as JSON. Each names the way of searching that it was
-trained for and refuses to serve another one.
+Models are trained in `core/evaluation/learning/training.py` and stored as JSON. Each names the setup that it was trained
+for and refuses to serve another.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class AlphaModel:
 
 
 class Predict(Protocol):
-    """From what a query looks like to its alpha. The vector is only computed by those who need it."""
+    """Predicts alpha from what both legs retrieved; only some models embed the query."""
 
     def __call__(self, seen: Seen, embed: Callable[[str], np.ndarray]) -> float:
         """Alpha, from 0 to 1."""
@@ -111,14 +111,14 @@ class Predict(Protocol):
 
 
 class AlphaModels(Protocol):
-    """Models by name, and what makes them predict."""
+    """Trained models by name, and their predictors."""
 
     def model(self, name: str) -> AlphaModel:
         """A model with its evidence."""
         ...
 
     def predictor(self, name: str) -> Predict:
-        """What makes a model predict."""
+        """The predictor of a model."""
         ...
 
 
@@ -133,7 +133,7 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
 
 
 def purpose(config: SearchConfig, profile: str) -> str:
-    """What names a way of searching for a model: everything that shapes the scores it sees, and the index.
+    """A digest of everything that shapes the scores that a model sees, and of the profile.
 
     How deep the legs look, how many hits are shown, and reranking do not: features come from each leg's ten best.
     """
@@ -159,7 +159,7 @@ def to_json(model: AlphaModel) -> str:
 
 
 def from_json(text: str, where: str) -> AlphaModel:
-    """A model from text; anything odd is named."""
+    """A model from JSON; Corrupt says what is wrong with it."""
     try:
         model = strict.parse(AlphaModel, json.loads(text), where)
     except (ValueError, ConcordError) as error:

@@ -1,4 +1,4 @@
-"""What makes a trained model of alpha predict: ridge by hand, trees by xgboost, the small network by numpy."""
+"""Predictors of trained alpha models: ridge, boosted trees (xgboost) and a small network (numpy)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEATURES: Mapping[str, Callable[[Seen], tuple[float, ...]]] = {
 
 
 def predictor(model: AlphaModel) -> Predict:
-    """What makes a model predict."""
+    """A function that predicts alpha with the parameters of a model."""
     try:
         return PREDICTORS[model.kind](model.parameters)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -30,7 +30,7 @@ def predictor(model: AlphaModel) -> Predict:
 
 
 def _ridge(parameters: Mapping[str, Any]) -> Predict:
-    slope, intercept = [float(one) for one in parameters["coefficients"]], float(parameters["intercept"])
+    slope, intercept = [float(weight) for weight in parameters["coefficients"]], float(parameters["intercept"])
     if len(slope) != len(QUERY) or not all(map(isfinite, [*slope, intercept])):
         raise ValueError("four finite coefficients are needed")
     return lambda seen, embed: clipped(
@@ -70,7 +70,7 @@ def _row(values: Sequence[float]) -> np.ndarray:
 def _mlp(parameters: Mapping[str, Any]) -> Predict:
     import numpy as np
 
-    layers = [(np.array(one["w"], np.float64), np.array(one["b"], np.float64)) for one in parameters["layers"]]
+    layers = [(np.array(layer["w"], np.float64), np.array(layer["b"], np.float64)) for layer in parameters["layers"]]
     if any(w.ndim != 2 or b.shape != w.shape[1:] for w, b in layers) or len(layers) != 3:
         raise ValueError("three layers of weights are needed")
     return lambda seen, embed: forward(layers, embed(seen.query))
@@ -80,8 +80,8 @@ def forward(layers: Sequence[tuple[np.ndarray, np.ndarray]], vector: np.ndarray)
     """Two hidden layers with ReLU, then a sigmoid (thesis, equations 24 to 26).
 
     >>> import numpy as np
-    >>> one = (np.eye(2), np.zeros(2))
-    >>> round(forward([one, one, (np.array([[1.0], [1.0]]), np.zeros(1))], np.array([2.0, -5.0])), 4)
+    >>> identity = (np.eye(2), np.zeros(2))
+    >>> round(forward([identity, identity, (np.array([[1.0], [1.0]]), np.zeros(1))], np.array([2.0, -5.0])), 4)
     0.8808
     """
     import numpy as np

@@ -1,5 +1,5 @@
-"""Several embedders in one profile: their unit vectors stand side by side in the index. A question meets them as one
-vector (concatenation), or each part ranks by itself and the ranks vote (rrf)."""
+"""Several embedders in one profile: their unit vectors are concatenated in the index. A query is compared as one vector
+(concatenation), or each part ranks by itself and the ranks are fused (rrf)."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def votes(rankings: Iterable[Iterable[int]], k: int = K) -> dict[int, float]:
     >>> {chunk: round(vote, 5) for chunk, vote in votes([[1, 2], [2]]).items()}
     {1: 0.01639, 2: 0.03252}
     """
-    given: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for ranking in rankings:
         for place, chunk in enumerate(ranking, 1):
-            given[chunk] = given.get(chunk, 0.0) + 1.0 / (k + place)
-    return given
+            scores[chunk] = scores.get(chunk, 0.0) + 1.0 / (k + place)
+    return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Vote:
         return dict(list(rank(self._votes).items())[:depth])
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        """What the parts gave to given chunks."""
+        """The fused scores of some chunks."""
         return [self._votes.get(chunk, 0.0) for chunk in chunks]
 
 

@@ -67,16 +67,16 @@ class PageRankLeg:
     graph: Graph
     query: str
     floor: float = 0.0
-    asked: tuple[int, ...] = ()
+    entities: tuple[int, ...] = ()
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         """The best chunks that name an entity of the query."""
         import numpy as np
 
-        self.asked = seeds(self.graph, self.query)
-        if not self.asked:
+        self.entities = seeds(self.graph, self.query)
+        if not self.entities:
             return {}
-        chunks = np.unique(np.concatenate([holding(self.graph, entity) for entity in self.asked]))
+        chunks = np.unique(np.concatenate([holding(self.graph, entity) for entity in self.entities]))
         chunks = chunks if allowed is None else chunks[allowed[chunks]]
         scores = self._scores(chunks)
         order = np.lexsort((chunks, -scores))[:depth]
@@ -86,9 +86,9 @@ class PageRankLeg:
         """The exact score of given chunks."""
         import numpy as np
 
-        self.asked = self.asked or seeds(self.graph, self.query)
-        found: list[float] = self._scores(np.array(chunks, np.int64)).tolist()
-        return found
+        self.entities = self.entities or seeds(self.graph, self.query)
+        scores: list[float] = self._scores(np.array(chunks, np.int64)).tolist()
+        return scores
 
     def _scores(self, chunks: np.ndarray) -> np.ndarray:
         import numpy as np
@@ -96,7 +96,7 @@ class PageRankLeg:
         graph, size = self.graph, len(self.graph.document_of)
         in_chunk = np.zeros(size, np.int64)
         in_document = np.zeros(len(graph.document_rank), np.int64)
-        for entity in self.asked:
+        for entity in self.entities:
             in_chunk[holding(graph, entity)] += 1
             in_document[np.unique(graph.document_of[holding(graph, entity)])] += 1
         shared = in_document[graph.document_of[chunks]]
@@ -106,12 +106,12 @@ class PageRankLeg:
     def path(self, chunk: int) -> str:
         """Which entities of the query the chunk names."""
         here = set(naming(self.graph, chunk).tolist())
-        shared = [self.graph.labels[entity] for entity in self.asked if entity in here]
+        shared = [self.graph.labels[entity] for entity in self.entities if entity in here]
         return f"names {', '.join(shared)}" if shared else ""
 
     @property
     def note(self) -> str:
         """What the query shares with the graph."""
-        if not self.asked:
+        if not self.entities:
             return "the query names no entity of the graph"
-        return "shared: " + ", ".join(self.graph.labels[entity] for entity in self.asked)
+        return "shared: " + ", ".join(self.graph.labels[entity] for entity in self.entities)

@@ -1,4 +1,4 @@
-"""What a model answered, read as a permutation. Nothing it may write makes this fail."""
+"""A model's answer parsed as a permutation. No answer makes this fail."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def permutation(text: str, n: int) -> Repaired:
 
 def _arrays(text: str) -> list[list[int | None]]:
     """The JSON arrays in a text, in order; `[2] > [1] > [3]` is one list that was written apart."""
-    found = [array for match in _ARRAY.finditer(text) if (array := _numbers(match[0]))]
-    return [[array[0] for array in found]] if len(found) > 1 and all(len(a) == 1 for a in found) else found
+    arrays = [array for match in _ARRAY.finditer(text) if (array := _numbers(match[0]))]
+    return [[array[0] for array in arrays]] if len(arrays) > 1 and all(len(array) == 1 for array in arrays) else arrays
 
 
 def _numbers(text: str) -> list[int | None]:

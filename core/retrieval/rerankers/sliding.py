@@ -60,6 +60,6 @@ def _next(
     near: bool,
 ) -> list[int]:
     """What to read next: neighbours of the best, those of the better ones first, or the rest of the list."""
-    around = dict.fromkeys(chunk for one in best for chunk in neighbours(one))
+    around = dict.fromkeys(neighbour for chunk in best for neighbour in neighbours(chunk))
     sources = (around, initial) if near else (initial, around)
     return [chunk for chunk in dict.fromkeys(itertools.chain(*sources)) if chunk not in seen]

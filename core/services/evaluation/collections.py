@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.evaluation import measures
-from core.evaluation.beir import Collection
+from core.evaluation.measures import ranking
+from core.evaluation.querysets.beir import Collection
 from core.ports import Index, Progress, no_progress
 from core.retrieval.config import name as config_name
 from core.services.search.searcher import Searcher
@@ -60,12 +60,12 @@ def report(collection: Collection, scores: BeirScores) -> dict[str, Any]:
     """The figures of a run, as the CLI prints them."""
     pairs = [(scores.rankings[query], gains) for query, gains in collection.qrels.items() if query in scores.rankings]
     means: Callable[[Callable[..., float], int], float] = lambda measure, k: round(
-        measures.mean([measure(r, g, k) for r, g in pairs]), 5
+        ranking.mean([measure(r, g, k) for r, g in pairs]), 5
     )
     return {
-        "nDCG@10": means(measures.ndcg, 10),
-        "Recall@100": means(measures.recall, 100),
-        "MRR@10": means(measures.reciprocal_rank, 10),
+        "nDCG@10": means(ranking.ndcg, 10),
+        "Recall@100": means(ranking.recall, 100),
+        "MRR@10": means(ranking.reciprocal_rank, 10),
         "queries": len(pairs),
         "seconds": round(scores.seconds, 3),
         "seconds_per_stage": {name: round(seconds, 3) for name, seconds in scores.stages.items()},

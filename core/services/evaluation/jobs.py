@@ -11,7 +11,7 @@ from typing import Any
 from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, Refused
-from core.evaluation.learning import Trained
+from core.evaluation.learning.training import Trained
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count

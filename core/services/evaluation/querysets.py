@@ -13,11 +13,11 @@ from core import strict
 from core.access import Actor, require
 from core.curation.names import safe_profile
 from core.errors import BadInput, NotFound
-from core.evaluation import anchoring, querysets, reading, writing
-from core.evaluation.agreement import JudgeAgreement, agreement
-from core.evaluation.pooling import Pooled, ask_model
-from core.evaluation.querysets import Judgment, QuerySet, Question
-from core.evaluation.reading import Problem
+from core.evaluation.querysets import anchoring, export_querysets, import_querysets
+from core.evaluation.querysets.agreement import JudgeAgreement, agreement
+from core.evaluation.querysets.draft import Problem
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
+from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
@@ -78,7 +78,7 @@ class QuerySets:
         A question keeps its id for good: judgments of one text say nothing about another.
         """
         require(actor, "keep a query set")
-        queryset = querysets.check(replace(queryset, name=safe_profile(queryset.name)))
+        queryset = check(replace(queryset, name=safe_profile(queryset.name)))
         now = self.clock.stamp()
         with self.database.transaction() as state:
             row = {"name": queryset.name, "about": queryset.about, "guidelines": GUIDELINES}
@@ -155,12 +155,12 @@ class QuerySets:
         self, actor: Actor, path: Path, form: str = "", name: str = "", split: str = "test"
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Import a set from a file or folder; returns it and the lines that were left out."""
-        queryset, problems = reading.read(path, form, name or _name(path.stem), split)
+        queryset, problems = import_querysets.read(path, form, name or _name(path.stem), split)
         taken = _taken(self.database.querysets.texts(safe_profile(queryset.name)), queryset.questions)
         problems += tuple(
             Problem(path.name, 0, f"the id {number!r} already names another question") for number in taken
         )
-        queryset = querysets.without(queryset, taken)
+        queryset = without(queryset, taken)
         if not queryset.questions:
             raise BadInput(f"No line of {path.name} could be used. The first: {problems[0].line}: {problems[0].why}.")
         return self.keep(actor, replace(queryset, judgments=tuple(self._by_path(queryset.judgments)))), problems
@@ -171,7 +171,7 @@ class QuerySets:
         return [replace(judgment, path=paths.get(judgment.path, judgment.path)) for judgment in judgments]
 
     def write(self, name: str, path: Path, form: str) -> tuple[Path, ...]:
-        return writing.write(self.get(name), path, form, self.documents.all())
+        return export_querysets.write(self.get(name), path, form, self.documents.all())
 
     def read_upload(
         self, actor: Actor, filename: str, content: bytes, name: str = ""
@@ -188,7 +188,7 @@ class QuerySets:
 
     def export(self, name: str, form: str) -> tuple[str, bytes]:
         """A set as a download: file name and content."""
-        return writing.packed(self.get(name), form, self.documents.all())
+        return export_querysets.packed(self.get(name), form, self.documents.all())
 
     def from_playground(self, actor: Actor, grades: Sequence[Grade], name: str = "playground") -> QuerySet:
         """A set of the grades given in the playground: one question per query."""
@@ -203,7 +203,7 @@ class QuerySets:
 
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
         """A set of the questions that documents say they answer."""
-        return self.keep(actor, reading.from_frontmatter(self.documents.all(), name))
+        return self.keep(actor, import_querysets.from_frontmatter(self.documents.all(), name))
 
 
 def _taken(texts: Mapping[str, str], questions: Iterable[Question]) -> tuple[str, ...]:

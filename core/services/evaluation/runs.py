@@ -11,10 +11,10 @@ from core import profiles, strict
 from core.access import Actor, require
 from core.curation.names import top_folder
 from core.errors import BadInput, NotFound
-from core.evaluation import anchoring
-from core.evaluation.querysets import Judgment, QuerySet, Question, known_unit, of_question, settled
-from core.evaluation.runs import Answered, Run, label, means, pack, times_of, unpack
-from core.evaluation.scoring import READ, Gold, score
+from core.evaluation.measures.scoring import READ, Gold, score
+from core.evaluation.querysets import anchoring
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
+from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, search_key
@@ -225,7 +225,7 @@ class _SetRunner:
         self.judged = [
             question for question in queryset.questions if any(self.gains.gains.get(question.id, {}).values())
         ]
-        self._judgments = of_question(settled(queryset.judgments))
+        self._judgments = by_question(settled(queryset.judgments))
         self._caches: list[CandidateCache] = []
 
     def candidates(self, config: SearchConfig) -> CandidateCache:

@@ -11,14 +11,14 @@ from typing import Any, cast
 
 from core import strict
 from core.errors import BadInput, ConcordError, NotFound
-from core.evaluation import measures, rank_distance
-from core.evaluation.rank_distance import Move, RankAgreement
+from core.evaluation.measures import rank_distance, ranking
+from core.evaluation.measures.rank_distance import Move, RankAgreement
 from core.ports import Index
 from core.retrieval import config as configs
+from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.cache import AHEAD, CachedIndex, QueryCache
 from core.retrieval.candidates import Candidates
 from core.retrieval.pipeline import Ask
-from core.retrieval.strip import Strip, alpha_strip
 from core.services.search.searcher import Searcher, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
 
@@ -131,7 +131,7 @@ class Comparer:
         compared = tuple(_against(outcome, outcomes[0], by) for outcome in outcomes)
         return Comparison(query, filters, compared, pairs, time.perf_counter() - started, by)
 
-    def strip(self, query: str, column: Column, search: CachedSearch) -> Strip | None:
+    def strip(self, query: str, column: Column, search: CachedSearch) -> AlphaStrip | None:
         """How ranks depend on alpha in a column; None where every hit is reranked."""
         if column.config.rerank == "always":
             return None
@@ -175,18 +175,18 @@ def _with_real_times(stages: Iterable[Stage], spent: dict[str, float]) -> tuple[
     return tuple(out)
 
 
-def best_alpha(strip: Strip, gains: Mapping[int, float]) -> tuple[float, float] | None:
+def best_alpha(strip: AlphaStrip, gains: Mapping[int, float]) -> tuple[float, float] | None:
     """The widest stretch of alpha with the best nDCG; None when no judged passage can be retrieved.
 
-    >>> from core.retrieval.strip import strip as make
-    >>> best_alpha(make({1: (1.0, 0.0), 2: (0.0, 1.0)}, 2), {2: 3.0})
+    >>> from core.retrieval.alpha_strip import strip_of
+    >>> best_alpha(strip_of({1: (1.0, 0.0), 2: (0.0, 1.0)}, 2), {2: 3.0})
     (0.5, 1.0)
     """
     edges, named = [0.0, *strip.flips, 1.0], {str(chunk): gain for chunk, gain in gains.items()}
     stretches: list[tuple[float, float, float]] = []
     for low, high in pairwise(edges):
-        top = sorted((rank, chunk) for chunk in strip.stretches if (rank := strip.rank(chunk, (low + high) / 2)))
-        score = measures.ndcg([str(chunk) for _, chunk in top], named, strip.k)
+        top = sorted((rank, chunk) for chunk in strip.intervals if (rank := strip.rank(chunk, (low + high) / 2)))
+        score = ranking.ndcg([str(chunk) for _, chunk in top], named, strip.k)
         if stretches and stretches[-1][0] == score:
             stretches[-1] = (score, stretches[-1][1], high)
         else:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from math import floor
 
 from core.errors import ConcordError
-from core.evaluation import calibration
-from core.evaluation.calibration import Point
-from core.evaluation.runs import Run
+from core.evaluation.runs.run import Run
+from core.evaluation.tuning import calibration
+from core.evaluation.tuning.calibration import Point
 from core.retrieval import pipeline
 from core.retrieval.trace import Trace
 from core.services.evaluation.runs import Runs

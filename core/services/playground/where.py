@@ -8,8 +8,8 @@ from math import log2
 from typing import Any
 
 from core.errors import ConcordError, NotFound
+from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
-from core.retrieval.strip import Strip, alpha_strip
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import CachedSearch, Column, Comparer
 from core.types import DocumentFacts, Filters, Result, SearchConfig
@@ -227,15 +227,15 @@ def _alphas(search: _DocumentSearch, config: SearchConfig) -> Iterator[tuple[str
         yield from (("alpha", alpha, alpha - config.alpha) for alpha in _ALPHAS if config.fusion == "convex")
         return
     chunks = set(search.cached.index.chunks_of(_number(search)))
-    for chunk in sorted(chunks & set(strip.stretches)):
-        for stretch in strip.stretches[chunk]:
+    for chunk in sorted(chunks & set(strip.intervals)):
+        for stretch in strip.intervals[chunk]:
             low, high = stretch.low + _STEP / 2, stretch.high - _STEP / 2
             if stretch.rank and low <= high:
                 near = round(min(max(config.alpha, low), high) / _STEP) * _STEP
                 yield "alpha", round(near, 3), near - config.alpha
 
 
-def _strip(search: _DocumentSearch, config: SearchConfig) -> Strip | None:
+def _strip(search: _DocumentSearch, config: SearchConfig) -> AlphaStrip | None:
     if config.rerank != "off":
         return None
     return alpha_strip(search.cached.candidates(search.query, config), config)

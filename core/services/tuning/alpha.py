@@ -10,13 +10,13 @@ from typing import Protocol
 from core.access import Actor, require
 from core.curation.names import free_name
 from core.errors import BadInput
-from core.evaluation import anchoring
-from core.evaluation.curves import alphas
-from core.evaluation.lcs import coverage
-from core.evaluation.learning import Example, Trained, example, train
-from core.evaluation.measures import ranked
-from core.evaluation.querysets import Question, of_question, settled
+from core.evaluation.learning.training import Example, Trained, example, train
+from core.evaluation.measures.lcs import coverage
+from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.querysets import anchoring
+from core.evaluation.querysets.queryset import Question, by_question, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
+from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
 from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.candidates import Candidates, fuse
@@ -113,7 +113,7 @@ class _Examples:
     def __init__(self, runs: Runs, index: Index, config: SearchConfig, queryset: str) -> None:
         self.runs, self.index, self.config = runs, index, config
         judged_set = runs.querysets.get(queryset)
-        self.judged = of_question(settled(judged_set.judgments))
+        self.judged = by_question(settled(judged_set.judgments))
         self.documents = anchoring.gains(judged_set.judgments, index).gains
         self.passages = anchoring.gains(judged_set.judgments, index, "passage").gains
         self.questions = {
@@ -182,7 +182,7 @@ class _Examples:
         order = fuse(self._candidates(question), replace(self.config, alpha=alpha)).ranking
         documents = dict.fromkeys(str(self.index.document_of(chunk)) for chunk in order)
         gains = {str(number): gain for number, gain in self.documents[question.id].items()}
-        return ranked(measure)(list(documents), gains)
+        return ranking_measure(measure)(list(documents), gains)
 
 
 def _always(alpha: float) -> Callable[[int], float]:

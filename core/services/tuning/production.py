@@ -9,8 +9,8 @@ from typing import Any
 from core import profiles
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
-from core.evaluation.comparisons import MEASURE, RunComparison, compare
-from core.evaluation.runs import Run, label
+from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare
+from core.evaluation.runs.run import Run, label
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.config import PRODUCTION

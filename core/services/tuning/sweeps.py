@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.errors import BadInput
-from core.evaluation import anchoring, calibration, curves, sweep
-from core.evaluation.calibration import Calibration, Observed
-from core.evaluation.curves import Curve
-from core.evaluation.querysets import QuerySet, Question, known_unit
-from core.evaluation.runs import Run
-from core.evaluation.scoring import EVERY
+from core.evaluation.measures.scoring import EVERY
+from core.evaluation.querysets import anchoring
+from core.evaluation.querysets.queryset import QuerySet, Question, known_unit
+from core.evaluation.runs.run import Run
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
+from core.evaluation.tuning import alpha_curves, calibration, sweep
+from core.evaluation.tuning.alpha_curves import Curve
+from core.evaluation.tuning.calibration import Calibration, Observed
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
@@ -143,12 +144,12 @@ class Sweeps:
 
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
-        scores = curves.table(data.table, config, measure)
+        scores = alpha_curves.table(data.table, config, measure)
         ids = [question.id for question in data.questions]
         return AlphaCurve(
-            curves.curve(scores, measure),
-            curves.by_category(scores, rows_by_category(data), measure),
-            dict(zip(ids, curves.per_question(scores), strict=True)),
+            alpha_curves.curve(scores, measure),
+            alpha_curves.by_category(scores, rows_by_category(data), measure),
+            dict(zip(ids, alpha_curves.per_question(scores), strict=True)),
             thin(len(ids)),
         )
 

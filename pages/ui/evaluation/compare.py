@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from core.evaluation.comparisons import QuestionRow, RunComparison
-from core.evaluation.runs import Run
+from core.evaluation.runs.comparisons import QuestionRow, RunComparison
+from core.evaluation.runs.run import Run
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from pages.ui import flash, identity, keys

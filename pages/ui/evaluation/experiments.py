@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.access import Actor
-from core.evaluation import charts as figures
+from core.evaluation.reports import charts as figures
 from core.services.evaluation.experiments import EXPERIMENTS
 from pages.ui import actions, charts, empty, flash, identity, progress, style
 from pages.ui.workspace import app

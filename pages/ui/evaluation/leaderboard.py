@@ -8,11 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.evaluation import charts as figures
-from core.evaluation import report
-from core.evaluation.comparisons import GROUPS, LeaderboardRow, grouped
-from core.evaluation.exporting import RUN_FORMATS
-from core.evaluation.runs import Run
+from core.evaluation.reports import charts as figures
+from core.evaluation.reports import report
+from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, grouped
+from core.evaluation.runs.export_runs import RUN_FORMATS
+from core.evaluation.runs.run import Run
 from pages.ui import charts, flash, keys, style
 from pages.ui.evaluation.run_names import shared_measures
 from pages.ui.workspace import app, leaderboard

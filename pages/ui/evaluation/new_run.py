@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.evaluation.querysets import UNITS
+from core.evaluation.querysets.queryset import UNITS
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column
 from pages.ui import actions, style

@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.evaluation.querysets import QuerySet, by_category
-from core.evaluation.writing import WRITERS
+from core.evaluation.querysets.export_querysets import WRITERS
+from core.evaluation.querysets.queryset import QuerySet, by_category
 from pages.ui import actions, empty, flash, progress, style
 from pages.ui.evaluation import new_set
 from pages.ui.workspace import app, generation, unmapped

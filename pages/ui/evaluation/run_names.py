@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core import profiles
-from core.evaluation.runs import Run, label
-from core.evaluation.series import distinct
+from core.evaluation.runs.history import distinct
+from core.evaluation.runs.run import Run, label
 from core.retrieval import config as configs
 from core.types import SearchConfig
 from pages.ui.configurations import choices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.evaluation.rank_distance import Move
+from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.presets import presets
@@ -89,8 +89,11 @@ def about(config: SearchConfig) -> str:
     >>> from core.retrieval.config import parse
     >>> about(parse("convex-0.3"))
     'bm25 + dense · convex, minmax · 10 deep'
+    >>> about(parse("bm25@duckdb"))
+    'bm25 by duckdb · 10 deep'
     """
-    parts = [" + ".join(config.legs)]
+    legs = [f"{leg} by {config.engines[leg]}" if leg in config.engines else leg for leg in config.legs]
+    parts = [" + ".join(legs)]
     if config.fusion != "single":
         parts.append(config.fusion + ("" if config.normalisation == "none" else f", {config.normalisation}"))
     parts.append(f"{config.depth} deep")

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.retrieval.strip import Strip
+from core.retrieval.alpha_strip import AlphaStrip
 from core.services.playground.compare import CachedSearch, Column, Comparison, best_alpha
 from core.services.playground.confidence import learned_alphas
 from core.services.playground.notebook import Setup
@@ -51,7 +51,7 @@ def draw(now: Setup, comparison: Comparison) -> None:
     st.caption(_words(strip, column, best, learned))
 
 
-def _gains(now: Setup, strip: Strip, search: CachedSearch) -> dict[int, float]:
+def _gains(now: Setup, strip: AlphaStrip, search: CachedSearch) -> dict[int, float]:
     """Judged passages of this query, by chunk number."""
     grades = {
         (grade.path, grade.quote[:200]): float(grade.grade)
@@ -59,7 +59,7 @@ def _gains(now: Setup, strip: Strip, search: CachedSearch) -> dict[int, float]:
         if grade.judge == identity.me().id
     }
     gains = {}
-    for chunk in strip.stretches:
+    for chunk in strip.intervals:
         path = search.index.documents[search.index.document_of(chunk)].path
         quote = " ".join(search.index.excerpt(chunk).split())[:200]
         if (path, quote) in grades:
@@ -67,7 +67,7 @@ def _gains(now: Setup, strip: Strip, search: CachedSearch) -> dict[int, float]:
     return gains
 
 
-def _words(strip: Strip, column: Column, best: tuple[float, float] | None, learned: Mapping[str, float]) -> str:
+def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, learned: Mapping[str, float]) -> str:
     flips = len(strip.flips)
     after = next((alpha for alpha in strip.flips if alpha > column.config.alpha), None)
     before = next((alpha for alpha in reversed(strip.flips) if alpha < column.config.alpha), None)
@@ -79,7 +79,7 @@ def _words(strip: Strip, column: Column, best: tuple[float, float] | None, learn
 
 
 def figure(
-    strip: Strip,
+    strip: AlphaStrip,
     column: Column,
     search: CachedSearch,
     n: int,
@@ -91,10 +91,10 @@ def figure(
 
     alpha, colour = column.config.alpha, style.CONFIGURATIONS[n]
     chart = go.Figure()
-    for chunk in sorted(strip.stretches, key=lambda chunk: strip.rank(chunk, alpha) == 0, reverse=True):
+    for chunk in sorted(strip.intervals, key=lambda chunk: strip.rank(chunk, alpha) == 0, reverse=True):
         rank = strip.rank(chunk, alpha)
         xs, ys = [], []
-        for stretch in strip.stretches[chunk]:
+        for stretch in strip.intervals[chunk]:
             xs += [stretch.low, stretch.high]
             ys += [stretch.rank or None] * 2
         passage = search.index.passage(chunk)

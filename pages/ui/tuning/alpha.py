@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.evaluation import charts as drawn
+from core.evaluation.reports import charts as drawn
 from core.services.tuning.sweeps import AlphaCurve
 from pages.ui import charts, flash, style
 from pages.ui.tuning import state

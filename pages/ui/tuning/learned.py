@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.evaluation import charts as drawn
-from core.evaluation.learning import TARGETS
+from core.evaluation.learning.training import TARGETS
+from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import thin

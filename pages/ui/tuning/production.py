@@ -9,9 +9,9 @@ import streamlit as st
 from core import profiles, strict
 from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
-from core.evaluation.comparisons import MEASURE, RunComparison
-from core.evaluation.runs import Run, label
-from core.evaluation.series import latest
+from core.evaluation.runs.comparisons import MEASURE, RunComparison
+from core.evaluation.runs.history import latest
+from core.evaluation.runs.run import Run, label
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion

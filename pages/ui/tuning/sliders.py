@@ -7,9 +7,9 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.evaluation import charts as drawn
-from core.evaluation.runs import label
-from core.evaluation.sweep import SWEPT
+from core.evaluation.reports import charts as drawn
+from core.evaluation.runs.run import label
+from core.evaluation.tuning.sweep import SWEPT
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS

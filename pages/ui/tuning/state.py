@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.errors import ConcordError
-from core.evaluation.sweep import SWEPT
+from core.evaluation.tuning.sweep import SWEPT
 from core.parameter import Parameter
 from core.retrieval import config as configs
 from core.retrieval.parameters import PARAMETERS

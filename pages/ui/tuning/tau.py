@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor
-from core.evaluation import calibration
-from core.evaluation import charts as drawn
-from core.evaluation.runs import label
+from core.evaluation.reports import charts as drawn
+from core.evaluation.runs.run import label
 from core.evaluation.statistics import Interval
+from core.evaluation.tuning import calibration
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from pages.ui import actions, charts, empty, flash, style

@@ -10,10 +10,10 @@ from typing import Any
 
 from core.access import Actor, require
 from core.errors import NotFound
-from core.evaluation import report
-from core.evaluation.comparisons import MEASURE
-from core.evaluation.report import Report
-from core.evaluation.runs import Run
+from core.evaluation.reports import report
+from core.evaluation.reports.report import Report
+from core.evaluation.runs.comparisons import MEASURE
+from core.evaluation.runs.run import Run
 from core.ports import Progress, no_progress
 from core.services.evaluation.experiments import cascade, chunking, compliance, pairs
 from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts

@@ -8,10 +8,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from core.evaluation import charts, moves
-from core.evaluation.comparisons import compare
-from core.evaluation.report import Chart, Report, ReportTable, Text
-from core.evaluation.runs import Run
+from core.evaluation.measures import rerank_effect
+from core.evaluation.reports import charts
+from core.evaluation.reports.report import Chart, Report, ReportTable, Text
+from core.evaluation.runs.comparisons import compare
+from core.evaluation.runs.run import Run
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.retrieval.alpha import ALPHAS
@@ -85,7 +86,7 @@ def _times(name: str, run: Run, stages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _moved(before: tuple[str, Run], after: tuple[str, Run]) -> tuple[str, ...]:
-    swaps = moves.swap_rate(_rankings(before[1]), _rankings(after[1]))
+    swaps = rerank_effect.swap_rate(_rankings(before[1]), _rankings(after[1]))
     compared = compare(before[1], after[1], MEASURE).overall
     return (
         before[0],
@@ -108,5 +109,5 @@ def _degraded(runs: Sequence[Run]) -> tuple[tuple[str, ...], ...]:
     texts = {question: row.question.text for question, row in runs[1].results.items()}
     return tuple(
         (row.text, f"{row.difference:+.3f}", str(row.words), "yes" if row.digits else "no")
-        for row in moves.degraded(before, after, texts)[:25]
+        for row in rerank_effect.degraded(before, after, texts)[:25]
     )

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from core.chunking import CHUNKERS
 from core.errors import ConcordError
-from core.evaluation import charts
-from core.evaluation.report import Chart, Report, ReportTable, Text
-from core.evaluation.runs import Run
+from core.evaluation.reports import charts
+from core.evaluation.reports.report import Chart, Report, ReportTable, Text
+from core.evaluation.runs.run import Run
 from core.ports import Progress
 from core.profiles import check
 from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts

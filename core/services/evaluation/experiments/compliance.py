@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.evaluation.comparisons import leaderboard
-from core.evaluation.querysets import QuerySet, by_category
-from core.evaluation.report import Report, Text
+from core.evaluation.querysets.queryset import QuerySet, by_category
+from core.evaluation.reports.report import Report, Text
+from core.evaluation.runs.comparisons import leaderboard
 from core.ports import Progress
 from core.retrieval.presets import fifteen
 from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts

@@ -8,11 +8,13 @@ from typing import Any
 
 from core.access import Actor, require
 from core.errors import BadInput, ConcordError, NotFound
-from core.evaluation import charts, comparisons, known_items, qa
-from core.evaluation.paraphrase import by_llm
-from core.evaluation.querysets import QuerySet, by_category, of_question
-from core.evaluation.report import Chart, Part, Report, ReportTable
-from core.evaluation.runs import Run
+from core.evaluation.generators import known_items, qa
+from core.evaluation.generators.paraphrase import by_llm
+from core.evaluation.querysets.queryset import QuerySet, by_category, by_question
+from core.evaluation.reports import charts
+from core.evaluation.reports.report import Chart, Part, Report, ReportTable
+from core.evaluation.runs import comparisons
+from core.evaluation.runs.run import Run
 from core.llm.bill import dollars_of
 from core.ports import Llm, Models, Progress, no_progress
 from core.retrieval.filters import admits
@@ -131,7 +133,7 @@ def sampled(queryset: QuerySet, limit: int) -> QuerySet:
     groups = list(by_category(queryset).values())
     turns = [group[n] for n in range(max(map(len, groups))) for group in groups if n < len(group)]
     ids = set(turns[:limit])
-    judged = of_question(queryset.judgments)
+    judged = by_question(queryset.judgments)
     return QuerySet(
         f"{queryset.name} ({limit} questions)",
         tuple(item for item in queryset.questions if item.id in ids),

@@ -8,10 +8,10 @@ from itertools import combinations
 
 from core import strict
 from core.errors import ConcordError
-from core.evaluation import anchoring
-from core.evaluation.report import Report, Text
-from core.evaluation.runs import Answered, Run, means
-from core.evaluation.scoring import Gold, score
+from core.evaluation.measures.scoring import Gold, score
+from core.evaluation.querysets import anchoring
+from core.evaluation.reports.report import Report, Text
+from core.evaluation.runs.run import Answered, Run, means
 from core.ports import Progress
 from core.profiles import check
 from core.retrieval import config as configs

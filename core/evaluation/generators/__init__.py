@@ -1,0 +1,1 @@
+"""Query sets made from the documents: known items by rules, questions and answers by a language model."""

@@ -1,0 +1,158 @@
+"""Fitting of each kind of alpha model: the grid of the thesis, the best point by validation R2."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from core.evaluation.learning import network
+from core.ports import Progress
+from core.types import NOTHING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, targets, sample weights
+
+LAMBDAS = (0.01, 0.1, 1.0, 10.0, 100.0)
+ROUNDS = (50, 100, 200)
+TREES: tuple[Mapping[str, Any], ...] = tuple(
+    {"max_depth": depth, "learning_rate": rate, "subsample": share}
+    for depth, rate, share in product((3, 5, 7), (0.01, 0.1, 0.3), (0.8, 1.0))
+)
+NETWORKS: tuple[network.NetworkSettings, ...] = tuple(
+    network.NetworkSettings(hidden, rate, batch, dropout, decay)
+    for hidden, rate, batch, dropout, decay in product(
+        ((32, 16), (64, 32), (128, 64)), (0.001, 0.0001), (32, 64, 128), (0.5, 0.7, 0.8), (0.01, 0.001)
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A fit: parameters to store, a predictor, the chosen point of the grid, and loss curves."""
+
+    parameters: Mapping[str, Any]
+    predict: Callable[[np.ndarray], np.ndarray]
+    chosen: Mapping[str, Any]
+    tried: tuple[tuple[Mapping[str, Any], float], ...]
+    losses: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: NOTHING)
+    contributions: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+def r2(optimal: np.ndarray, predicted: np.ndarray) -> float:
+    """The share of the variance that is explained; 0 is what the mean would explain, below it is worse than that.
+
+    >>> import numpy as np
+    >>> r2(np.array([0.0, 1.0]), np.array([0.25, 0.75]))
+    0.75
+    """
+    spread = float(((optimal - optimal.mean()) ** 2).sum()) if len(optimal) else 0.0
+    return 1.0 - float(((optimal - predicted) ** 2).sum()) / spread if spread > 0 else 0.0
+
+
+def ridge(train: Part, validation: Part, grid: Sequence[float], seed: int, progress: Progress) -> Learned:
+    """w = (X'X + lambda I)^-1 X'y on centred values; the intercept is not penalised (thesis, equations 20 to 22)."""
+    tried = []
+    for n, strength in enumerate(grid, 1):
+        slope, intercept = solve(train[0], train[1], strength)
+        tried.append(({"lambda": strength}, r2(validation[1], validation[0] @ slope + intercept)))
+        progress(n, len(grid), "Fitting ridge regression")
+    chosen = _best(tried)
+    slope, intercept = solve(train[0], train[1], chosen["lambda"])
+    parameters = {"coefficients": [float(weight) for weight in slope], "intercept": float(intercept)}
+    return Learned(parameters, lambda x: x @ slope + intercept, chosen, tuple(tried))
+
+
+def solve(x: np.ndarray, y: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
+    """The coefficients and the intercept of a ridge regression.
+
+    >>> import numpy as np
+    >>> solve(np.array([[0.0], [2.0]]), np.array([0.0, 4.0]), 2.0)
+    (array([1.]), 1.0)
+    """
+    import numpy as np
+
+    centre, middle = x.mean(axis=0), float(y.mean())
+    apart = x - centre
+    slope = np.linalg.solve(apart.T @ apart + strength * np.eye(x.shape[1]), apart.T @ (y - middle))
+    return slope, middle - float(centre @ slope)
+
+
+def trees(train: Part, validation: Part, grid: Sequence[Mapping[str, Any]], seed: int, progress: Progress) -> Learned:
+    """Boosted trees. Fewer rounds are the first trees of more rounds, so three sizes cost one training."""
+    import xgboost
+
+    data, check = (xgboost.DMatrix(x, label=y, weight=w) for x, y, w in (train, validation))
+    tried, boosters, curves = [], [], []
+    for n, point in enumerate(grid, 1):
+        curve: dict[str, dict[str, list[float]]] = {}
+        settings = {**point, "objective": "reg:squarederror", "seed": seed, "nthread": 1, "verbosity": 0}
+        booster = xgboost.train(
+            settings,
+            data,
+            max(ROUNDS),
+            evals=[(data, "train"), (check, "validation")],
+            evals_result=curve,
+            verbose_eval=False,
+        )
+        for rounds in ROUNDS:
+            tried.append(
+                (
+                    {**point, "n_estimators": rounds},
+                    r2(validation[1], booster.predict(check, iteration_range=(0, rounds))),
+                )
+            )
+            boosters.append(booster)
+            curves.append({part: tuple(e * e for e in errors["rmse"][:rounds]) for part, errors in curve.items()})
+        progress(n, len(grid), "Fitting boosted trees")
+    chosen = _best(tried)
+    at = next(n for n, (point, _) in enumerate(tried) if point is chosen)
+    best = boosters[at][: chosen["n_estimators"]]
+    return Learned(
+        {"booster": json.loads(bytes(best.save_raw("json")))},
+        lambda x: best.inplace_predict(x),
+        chosen,
+        tuple(tried),
+        curves[at],
+        lambda x: best.predict(xgboost.DMatrix(x), pred_contribs=True),
+    )
+
+
+def mlp(
+    train: Part, validation: Part, grid: Sequence[network.NetworkSettings], seed: int, progress: Progress
+) -> Learned:
+    """The small network on the query's vector."""
+    from core import strict
+
+    tried, fits = [], []
+    for n, settings in enumerate(grid, 1):
+        fits.append(network.fit(train[0], train[1], validation[:2], settings, seed))
+        tried.append((strict.plain(settings), r2(validation[1], network.predict(fits[-1].layers, validation[0]))))
+        progress(n, len(grid), "Training networks")
+    chosen = _best(tried)
+    best = fits[next(n for n, (point, _) in enumerate(tried) if point is chosen)]
+    layers = [{"w": _short(w), "b": _short(b)} for w, b in best.layers]
+    losses = {"train": best.train, "validation": best.validation}
+    return Learned({"layers": layers}, lambda x: network.predict(best.layers, x), chosen, tuple(tried), losses)
+
+
+def _short(values: np.ndarray) -> Any:
+    """Seven digits: what single precision would keep."""
+    return [_short(row) for row in values] if values.ndim > 1 else [float(f"{value:.7g}") for value in values]
+
+
+def _best(tried: Sequence[tuple[Mapping[str, Any], float]]) -> Mapping[str, Any]:
+    """The point with the highest validation R2; of equals the first."""
+    return max(tried, key=lambda trial: trial[1])[0]
+
+
+LEARNERS: Mapping[str, tuple[Callable[..., Learned], Sequence[Any]]] = {
+    "ridge": (ridge, LAMBDAS),
+    "xgboost": (trees, TREES),
+    "mlp": (mlp, NETWORKS),
+    "distribution": (trees, TREES),
+}

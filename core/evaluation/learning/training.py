@@ -1,0 +1,213 @@
+"""Training of alpha models: examples from judged queries, a seeded split, and a model with its evidence (thesis, 4.2)."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadInput
+from core.evaluation.learning.learners import LEARNERS, Learned, r2
+from core.ports import Progress, no_progress
+from core.retrieval.alpha.features import Seen
+from core.retrieval.alpha.models import INPUTS, AlphaModel, optimum, ranking_optimum
+from core.retrieval.alpha.predictors import FEATURES
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SEED = 42
+PARTS = (0.70, 0.15, 0.15)  # train, validation, test
+ENOUGH = 200  # judged queries; below this the evidence is thin
+LEAST = 20
+SMALLEST = 6  # queries of a group that reaches every part
+TARGETS = {"lss": optimum, "ranking": ranking_optimum}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One judged query: what a predictor sees of it, its best alpha, and how much that alpha matters."""
+
+    query: str
+    group: str
+    seen: Seen
+    alpha: float
+    matters: float
+    vector: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A test query: its best alpha and the predicted one."""
+
+    query: str
+    group: str
+    optimal: float
+    predicted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A model with everything that a report shows.
+
+    `regret` is what a choice of alpha adds to the squared error of the optimum, averaged over test queries: of the
+    model, of the best fixed alpha of the training part. `contributions` are SHAP values per test query and feature.
+    """
+
+    model: AlphaModel
+    r2: Mapping[str, float]
+    regret: Mapping[str, float]
+    fixed: float
+    chosen: Mapping[str, Any]
+    tried: tuple[tuple[Mapping[str, Any], float], ...]
+    test: tuple[Prediction, ...]
+    features: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    coefficients: Mapping[str, float]
+    contributions: tuple[tuple[float, ...], ...]
+    losses: Mapping[str, tuple[float, ...]]
+    warning: str
+
+
+def example(
+    query: str,
+    seen: Seen,
+    labels: Mapping[int, float],
+    dense: Mapping[int, float],
+    other: Mapping[int, float],
+    *,
+    target: str = "lss",
+    group: str = "",
+    vector: Sequence[float] = (),
+) -> Example:
+    """A judged query as an example. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
+    if target not in TARGETS:
+        raise BadInput(f"There is no target {target!r}. Targets: {', '.join(TARGETS)}.")
+    best = TARGETS[target](labels, dense, other)
+    return Example(query, group, seen, best.alpha, best.matters, tuple(map(float, vector)))
+
+
+def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example], list[Example], list[Example]]:
+    """Train, validation and test, 70/15/15 within every group; the same for the same queries in any order.
+
+    Groups that are too small to reach every part are divided together.
+
+    >>> parts = split([Example(str(n), "ab"[n % 2], Seen("", {}, {}), 0.5, 1.0) for n in range(40)])
+    >>> [len(part) for part in parts], [sum(sample.group == "a" for sample in part) for part in parts]
+    ([28, 6, 6], [14, 3, 3])
+    """
+    sizes = Counter(sample.group for sample in examples)
+    groups: dict[str, list[Example]] = {}
+    for sample in sorted(examples, key=lambda sample: sample.query):
+        groups.setdefault(sample.group if sizes[sample.group] >= SMALLEST else "", []).append(sample)
+    parts: tuple[list[Example], list[Example], list[Example]] = ([], [], [])
+    rng = random.Random(seed)
+    for _, members in sorted(groups.items()):
+        rng.shuffle(members)
+        first, second = round(len(members) * PARTS[0]), round(len(members) * (PARTS[0] + PARTS[1]))
+        for part, share in zip(parts, (members[:first], members[first:second], members[second:]), strict=True):
+            part += share
+    return parts
+
+
+def train(
+    kind: str,
+    examples: Sequence[Example],
+    trained_for: str,
+    *,
+    name: str = "",
+    seed: int = SEED,
+    grid: Sequence[Any] | None = None,
+    progress: Progress = no_progress,
+) -> Trained:
+    """Fit every point of the grid on the train part, keep the best on validation, and report on the test part."""
+    if kind not in LEARNERS:
+        raise BadInput(f"There is no alpha model of kind {kind!r}. Kinds: {', '.join(LEARNERS)}.")
+    useful = [sample for sample in examples if sample.matters > 0]
+    if len(useful) < LEAST:
+        raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")
+    parts = split(useful, seed)
+    tables = [_table(kind, part) for part in parts]
+    fit, points = LEARNERS[kind]
+    learned = fit(tables[0], tables[1], points if grid is None else grid, seed, progress)
+    return _reported(kind, name or kind, trained_for, learned, parts, tables)
+
+
+def _table(kind: str, part: Sequence[Example]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, targets and sample weights.
+
+    Beyond the thesis, `distribution` weighs each query by how much its alpha matters: the weighted error of alpha is
+    then, up to clipping, the squared error that the fused scores gain.
+    """
+    import numpy as np
+
+    if kind == "mlp" and any(not sample.vector for sample in part):
+        raise BadInput("The network reads the query's vector, and some examples have none.")
+    rows = [sample.vector if kind == "mlp" else FEATURES[kind](sample.seen) for sample in part]
+    alphas, matters = np.array([sample.alpha for sample in part]), np.array([sample.matters for sample in part])
+    weights = matters / matters.mean() if kind == "distribution" else np.ones(len(part))
+    return np.array(rows, dtype=np.float64), alphas, weights
+
+
+def _reported(
+    kind: str,
+    name: str,
+    trained_for: str,
+    learned: Learned,
+    parts: Sequence[Sequence[Example]],
+    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+) -> Trained:
+    import numpy as np
+
+    predicted = [np.clip(learned.predict(x), 0.0, 1.0) for x, _, _ in tables]
+    scores = {
+        part: r2(y, p) for part, (_, y, _), p in zip(("train", "validation", "test"), tables, predicted, strict=True)
+    }
+    fixed = _fixed(parts[0])
+    regrets = {"model": _regret(parts[2], predicted[2]), "fixed": _regret(parts[2], np.full(len(parts[2]), fixed))}
+    count = sum(map(len, parts))
+    evidence = {"r2": scores, "regret": regrets, "queries": count, "chosen": learned.chosen, "best_fixed_alpha": fixed}
+    inputs = INPUTS[kind]
+    shap = learned.contributions(tables[2][0])[:, :-1] if learned.contributions else np.empty((0, 0))
+    return Trained(
+        model=AlphaModel(name, kind, trained_for, learned.parameters, evidence),
+        r2=scores,
+        regret=regrets,
+        fixed=fixed,
+        chosen=learned.chosen,
+        tried=learned.tried,
+        test=tuple(
+            Prediction(sample.query, sample.group, sample.alpha, float(p))
+            for sample, p in zip(parts[2], predicted[2], strict=True)
+        ),
+        features=inputs,
+        values=_rows(tables[2][0]) if inputs else (),
+        coefficients=dict(zip(inputs, learned.parameters["coefficients"], strict=True)) if kind == "ridge" else {},
+        contributions=_rows(shap),
+        losses=learned.losses,
+        warning=_warning(count, regrets, fixed),
+    )
+
+
+def _fixed(part: Sequence[Example]) -> float:
+    """The best fixed alpha: the mean of the optima, weighted by how much each matters."""
+    return sum(sample.alpha * sample.matters for sample in part) / sum(sample.matters for sample in part)
+
+
+def _regret(part: Sequence[Example], alphas: np.ndarray) -> float:
+    losses = [sample.matters * (sample.alpha - float(a)) ** 2 for sample, a in zip(part, alphas, strict=True)]
+    return sum(losses) / len(losses) if losses else 0.0
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(value) for value in row) for row in table)
+
+
+def _warning(count: int, regrets: Mapping[str, float], fixed: float) -> str:
+    if count < ENOUGH:
+        return f"The evidence is thin: {count} judged queries, {ENOUGH} are wanted. Use the fixed alpha {fixed:.2f}."
+    if regrets["model"] >= regrets["fixed"]:
+        return f"The model does no better than the fixed alpha {fixed:.2f} on queries it has not seen. Use that."
+    return ""

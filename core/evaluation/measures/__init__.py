@@ -1,0 +1,1 @@
+"""How good one ranking is (nDCG, answer coverage) and how far two rankings differ."""

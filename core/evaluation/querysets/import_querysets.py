@@ -1,0 +1,177 @@
+"""Import of query sets: BEIR, TREC, CSV, JSONL, frontmatter. A document is named by its path or its id."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core import strict
+from core.errors import BadInput, NotFound
+from core.evaluation.querysets.draft import Draft, Problem, file_text, is_number, json_object, numbered
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.spreadsheet import unguarded
+from core.types import Document
+
+COLUMNS = ("id", "question", "category", "path", "heading", "quote", "grade", "source", "judge")
+ARROW = " › "
+
+
+def read(path: Path, form: str = "", name: str = "", split: str = "test") -> tuple[QuerySet, tuple[Problem, ...]]:
+    """A query set from a file or folder, and the lines that could not be used."""
+    form = form or guess(path)
+    if form not in READERS:
+        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(READERS)}.")
+    if not path.exists():
+        raise NotFound(f"There is no file or folder {path.name!r} in {str(path.parent)!r}.")
+    draft = Draft()
+    READERS[form](path, draft, split)
+    if not draft.questions and not draft.problems:
+        raise BadInput(f"{path.name} holds no questions in the format {form}.")
+    return draft.finish(name or path.stem, f"imported from {path.name} ({form})")
+
+
+def guess(path: Path) -> str:
+    """The format of a file or folder, by its name.
+
+    >>> guess(Path("asked.csv")), guess(Path("asked.jsonl"))
+    ('csv', 'jsonl')
+    """
+    if path.is_dir():
+        return "beir" if (path / "queries.jsonl").is_file() else "trec"
+    return {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}.get(path.suffix.lower(), "trec")
+
+
+def read_beir(folder: Path, draft: Draft, split: str) -> None:
+    """`queries.jsonl` and `qrels/<split>.tsv` of a BEIR folder."""
+    for line, raw in numbered(file_text(folder / "queries.jsonl")):
+        with draft.line("queries.jsonl", line):
+            row = json_object(raw)
+            draft.add_question(str(row["_id"]), str(row["text"]), str((row.get("metadata") or {}).get("category", "")))
+    _read_qrels(folder / "qrels" / f"{split}.tsv", draft)
+
+
+def _read_trec(path: Path, draft: Draft, split: str) -> None:
+    """A folder with topics and qrels, or a file of topics with `qrels` files beside it."""
+    folder = path if path.is_dir() else path.parent
+    _read_topics(path if path.is_file() else _topics_file(folder), draft)
+    for qrels in sorted({*folder.glob("qrels*"), *folder.glob("*.qrels")}):
+        if qrels.is_file():
+            _read_qrels(qrels, draft)
+
+
+def _topics_file(folder: Path) -> Path:
+    for pattern in ("topics*", "queries*.tsv", "*.topics"):
+        for path in sorted(folder.glob(pattern)):
+            return path
+    raise NotFound(f"There are no topics in {folder.name!r}. Call the file topics.txt.")
+
+
+def _read_topics(path: Path, draft: Draft) -> None:
+    """TREC topics between <top> and </top>, or lines of a number, a tab and a question."""
+    text = file_text(path)
+    if "<top>" not in text.lower():
+        for line, raw in numbered(text):
+            with draft.line(path.name, line):
+                ident, tab, question = raw.partition("\t")
+                if not tab:
+                    raise BadInput("expected a number and a question with a tab between them")
+                draft.add_question(ident.strip(), question)
+        return
+    for match in re.finditer(r"<top>(.*?)</top>", text, re.IGNORECASE | re.DOTALL):
+        with draft.line(path.name, text.count("\n", 0, match.start()) + 1):
+            number = re.search(r"<num>\s*(?:Number:)?\s*([^\s<]+)", match[1], re.IGNORECASE)
+            title = re.search(r"<title>\s*(?:Topic:)?\s*([^<]+)", match[1], re.IGNORECASE)
+            if not number or not title:
+                raise BadInput("a topic needs <num> and <title>")
+            draft.add_question(number[1], title[1])
+
+
+def _read_qrels(path: Path, draft: Draft) -> None:
+    """`question document grade` (BEIR) or `question 0 document grade` (TREC)."""
+    for line, raw in numbered(file_text(path)):
+        fields = raw.split("\t") if "\t" in raw else raw.split()
+        if line == 1 and not is_number(fields[-1]):
+            continue  # BEIR's header
+        with draft.line(path.name, line):
+            if len(fields) not in (3, 4) or not is_number(fields[-1]):
+                raise BadInput("expected question, document and grade")
+            draft.judgments.append(Judgment(fields[0].strip(), fields[-2].strip(), grade=float(fields[-1])))
+
+
+def _read_csv(path: Path, draft: Draft, split: str) -> None:
+    rows = csv.reader(io.StringIO(file_text(path)))
+    heads = [head.strip().lower() for head in next(rows, [])]
+    if "question" not in heads:
+        raise BadInput(
+            f"{path.name}: the first line must name the columns, at least question. Known: {', '.join(COLUMNS)}."
+        )
+    for cells in rows:
+        with draft.line(path.name, rows.line_num):
+            if any(cells):
+                _add_row(_row(heads, cells), f"line-{rows.line_num}", draft)
+
+
+def _row(heads: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    if len(cells) != len(heads):
+        raise BadInput(f"{len(cells)} cells where the first line has {len(heads)}")
+    return dict(zip(heads, map(unguarded, cells), strict=True))
+
+
+def _add_row(row: Mapping[str, str], default_id: str, draft: Draft) -> None:
+    ident = row.get("id") or default_id
+    draft.add_question(ident, row["question"], row.get("category", ""))
+    if row.get("path"):
+        draft.judgments.append(_judgment(ident, {**row, "heading": _heading(row.get("heading", ""))}))
+
+
+def _heading(text: str) -> tuple[str, ...]:
+    return tuple(title.strip() for title in text.split(ARROW.strip()) if title.strip())
+
+
+def _read_jsonl(path: Path, draft: Draft, split: str) -> None:
+    for line, raw in numbered(file_text(path)):
+        with draft.line(path.name, line):
+            row = json_object(raw)
+            ident = str(row.get("id") or f"line-{line}")
+            draft.add_question(ident, str(row.get("text") or row.get("question") or ""), str(row.get("category") or ""))
+            draft.judgments += [_judgment(ident, judgment) for judgment in row.get("judgments", ())]
+
+
+def _judgment(question: str, row: Mapping[str, Any]) -> Judgment:
+    grade = row.get("grade", 1.0)
+    if not is_number(str(grade or 1)):
+        raise BadInput(f"the grade {grade!r} is not a number")
+    heading = row.get("heading") or ()
+    if isinstance(heading, str) or not all(isinstance(title, str) for title in heading):
+        raise BadInput("a heading is a list of titles")
+    return Judgment(
+        question,
+        str(row["path"]),
+        tuple(heading),
+        str(row.get("quote") or ""),
+        float(grade if grade not in ("", None) else 1.0),
+        str(row.get("source") or "import"),
+        str(row.get("judge") or ""),
+    )
+
+
+READERS: Mapping[str, Callable[[Path, Draft, str], None]] = {
+    "beir": read_beir,
+    "trec": _read_trec,
+    "csv": _read_csv,
+    "jsonl": _read_jsonl,
+}
+
+
+def from_frontmatter(documents: Iterable[Document], name: str = "frontmatter") -> QuerySet:
+    """The questions that authors list under `answers:`, each answered by its document."""
+    questions, judgments = [], []
+    for document in sorted(documents, key=lambda document: document.path):
+        for text in (" ".join(answer.split()) for answer in document.meta.answers):
+            questions.append(Question(f"{document.id}-{strict.digest(text, 8)}", text, document.meta.doc_type))
+            judgments.append(Judgment(questions[-1].id, document.path, source="frontmatter", judge=document.meta.owner))
+    return QuerySet(name, tuple(questions), tuple(judgments), "`answers:` of every document, as its author wrote it")

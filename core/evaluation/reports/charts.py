@@ -1,0 +1,180 @@
+"""Charts as plotly JSON: pages draw them, reports embed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.evaluation.statistics import Interval
+
+Figure = dict[str, Any]
+
+BLUE, GREY, RED = "#1f5fa8", "#9aa5b1", "#b3402a"
+ONE_HUE = [[0.0, "#f6f9fc"], [1.0, "#8fb8e6"]]  # dark figures are readable on all of it
+
+
+def _figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y: str = "", **layout: Any) -> Figure:
+    base = {
+        "height": height,
+        "margin": {"l": 10, "r": 20, "t": 10, "b": 40},
+        "font": {"family": "system-ui, sans-serif", "size": 13},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": {"title": {"text": x}, "gridcolor": "#e3e8ee", "automargin": True},
+        "yaxis": {"title": {"text": y}, "gridcolor": "#e3e8ee", "automargin": True},
+        "legend": {"orientation": "h", "y": -0.2},
+    }
+    return {"data": [dict(trace) for trace in traces], "layout": {**base, **layout}}
+
+
+def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str, colours: Sequence[str] = ()) -> Figure:
+    """One dot per configuration with its 95 % interval, the best on top."""
+    names, figures, colours = list(names)[::-1], list(figures)[::-1], list(colours)[::-1]
+    dots = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [round(interval.mean, 4) for interval in figures],
+        "y": names,
+        "marker": {"color": colours or BLUE, "size": 9},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(interval.high - interval.mean, 4) for interval in figures],
+            "arrayminus": [round(interval.mean - interval.low, 4) for interval in figures],
+            "color": GREY,
+        },
+    }
+    return _figure([dots], height=80 + 26 * len(names), x=f"{measure}, mean and 95 % interval")
+
+
+def heatmap(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], measure: str) -> Figure:
+    """Configurations against categories in one hue, with the figures written into the cells."""
+    cells = {
+        "type": "heatmap",
+        "x": list(columns),
+        "y": list(rows),
+        "z": [[round(value, 4) for value in line] for line in values],
+        "text": [[f"{value:.3f}" for value in line] for line in values],
+        "texttemplate": "%{text}",
+        "colorscale": ONE_HUE,
+        "colorbar": {"title": {"text": measure}},
+    }
+    axis = {"autorange": "reversed", "automargin": True}
+    return _figure([cells], height=110 + 28 * len(rows), yaxis=axis)
+
+
+def bars(
+    names: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    y: str,
+    stacked: bool = False,
+    colours: Sequence[str] = (),
+) -> Figure:
+    """Groups of bars, or stacks of them."""
+    shades = list(colours) or [BLUE, "#7fa8d6", "#0f3d73", "#c9d8ea", GREY, "#4f6d8f", RED]
+    traces = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": list(names),
+            "y": [round(value, 4) for value in heights],
+            "marker": {"color": shades[n % len(shades)]},
+        }
+        for n, (name, heights) in enumerate(values.items())
+    ]
+    return _figure(traces, height=380, y=y, barmode="stack" if stacked else "group")
+
+
+def curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marked: float | None = None) -> Figure:
+    """A line with its 95 % band and a marked x."""
+    band = {
+        "type": "scatter",
+        "x": [*xs, *list(xs)[::-1]],
+        "y": [*(round(p.high, 5) for p in points), *(round(p.low, 5) for p in list(points)[::-1])],
+        "fill": "toself",
+        "fillcolor": "rgba(31,95,168,0.15)",
+        "line": {"color": "rgba(0,0,0,0)"},
+        "name": "95 % interval",
+        "hoverinfo": "skip",
+    }
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(xs),
+        "y": [round(p.mean, 5) for p in points],
+        "line": {"color": BLUE, "width": 2},
+        "name": y,
+    }
+    shapes = (
+        []
+        if marked is None
+        else [
+            {
+                "type": "line",
+                "x0": marked,
+                "x1": marked,
+                "y0": 0,
+                "y1": 1,
+                "yref": "paper",
+                "line": {"color": RED, "dash": "dot"},
+            }
+        ]
+    )
+    return _figure([band, line], height=360, x=x, y=y, shapes=shapes)
+
+
+def lines(xs: Sequence[float], values: Mapping[str, Sequence[float]], x: str, y: str) -> Figure:
+    """Several lines over the same axis."""
+    traces = [
+        {"type": "scatter", "mode": "lines", "name": name, "x": list(xs), "y": [round(value, 5) for value in heights]}
+        for name, heights in values.items()
+    ]
+    return _figure(traces, height=380, x=x, y=y)
+
+
+def dots(names: Sequence[str], xs: Sequence[float], ys: Sequence[float], x: str, y: str) -> Figure:
+    """Named dots: what something costs against what it gives."""
+    trace = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": [round(value, 4) for value in xs],
+        "y": [round(value, 4) for value in ys],
+        "text": list(names),
+        "textposition": "top center",
+        "marker": {"color": BLUE, "size": 10},
+    }
+    return _figure([trace], height=420, x=x, y=y)
+
+
+def trend(labels: Sequence[str], points: Sequence[Interval], measure: str, colour: str = BLUE) -> Figure:
+    """A figure with its interval from commit to commit, the oldest first."""
+    trace = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": list(labels),
+        "y": [round(interval.mean, 4) for interval in points],
+        "line": {"color": colour, "width": 2},
+        "marker": {"color": colour, "size": 9},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(interval.high - interval.mean, 4) for interval in points],
+            "arrayminus": [round(interval.mean - interval.low, 4) for interval in points],
+            "color": GREY,
+        },
+    }
+    axis = {"type": "category", "title": {"text": "commit"}, "automargin": True}
+    return _figure([trace], height=300, y=measure, xaxis=axis)
+
+
+def against(xs: Sequence[float], ys: Sequence[float], x: str, y: str, colour: str = BLUE) -> Figure:
+    """Pairs of values in 0..1 with the diagonal."""
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(xs),
+        "y": list(ys),
+        "marker": {"color": colour, "size": 8, "opacity": 0.8},
+    }
+    same = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"color": GREY, "dash": "dot"}}
+    return _figure([trace, same], height=320, x=x, y=y, showlegend=False)

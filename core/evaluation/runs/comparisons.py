@@ -1,0 +1,159 @@
+"""Comparison of runs: which is better, by how much, how sure, and on which questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.evaluation.runs.run import Answered, Run
+from core.evaluation.statistics import Interval, PairedComparison, bootstrap
+from core.evaluation.statistics import compare as paired
+from core.llm.bill import dollars_of
+
+MEASURE = "nDCG@10"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One question under two runs."""
+
+    question: str
+    text: str
+    category: str
+    before: float
+    after: float
+    first_before: str
+    first_after: str
+
+    @property
+    def difference(self) -> float:
+        """What the second run adds."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Two runs over the questions that both answered, question by question, the largest loss first."""
+
+    before: Run
+    after: Run
+    measure: str
+    overall: PairedComparison
+    by_category: Mapping[str, PairedComparison]
+    rows: tuple[QuestionRow, ...]
+    note: str = ""
+
+    @property
+    def spent(self) -> str:
+        """Time and, where anything is paid for, cost of both."""
+        runs = (self.before, self.after)
+        p50, p95 = (" to ".join(f"{run.times['total'][at]:.1f}" for run in runs) for at in ("p50", "p95"))
+        sentence = f"Time of a question: p50 {p50} ms, p95 {p95} ms."
+        if any(run.cost for run in runs):
+            single, thousand = (" to ".join(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
+            sentence += f" Cost of a question: {single}; of 1,000: {thousand}."
+        return sentence
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """One line of a leaderboard: a run's figure with its interval, and how it compares with the best."""
+
+    run: Run
+    figure: Interval
+    against_best: PairedComparison | None
+
+
+def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
+    """How much better the second run is; paired by question, with a 95 % interval."""
+    rows = _rows(before, after, measure)
+    groups: dict[str, list[QuestionRow]] = {}
+    for row in rows:
+        groups.setdefault(row.category or "uncategorised", []).append(row)
+    return RunComparison(
+        before,
+        after,
+        measure,
+        _paired(rows),
+        {name: _paired(group) for name, group in groups.items()},
+        tuple(sorted(rows, key=lambda row: (row.difference, row.question))),
+        _note(before, after, len(rows)),
+    )
+
+
+def _rows(before: Run, after: Run, measure: str) -> list[QuestionRow]:
+    both = [question for question in before.results if question in after.results]
+    if not both:
+        raise BadInput(f"The runs {before.id} and {after.id} have no question in common.")
+    rows = []
+    for question in both:
+        old, new = before.results[question], after.results[question]
+        if measure in old.values and measure in new.values:
+            rows.append(
+                QuestionRow(
+                    question,
+                    old.question.text,
+                    old.question.category,
+                    old.values[measure],
+                    new.values[measure],
+                    next(iter(old.documents), ""),
+                    next(iter(new.documents), ""),
+                )
+            )
+    if not rows:
+        known = ", ".join(before.results[both[0]].values)
+        raise BadInput(f"These runs have no measure {measure!r}. They have: {known}.")
+    return rows
+
+
+def _paired(rows: Sequence[QuestionRow]) -> PairedComparison:
+    return paired([row.before for row in rows], [row.after for row in rows])
+
+
+def _note(before: Run, after: Run, shared: int) -> str:
+    """Why the runs may not be comparable."""
+    notes = []
+    if before.queryset_digest != after.queryset_digest:
+        notes.append(f"The query set changed between the runs; {shared} questions are in both.")
+    if before.commit != after.commit:
+        notes.append("The runs saw different commits.")
+    if before.unit != after.unit:
+        notes.append(f"One run ranks {before.unit}s, the other {after.unit}s.")
+    return " ".join(notes)
+
+
+def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[LeaderboardRow, ...]:
+    """Runs by their mean, each with its interval and its paired difference from the best."""
+    usable = [run for run in runs if any(measure in result.values for result in run.results.values())]
+    scored = [(run, bootstrap(_column(run, measure))[0]) for run in usable]
+    ordered = sorted(scored, key=lambda pair: (-pair[1].mean, pair[0].name))
+    return tuple(
+        LeaderboardRow(run, figure, _paired(_rows(ordered[0][0], run, measure)) if n else None)
+        for n, (run, figure) in enumerate(ordered)
+    )
+
+
+def _column(run: Run, measure: str):  # type: ignore[no-untyped-def]
+    import numpy as np
+
+    return np.array([[result.values[measure]] for result in run.results.values() if measure in result.values])
+
+
+GROUPS: Mapping[str, Callable[[Answered], Sequence[str]]] = {
+    "category": lambda result: (result.question.category or "uncategorised",),
+    "folder": lambda result: (result.folder or "(top)",),
+    "tag": lambda result: result.tags,
+}
+
+
+def grouped(run: Run, by: str = "category", measure: str = MEASURE) -> dict[str, tuple[float, int]]:
+    """The mean and the number of questions of each group."""
+    if by not in GROUPS:
+        raise BadInput(f"Questions cannot be grouped by {by!r}. Known: {', '.join(GROUPS)}.")
+    table: dict[str, list[float]] = {}
+    for result in run.results.values():
+        if measure in result.values:
+            for name in GROUPS[by](result):
+                table.setdefault(name, []).append(result.values[measure])
+    return {name: (sum(values) / len(values), len(values)) for name, values in table.items()}

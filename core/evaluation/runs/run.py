@@ -1,0 +1,120 @@
+"""A run: one configuration over one query set, with everything it takes to reproduce and compare it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core import strict
+from core.evaluation.querysets.queryset import Question
+from core.evaluation.statistics import percentile
+from core.retrieval import config as configs
+from core.types import NOTHING, SearchConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One question of a run: its measures and what was retrieved."""
+
+    question: Question
+    values: Mapping[str, float]
+    documents: tuple[str, ...]
+    passages: tuple[str, ...]
+    ms: Mapping[str, float]
+    confidence: float
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    cost: float = 0.0  # dollars
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One configuration over one query set, at one commit."""
+
+    id: str
+    queryset: str
+    queryset_digest: str
+    unit: str
+    profile: str
+    profile_digest: str
+    config: SearchConfig
+    config_digest: str
+    generation: int
+    commit: str
+    models: tuple[str, ...]
+    created: str
+    seconds: float
+    questions: int
+    unmapped: tuple[Mapping[str, str], ...]
+    figures: Mapping[str, float]
+    times: Mapping[str, Mapping[str, float]]
+    warnings: tuple[str, ...] = ()
+    cost: float = 0.0  # mean dollars of a question with an empty cache
+    results: Mapping[str, Answered] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The configuration, after the profile unless that is `local`."""
+        config = label(self.config)
+        return config if self.profile == "local" else f"{self.profile}: {config}"
+
+
+def label(config: SearchConfig) -> str:
+    """A configuration as people read it: its name, and weights where they are not equal.
+
+    >>> label(configs.parse('{"base": "rrf-60", "weights": {"dense": 2, "bm25": 1}}'))
+    'rrf-60 bm25 1 : dense 2'
+    """
+    plain = configs.name(replace(config, weights=NOTHING, alpha_from="fixed", alpha_model=""))
+    if config.alpha_from != "fixed":
+        return f"{plain}, weights {config.alpha_model or f'by {config.alpha_from}'}"
+    weights = " : ".join(f"{leg} {config.weights.get(leg, 0.0):g}" for leg in sorted(config.legs))
+    return f"{plain} {weights}" if config.weights else plain
+
+
+def means(results: Iterable[Answered]) -> dict[str, float]:
+    """The mean of every measure over the questions that have it."""
+    table: dict[str, list[float]] = {}
+    for result in results:
+        for name, value in result.values.items():
+            table.setdefault(name, []).append(value)
+    return {name: round(sum(values) / len(values), 6) for name, values in table.items()}
+
+
+def times_of(timings: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """p50 and p95 of every stage and of the whole, in milliseconds."""
+    stages = dict.fromkeys(name for timing in timings for name in timing)
+    table = {name: [timing.get(name, 0.0) for timing in timings] for name in stages}
+    table["total"] = [sum(timing.values()) for timing in timings]
+    return {
+        name: {"p50": round(percentile(values, 0.5), 3), "p95": round(percentile(values, 0.95), 3)}
+        for name, values in table.items()
+    }
+
+
+# ---------------------------------------------------------------- on disk
+
+
+def pack(run: Run) -> tuple[str, bytes]:
+    """The facts of a run as JSON, and its questions as compressed JSON."""
+    facts = json.dumps({**strict.plain(run), "results": None})
+    listed = json.dumps(strict.plain(list(run.results.values())), separators=(",", ":"))
+    return facts, zlib.compress(listed.encode(), 6)
+
+
+def unpack(row: Mapping[str, Any]) -> Run:
+    """A run from its row; without results where the row has none."""
+    raw = json.loads(row["facts"])
+    listed = json.loads(zlib.decompress(row["results"])) if "results" in row else []
+    results = [_answered(raw_result) for raw_result in listed]
+    tuples = {name: tuple(raw[name]) for name in ("models", "unmapped", "warnings")}
+    config = strict.parse(SearchConfig, raw["config"], "configuration")
+    return Run(**{**raw, **tuples, "config": config, "results": {result.question.id: result for result in results}})
+
+
+def _answered(raw: Mapping[str, Any]) -> Answered:
+    tuples = {name: tuple(raw[name]) for name in ("documents", "passages", "tags")}
+    return Answered(**{**raw, **tuples, "question": Question(**raw["question"])})

@@ -1,0 +1,179 @@
+"""Tau with evidence: reranking is skipped only where the fused ranking alone has proved good (thesis, 3.4.2.2)."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from core.evaluation.statistics import wilson_lower, wilson_upper
+
+BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
+LEAST = 30  # skipped queries; fewer prove nothing
+HELD_OUT = 0.2
+STEPS = 101
+CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "contradicted"  # by what was held out
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One judged query: its best fused score, whether the fused top five hold the answer, and the measure of the fused
+    and of the reranked order."""
+
+    query: str
+    confidence: float
+    answered: bool
+    fused: float
+    reranked: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one tau does. `uplift` is against the tau before it, `share` how many queries are reranked."""
+
+    tau: float
+    skipped: int
+    answered: int
+    precision: float
+    lower: float
+    upper: float
+    measure: float
+    uplift: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Tau with its evidence. `tau` is None when no threshold is good enough: then every query is reranked.
+
+    `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
+    reranking gains nothing there; `verdict` says whether their precision confirms beta, does not contradict it or
+    contradicts it, `holds` whether it still allows beta.
+    """
+
+    tau: float | None
+    beta: float
+    least: int
+    curve: tuple[Point, ...]
+    chosen: Point | None
+    held_out: Point | None
+    kept: float | None
+    holds: bool
+    sentence: str
+    verdict: str = ""
+
+
+def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
+    """Every tau from 0 to 1: queries with a best score at or above it are skipped, the others reranked.
+
+    >>> [(p.tau, p.skipped, p.precision, p.measure) for p in curve(
+    ...     [Observed("q", 0.9, True, 1.0, 1.0), Observed("r", 0.4, False, 0.0, 1.0)], 3)]
+    [(0.0, 2, 0.5, 0.5), (0.5, 1, 1.0, 1.0), (1.0, 0, 0.0, 1.0)]
+    """
+    ordered = sorted(observed, key=lambda observation: (observation.confidence, observation.query))
+    scores = [observation.confidence for observation in ordered]
+    answered = [0, *accumulate(int(observation.answered) for observation in ordered)]
+    fused = [0.0, *accumulate(observation.fused for observation in ordered)]
+    reranked = [0.0, *accumulate(observation.reranked for observation in ordered)]
+    points: list[Point] = []
+    for step in range(steps):
+        tau = step / (steps - 1)
+        below = bisect_left(scores, tau)
+        n, hits = len(ordered) - below, answered[-1] - answered[below]
+        measure = (reranked[below] + fused[-1] - fused[below]) / max(1, len(ordered))
+        points.append(
+            Point(
+                tau=tau,
+                skipped=n,
+                answered=hits,
+                precision=hits / n if n else 0.0,
+                lower=wilson_lower(hits, n),
+                upper=wilson_upper(hits, n),
+                measure=measure,
+                uplift=measure - points[-1].measure if points else 0.0,
+                share=below / max(1, len(ordered)),
+            )
+        )
+    return tuple(points)
+
+
+def choose(points: Sequence[Point], beta: float = BETA, least: int = LEAST) -> Point | None:
+    """The smallest tau whose skipped queries are at least `least` and, at 95 %, at least `beta` precise (eq. 32).
+
+    >>> choose(curve([Observed(str(n), 0.8, n > 3, 0.0, 0.0) for n in range(50)], 11)).tau
+    0.0
+    """
+    return next((point for point in points if point.lower >= beta and point.skipped >= least), None)
+
+
+def calibrate(
+    observed: Sequence[Observed],
+    *,
+    beta: float = BETA,
+    least: int = LEAST,
+    share_held_out: float = HELD_OUT,
+    seed: int = 42,
+) -> Calibration:
+    """Choose tau on most of the queries and verify it on the rest."""
+    order = sorted(observed, key=lambda observation: observation.query)
+    random.Random(seed).shuffle(order)
+    cut = round(len(order) * share_held_out)
+    held_out, fitted = order[:cut], order[cut:]
+    points = curve(fitted)
+    chosen = choose(points, beta, least)
+    if chosen is None:
+        return Calibration(None, beta, least, points, None, None, None, False, _no_tau(points, beta, least))
+    held_out_curve = curve(held_out)
+    at = held_out_curve[points.index(chosen)]
+    base, gain = (
+        _mean(observation.fused for observation in held_out),
+        _mean(observation.reranked - observation.fused for observation in held_out),
+    )
+    kept = (at.measure - base) / gain if gain > 1e-12 else None
+    outcome = verdict(at, beta)
+    holds = bool(held_out) and outcome != CONTRADICTED
+    sentence = _sentence(chosen, at, beta, outcome)
+    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, outcome)
+
+
+def verdict(at: Point, beta: float) -> str:
+    """Whether the held-out queries confirm a promised precision.
+
+    >>> [verdict(curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5) for hits in (5, 1, 0)]
+    ['confirmed', 'not contradicted', 'contradicted']
+    """
+    if at.lower >= beta:
+        return CONFIRMED
+    return NOT_CONTRADICTED if at.upper >= beta else CONTRADICTED
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / max(1, len(listed))
+
+
+def _no_tau(points: Sequence[Point], beta: float, least: int) -> str:
+    enough = [point.lower for point in points if point.skipped >= least]
+    if not enough:
+        return (
+            f"There are fewer than {least} judged queries to calibrate on. Judge more, or keep reranking every query."
+        )
+    return (
+        f"No threshold makes skipped queries at least {beta:.0%} precise with 95 % certainty; the best lower bound is "
+        f"{max(enough):.0%}. Lower beta, or keep reranking every query."
+    )
+
+
+def _sentence(chosen: Point, at: Point, beta: float, outcome: str) -> str:
+    meaning = {
+        CONFIRMED: f"which confirms {beta:.0%}.",
+        NOT_CONTRADICTED: f"which neither confirms nor contradicts {beta:.0%}.",
+        CONTRADICTED: f"which contradicts {beta:.0%}: do not use this tau.",
+    }
+    return (
+        f"At tau {chosen.tau:.2f}, {chosen.skipped} queries are skipped; their precision is {chosen.precision:.0%}, "
+        f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries answered, "
+        f"{meaning[outcome]}"
+    )

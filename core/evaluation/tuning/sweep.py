@@ -1,0 +1,196 @@
+"""A whole query set as arrays, so that one slider move reranks all of it.
+
+One row per question, one column per candidate, in the order of chunk numbers, so that ties go to the lower number
+as in a search. Searching fills the arrays once per profile and depth; every fusion afterwards is the arithmetic of
+`core.retrieval.scaling`, the same that `search` uses, over all questions at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.errors import BadInput
+from core.retrieval import scaling
+from core.retrieval.candidates import Candidates
+from core.retrieval.config import weights as leg_weights
+from core.retrieval.fusions import FUSIONS
+from core.retrieval.methods import ScaledLegs
+from core.types import SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepTable:
+    """Candidates of every question. Arrays are legs x questions x candidates, or questions x candidates."""
+
+    legs: tuple[str, ...]
+    depth: int
+    scores: np.ndarray  # what each leg gave, exact also where it did not retrieve
+    places: np.ndarray  # the place in each leg's own ranking, 0 where it did not retrieve
+    floors: np.ndarray  # legs: the lowest score a leg could give
+    units: np.ndarray  # documents or passages, numbered per question; -1 beyond the last candidate
+    starts: np.ndarray  # where each question's judged units begin in `judged` and `gains`
+    judged: np.ndarray  # unit of each judgment; -2 when no leg found it
+    gains: np.ndarray
+
+    @property
+    def questions(self) -> int:
+        return int(self.units.shape[0])
+
+
+def matrix(
+    gathered: Sequence[Candidates], units: Sequence[Mapping[int, int]], gains: Sequence[Mapping[int, float]], depth: int
+) -> SweepTable:
+    """Arrays from the candidates of `pipeline.gather`: one entry per question in each sequence.
+
+    `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units.
+    """
+    import numpy as np
+
+    legs = tuple(sorted({leg for candidates in gathered for leg in candidates.retrieved}))
+    rows = [
+        sorted({chunk for ranking in candidates.retrieved.values() for chunk in ranking}) for candidates in gathered
+    ]
+    width = max((len(row) for row in rows), default=0)
+    shape = (len(legs), len(rows), width)
+    scores, places = np.zeros(shape), np.zeros(shape, np.int32)
+    local = np.full(shape[1:], -1, np.int32)
+    starts, judged, graded = [0], [], []
+    for q, (candidates, row) in enumerate(zip(gathered, rows, strict=True)):
+        numbers: dict[int, int] = {}
+        local[q, : len(row)] = [numbers.setdefault(units[q][chunk], len(numbers)) for chunk in row]
+        for n, leg in enumerate(legs):
+            if leg in candidates.retrieved:
+                exact = candidates.completed
+                scores[n, q, : len(row)] = exact.scores[sorted(candidates.retrieved).index(leg)]
+                order = {chunk: place for place, chunk in enumerate(candidates.retrieved[leg], 1)}
+                places[n, q, : len(row)] = [order.get(chunk, 0) for chunk in row]
+        judged += [numbers.get(unit, -2) for unit in gains[q]]
+        graded += list(gains[q].values())
+        starts.append(len(judged))
+    floors = np.array(
+        [next(candidates.floors[leg] for candidates in gathered if leg in candidates.floors) for leg in legs]
+    )
+    return SweepTable(
+        legs,
+        depth,
+        scores,
+        places,
+        floors,
+        local,
+        np.array(starts),
+        np.array(judged, np.int32),
+        np.array(graded, float),
+    )
+
+
+# ---------------------------------------------------------------- fusion as arithmetic
+
+
+def normalise(table: SweepTable, config: SearchConfig) -> ScaledLegs:
+    """What fusion starts from; it changes with legs, depth, normalisation and missing, not with alpha."""
+    import numpy as np
+
+    unknown = [leg for leg in config.legs if leg not in table.legs]
+    if unknown or config.depth > table.depth:
+        raise BadInput(f"The sweep was gathered with {', '.join(table.legs)} to depth {table.depth}; gather again.")
+    legs = sorted(config.legs)
+    at = [table.legs.index(leg) for leg in legs]
+    places = np.where(table.places[at] <= config.depth, table.places[at], 0)
+    return scaling.scale(legs, table.scores[at], places, table.floors[at], config)
+
+
+def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
+    """The fused score of every candidate of every question; -inf where there is none."""
+    import numpy as np
+
+    weights = leg_weights(config)
+    fused = scaling.added(FUSIONS[config.fusion].parts(legs, [weights[leg] for leg in legs.names], config))
+    return np.where((legs.places > 0).any(axis=0), fused, -np.inf)
+
+
+def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
+    """The best score of every question on the scale that tau is on, as `candidates.fuse` gives it."""
+    import numpy as np
+
+    weights = list(leg_weights(config).values())
+    best = np.nan_to_num(fused.max(axis=1), neginf=0.0).tolist()  # nothing retrieved: no confidence
+    return np.array([scaling.confidence(score, weights, config) for score in best])
+
+
+# ---------------------------------------------------------------- ranks and measures
+
+
+def ranks(table: SweepTable, fused: np.ndarray) -> np.ndarray:
+    """The rank of every judged unit, 0 where it was not retrieved; a document takes the rank of its best chunk."""
+    from core.evaluation.tuning.ranking_loops import rank_judged
+
+    return rank_judged(fused, table.units, table.starts, table.judged)
+
+
+def values(table: SweepTable, places: np.ndarray, measure: str) -> np.ndarray:
+    """A ranking measure for every question, from the ranks of what was judged."""
+    import numpy as np
+
+    name, k = _split(measure)
+    owner = np.repeat(np.arange(table.questions), np.diff(table.starts))
+    per_question: Callable[[np.ndarray], np.ndarray] = lambda amounts: np.bincount(
+        owner, weights=amounts, minlength=table.questions
+    )
+    seen = (places > 0) & (places <= k)
+    relevant = table.gains > 0
+    if name == "nDCG":
+        discounted = np.where(seen, table.gains / np.log2(np.maximum(places, 1) + 1.0), 0.0)
+        return _share(per_question(discounted), _ideal(table, owner, k))
+    hit = seen & relevant
+    if name == "MRR":
+        best = np.zeros(table.questions)
+        np.maximum.at(best, owner[hit], 1.0 / places[hit])
+        return best
+    if name == "MAP":
+        return _share(per_question(_precisions(owner, places, hit)), per_question(relevant))
+    total = per_question(hit)
+    return _share(total, per_question(relevant)) if name == "Recall" else total / k
+
+
+def _split(measure: str) -> tuple[str, int]:
+    name, _, depth = measure.partition("@")
+    if name not in SWEPT or not depth.isdigit() or not int(depth):
+        raise BadInput(
+            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{name}@k' for name in SWEPT)}."
+        )
+    return name, int(depth)
+
+
+SWEPT = ("nDCG", "Recall", "MRR", "MAP", "P")
+
+
+def _ideal(table: SweepTable, owner: np.ndarray, k: int) -> np.ndarray:
+    """The gain of the best possible order."""
+    import numpy as np
+
+    order = np.lexsort((-table.gains, owner))
+    place = np.arange(len(owner)) - table.starts[:-1][owner[order]] + 1
+    worth = np.where(place <= k, table.gains[order] / np.log2(place + 1.0), 0.0)
+    return np.bincount(owner[order], weights=worth, minlength=table.questions)
+
+
+def _precisions(owner: np.ndarray, places: np.ndarray, hit: np.ndarray) -> np.ndarray:
+    """The precision at each relevant unit that was retrieved."""
+    import numpy as np
+
+    order = np.lexsort((np.where(hit, places, 2**30), owner))
+    first = np.searchsorted(owner[order], owner[order], side="left")
+    before = np.empty(len(owner), np.int64)
+    before[order] = np.arange(len(owner)) - first + 1
+    return np.where(hit, before / np.maximum(places, 1), 0.0)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.0)
