@@ -33,17 +33,17 @@ def draw(now: Setup, comparison: Comparison) -> None:
     n = pick(comparison, conditional, "tau_column")
     column = now.columns[n]
     score = confidence(now.query, column, state.searches(now)[column.profile])
-    standing = place_on_curve(app().evaluation.runs, column, score)
-    st.plotly_chart(figure(standing, n), width="stretch", config={"displayModeBar": False}, key="tau_line")
-    st.caption(flash.plain(standing.sentence) + ("" if standing.curve else f" {_ADVICE}"))
+    on_curve = place_on_curve(app().evaluation.runs, column, score)
+    st.plotly_chart(figure(on_curve, n), width="stretch", config={"displayModeBar": False}, key="tau_line")
+    st.caption(flash.plain(on_curve.sentence) + ("" if on_curve.curve else f" {_ADVICE}"))
 
 
-def figure(standing: Confidence, n: int) -> Any:
+def figure(on_curve: Confidence, n: int) -> Any:
     """Precision of skipped questions over tau with its interval; this query and tau as lines across."""
     from plotly import graph_objects as go
 
     chart, colour = go.Figure(), style.CONFIGURATIONS[n]
-    points = [point for point in standing.curve if point.skipped]
+    points = [point for point in on_curve.curve if point.skipped]
     if points:
         xs = [point.tau for point in points]
         chart.add_scatter(
@@ -55,10 +55,10 @@ def figure(standing: Confidence, n: int) -> Any:
             customdata=[p.skipped for p in points], showlegend=False,
             hovertemplate="score %{x:.2f} or more: %{customdata} questions, %{y:.0%} answered<extra></extra>",
         )  # fmt: skip
-    chart.add_vrect(x0=0, x1=standing.tau, fillcolor=colour, opacity=0.06, line_width=0)
+    chart.add_vrect(x0=0, x1=on_curve.tau, fillcolor=colour, opacity=0.06, line_width=0)
     for x, text, dash in (
-        (standing.tau, f"tau {standing.tau:g}", "dot"),
-        (standing.score, f"this query {standing.score:.2f}", "solid"),
+        (on_curve.tau, f"tau {on_curve.tau:g}", "dot"),
+        (on_curve.score, f"this query {on_curve.score:.2f}", "solid"),
     ):
         side = "top left" if x > 0.5 else "top right"
         chart.add_vline(
