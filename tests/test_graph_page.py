@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import App
 from core.services.graph.view import GraphEdge, GraphNode, GraphView
 from pages.ui.components.network import bundle
-from pages.ui.graph.filtering import narrowed
+from pages.ui.graph.filters import narrowed
 from pages.ui.graph.layout import HIGH, WIDE, settle
 from pages.ui.graph.network import drawing
-from pages.ui.graph.showing import largest
+from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
 from tests.conftest import ROOT, SmallModels, put, small_app
 from tests.hostile import PAYLOADS, document

@@ -11,7 +11,7 @@ from core.graph.communities import Community
 from core.services.graph.view import GraphView
 from pages.ui import flash, style
 from pages.ui.components.listing import listing
-from pages.ui.graph.choosing import Choice
+from pages.ui.graph.choices import Choice
 from pages.ui.workspace import app
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.services.graph.view import GraphEdge, GraphNode, GraphView
-from pages.ui.graph.describing import KINDS, OTHERS, Titles, Topics, about, group, legend, palette, short, starts
+from pages.ui.graph.descriptions import KINDS, OTHERS, Titles, Topics, about, group, legend, palette, short, starts
 from pages.ui.graph.layout import settle
 
 SHAPES = {"document": "square", "entity": "dot", "chunk": "diamond", "community": "hexagon"}

@@ -12,8 +12,8 @@ from core.services.graph.paths import EntityConnection, EntityPath, PathStep, Wi
 from pages.ui import flash, keys, style
 from pages.ui.components.chain import chain
 from pages.ui.components.listing import listing
-from pages.ui.graph.choosing import Choice, look_around
-from pages.ui.graph.describing import KINDS, type_words
+from pages.ui.graph.choices import Choice, look_around
+from pages.ui.graph.descriptions import KINDS, type_words
 from pages.ui.passage_links import address, place
 from pages.ui.workspace import app
 

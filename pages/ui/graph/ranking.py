@@ -14,8 +14,8 @@ from core.retrieval.presets import presets
 from core.services.graph.view import GraphView
 from core.types import SearchConfig
 from pages.ui import flash, style
-from pages.ui.graph.choosing import Choice
-from pages.ui.graph.describing import place_of
+from pages.ui.graph.choices import Choice
+from pages.ui.graph.descriptions import place_of
 from pages.ui.workspace import app
 
 DEEP = 100  # how far down a ranking is looked

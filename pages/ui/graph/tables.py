@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.services.graph.view import GraphNode, GraphView
 from pages.ui import style
-from pages.ui.graph.describing import KINDS, type_words
+from pages.ui.graph.descriptions import KINDS, type_words
 
 
 def draw(view: GraphView) -> None:

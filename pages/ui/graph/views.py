@@ -8,10 +8,10 @@ from core.errors import ConcordError
 from core.services.graph.view import GraphView
 from pages.ui import flash, style
 from pages.ui.components.network import network
-from pages.ui.graph import choosing, communities, links, paths, ranking, tables
-from pages.ui.graph.choosing import Choice
-from pages.ui.graph.describing import short
-from pages.ui.graph.filtering import filtered
+from pages.ui.graph import choices, communities, links, paths, ranking, tables
+from pages.ui.graph.choices import Choice
+from pages.ui.graph.descriptions import short
+from pages.ui.graph.filters import filtered
 from pages.ui.graph.network import drawing
 from pages.ui.passage_links import address
 from pages.ui.workspace import app
@@ -74,7 +74,7 @@ def _drawn(view: GraphView, choice: Choice) -> None:
         shown = largest(view)
         if len(shown.nodes) < len(view.nodes):
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
-        clicked = network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choosing.centre)
+        clicked = network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choices.centre)
         if clicked.open:
             st.switch_page("pages/documents.py", query_params=address(clicked.open))
 

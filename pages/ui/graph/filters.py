@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.curation.names import top_folder
 from core.services.graph.view import GraphNode, GraphView
-from pages.ui.graph.describing import group, starts
+from pages.ui.graph.descriptions import group, starts
 from pages.ui.graph.tables import within
 
 
