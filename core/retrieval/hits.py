@@ -17,9 +17,10 @@ class Explainer:
         self.index, self.candidates, self.fused, self.outcome = index, candidates, fused, outcome
         self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
         self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
-        legs = fused.legs
-        arrays = (legs.here, legs.raw, legs.scores, legs.places, fused.parts)
-        self.rows = dict(zip(legs.names, zip(*(array.tolist() for array in arrays), strict=True), strict=True))
+        legs, guides = fused.legs, candidates.guides
+        arrays = (array.tolist() for array in (legs.here, legs.raw, legs.scores, legs.places, fused.parts))
+        rows = dict(zip(legs.names, zip(*arrays, strict=True), strict=True))
+        self.legs = [(name, fused.weights[name], guides.get(name), *rows[name]) for name in candidates.retrieved]
 
     def hit(self, place: int, chunk: int) -> Hit:
         passage = self.index.passage(chunk)
@@ -52,17 +53,12 @@ class Explainer:
         return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
 
     def _legs(self, chunk: int) -> dict[str, LegScore]:
-        """The score of each leg; none for a neighbour that a reranker added."""
-        column = self.columns.get(chunk)
-        if column is None:
+        """What each leg said; nothing for a neighbour that a reranker brought in."""
+        at = self.columns.get(chunk)
+        if at is None:
             return {}
         return {
-            name: self._leg(name, chunk, column) for name in self.candidates.retrieved if self.rows[name][0][column]
+            name: LegScore(raw[at], scores[at], weight, places[at], guide.path(chunk) if guide else "", parts[at])
+            for name, weight, guide, here, raw, scores, places, parts in self.legs
+            if here[at]
         }
-
-    def _leg(self, name: str, chunk: int, column: int) -> LegScore:
-        _, raw, scores, places, parts = self.rows[name]
-        guide = self.candidates.guides.get(name)
-        note = guide.path(chunk) if guide else ""
-        weight = self.fused.weights[name]
-        return LegScore(raw[column], scores[column], weight, places[column], note, parts[column])

@@ -115,7 +115,8 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
     retrieved: dict[str, Ranking] = {}
     for name in config.legs:
         try:
-            leg = ask.open_leg(name, replace(asked, engine=config.engines.get(name, "")), index)
+            engine = config.engines.get(name)
+            leg = ask.open_leg(name, replace(asked, engine=engine) if engine else asked, index)
             with trace.stage(name) as stage:
                 legs[name], retrieved[name] = leg, leg.search(config.depth, allowed)
                 stage.hits = len(retrieved[name])
@@ -174,6 +175,8 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, t
     with trace.stage("fuse") as stage:
         fused = fuse(candidates, weighed)
         stage.hits, stage.note = len(fused.ranking), note
+    if config.rerank == "off":
+        return Ranked(candidates, weighed, fused, Outcome())
     text, near = partial(_text, index), partial(_neighbours, index, ask)
     task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm)
     return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace))

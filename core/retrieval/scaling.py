@@ -37,7 +37,7 @@ def scale(
     low = floors.reshape(-1, *[1] * (scores.ndim - 1))
     retrieved = here = places > 0
     if config.missing != "absent" and len(names) > 1:
-        here = np.broadcast_to(retrieved.any(axis=0), retrieved.shape)
+        here = retrieved | retrieved.any(axis=0)  # whatever any leg retrieved is a candidate of all
         if config.missing == "floor":
             scores = np.where(retrieved, scores, low)
     scaled = NORMALISATIONS[config.normalisation].scale(scores, here, low)
