@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.ports import Index, Leg
+from core.retrieval.engines import ENGINES
 from core.retrieval.methods import LegKind, LegQuery
 
 
@@ -19,5 +20,5 @@ BM25 = LegKind(
     side="sparse",
     colour="#E69F00",
     open=open_leg,
-    engines=("duckdb", "rank-bm25"),
+    engines=ENGINES["bm25"][1:],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.ports import Index, Leg
+from core.retrieval.engines import ENGINES
 from core.retrieval.legs.embedders import dense_leg
 from core.retrieval.methods import LegKind, LegQuery
 
@@ -21,5 +22,5 @@ DENSE = LegKind(
     colour="#0072B2",
     open=open_leg,
     embeds=True,
-    engines=("lancedb",),
+    engines=ENGINES["dense"][1:],
 )
