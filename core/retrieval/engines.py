@@ -6,7 +6,7 @@ terms and vectors: slower, and a check on the image.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 IMAGE, DUCKDB, RANK_BM25, LANCEDB = "image", "duckdb", "rank-bm25", "lancedb"
-ENGINES: Mapping[str, Sequence[str]] = {"bm25": (IMAGE, DUCKDB, RANK_BM25), "dense": (IMAGE, LANCEDB)}
+ENGINES: Mapping[str, tuple[str, ...]] = {"bm25": (IMAGE, DUCKDB, RANK_BM25), "dense": (IMAGE, LANCEDB)}
 TIE = 1e-6  # share of the score: the image keeps what a term adds in single precision
 
 
