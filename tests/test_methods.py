@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -131,6 +131,7 @@ def check_fusion(record: Fusion, bm25: dict[int, float], dense: dict[int, float]
 
 
 @pytest.mark.parametrize("name", list(FUSIONS))
+@settings(max_examples=40)  # each is fused with every normalisation and every rule for what is missing
 @given(bm25=SCORES, dense=COSINES)
 def test_parts_sum_to_the_score_and_confidence_stays_in_range(
     name: str, bm25: dict[int, float], dense: dict[int, float]
@@ -215,6 +216,7 @@ def options(label: str) -> list[str]:
     return [*next(box for box in [*page.selectbox, *page.multiselect] if box.label == label).options]
 
 
+@settings(max_examples=40)
 @given(bm25=SCORES, dense=COSINES)
 def test_a_toy_fusion_keeps_the_laws(bm25: dict[int, float], dense: dict[int, float]) -> None:
     with registered(FUSIONS, ISR):
