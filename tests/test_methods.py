@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,7 +37,7 @@ from core.retrieval.presets import fifteen, presets, spell
 from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade, chunking, compliance
-from core.types import Document, SearchConfig
+from core.types import ChunkerSpec, Document, SearchConfig
 from tests.chunker_laws import KB, check_laws
 from tests.conftest import ROOT, put
 
@@ -254,26 +254,15 @@ def test_a_toy_leg_is_found_everywhere_and_runs_as_itself(app: App) -> None:
         assert "| leg | `title` |" in catalogue.markdown()
 
 
-def test_a_toy_chunker_is_found_everywhere_and_keeps_the_laws() -> None:
-    from core.types import ChunkerSpec
-
+def test_a_toy_chunker_is_found_everywhere_and_keeps_the_laws(visit: Callable[..., Any]) -> None:
     with registered(CHUNKERS, PARAGRAPHS):
         for document in KB[:12]:
             check_laws(document, ChunkerSpec("paragraphs", {"max_tokens": 60}))
         assert "paragraphs" in help_of("profiles", "add")
         assert "| chunker | `paragraphs` |" in catalogue.markdown()
-        page = AppTest.from_function(_chunker_choice).run(timeout=30)
-        assert "paragraphs" in page.selectbox[0].options
-
-
-def _chunker_choice() -> None:
-    import streamlit as st
-
-    from core.chunking import CHUNKERS, known
-
-    name = st.selectbox("Chunker", list(CHUNKERS))
-    for knob in known(name).parameters:
-        st.number_input(knob.title, knob.low, knob.high, int(knob.default))
+        page = visit("index").selectbox(key="new_chunker").set_value("paragraphs").run()
+        assert not page.exception
+        assert page.number_input(key="new_paragraphs_max_tokens").value == 300
 
 
 def test_every_alpha_source_and_reranker_is_on_the_form() -> None:
