@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -381,12 +380,14 @@ def test_communities_are_connected_and_no_worse_than_chance(edges: list[tuple[in
 
 def test_communities_are_the_same_in_another_process_with_another_number_of_threads(kb_app: App) -> None:
     graph = graph_of(kb_app)
-    script = "import numpy, pickle, sys; from core.graph.communities import detect; graph = pickle.load(sys.stdin.buffer); print(*detect(graph, numpy.ones(len(graph.keys), bool)))"
+    script = (
+        "import sys, numpy; from pathlib import Path; from core.bootstrap import build; from core.settings import load; "
+        "from core.graph.communities import detect; graph = build(load(home=Path(sys.argv[1]))).search.searcher.index().graph(); "
+        "print(*detect(graph, numpy.ones(len(graph.keys), bool)))"
+    )
     environment = {**os.environ, "PYTHONHASHSEED": "7", "RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    plain = replace(graph, names=dict(graph.names), **{name: np.array(getattr(graph, name)) for name in ARRAYS})
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        input=pickle.dumps(plain),
+        [sys.executable, "-c", script, str(kb_app.settings.home)],
         env=environment,
         cwd=ROOT,
         capture_output=True,
