@@ -37,7 +37,7 @@ HEADS = (
 )
 
 
-class Meter:
+class EmbeddingClock:
     """CPU seconds inside the model, by the clock of the calling thread, which computes the text itself.
 
     With `every` above 1, only one text in `every` is computed and its time multiplied; the others get a made-up vector.
@@ -95,7 +95,7 @@ def _measure(home: Path, name: str) -> list[str]:
         app.knowledge.documents.save(markdown(int(name)), [], ME, f"about {name} chunks")
     profile = app.platform.settings.profile()
     every = EVERY if name.isdecimal() and int(name) > LARGE else 1
-    meter = Meter(app.models.registry.embedder(profile.embedder), every)  # type: ignore[arg-type]
+    meter = EmbeddingClock(app.models.registry.embedder(profile.embedder), every)  # type: ignore[arg-type]
     before, started = cpu(), time.perf_counter()
     built = app.index.builder.build(profile)
     used, wall, generation = cpu() - before + meter.missing, time.perf_counter() - started, built.generation
