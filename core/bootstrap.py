@@ -38,6 +38,7 @@ from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.drafts import Drafts
+from core.services.knowledge.freshness import FreshnessBoard
 from core.services.knowledge.gaps import Gaps
 from core.services.knowledge.home import Home
 from core.services.models.ledger import Ledger
@@ -81,6 +82,7 @@ class Knowledge:
     store: GitStore
     documents: Documents
     home: Home
+    freshness: FreshnessBoard
     drafts: Drafts
     gaps: Gaps
 
@@ -241,6 +243,7 @@ def build(
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, production.watched)
     merger = Merger(changes, index_jobs.catch_up)
+    freshness = FreshnessBoard(documents, store, database, audit, clock, index_jobs.catch_up)
 
     def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:
@@ -253,7 +256,8 @@ def build(
         knowledge=Knowledge(
             store,
             documents,
-            Home(documents, store, generations, team_settings, clock),
+            Home(documents, freshness, store, generations, team_settings),
+            freshness,
             Drafts(database.drafts, clock),
             Gaps(database.gaps, clock),
         ),

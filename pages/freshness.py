@@ -1,12 +1,12 @@
 """Freshness: documents due for review or without an owner, and the button that confirms one is still right."""
 
-from datetime import date, timedelta
+from datetime import date
 
 import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.names import top_folder
-from core.services.knowledge.home import Overview
+from core.services.knowledge.freshness import Attention
 from core.types import Document
 from pages.ui import actions, flash, identity, keys, style
 from pages.ui.components import component
@@ -17,11 +17,15 @@ KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owne
 TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad"}
 
 
-def rows(view: Overview) -> list[dict[str, object]]:
+def rows(attention: Attention) -> list[dict[str, object]]:
     """Most urgent first."""
-    overdue = [row(document, "overdue", f"{style.count(-state.days, 'day')} over") for document, state in view.overdue]
-    due_soon = [row(document, "due soon", f"in {style.count(state.days, 'day')}") for document, state in view.due_soon]
-    return [*overdue, *due_soon, *(row(document, "no owner", "") for document in view.without_owner)]
+    overdue = [
+        row(document, "overdue", f"{style.count(-state.days, 'day')} over") for document, state in attention.overdue
+    ]
+    due_soon = [
+        row(document, "due soon", f"in {style.count(state.days, 'day')}") for document, state in attention.due_soon
+    ]
+    return [*overdue, *due_soon, *(row(document, "no owner", "") for document in attention.without_owner)]
 
 
 def row(document: Document, kind: str, when: str) -> dict[str, object]:
@@ -48,7 +52,7 @@ def ask_to_confirm(path: str) -> None:
         f"You read **{flash.plain(document.title)}**, and its words are still right. This is recorded under your name."
     )
     until = st.date_input(
-        "Next review", app().search.page.clock.today() + timedelta(days=365), format="YYYY-MM-DD", key="confirm_until"
+        "Next review", app().knowledge.freshness.next_review(), format="YYYY-MM-DD", key="confirm_until"
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Cancel", key="confirm_no"):
@@ -59,22 +63,22 @@ def ask_to_confirm(path: str) -> None:
 
 
 def confirm(actor: Actor, path: str, until: date) -> str:
-    app().reviews.merger.confirm(actor, path, until)
+    app().knowledge.freshness.confirm(actor, path, until)
     return f"Confirmed. The next review is due on {style.day(until)}."
 
 
 st.title("Freshness")
-view = overview()
+attention = overview().attention
 cells = st.columns(3)
 for cell, (name, count) in zip(
     cells,
-    (("Overdue for review", len(view.overdue)), ("Due soon", len(view.due_soon)), ("Without owner", len(view.without_owner))),
+    (("Overdue for review", len(attention.overdue)), ("Due soon", len(attention.due_soon)), ("Without owner", len(attention.without_owner))),
     strict=True,
 ):  # fmt: skip
     cell.metric(name, f"{count:,}", border=True)
 clicked = component("freshness")(
     key="freshness",
-    data={"rows": rows(view), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": "Every document is fresh and has an owner."},
+    data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": "Every document is fresh and has an owner."},
     on_open_change=lambda: None,
     on_confirm_change=lambda: None,
 )  # fmt: skip

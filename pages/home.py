@@ -73,11 +73,11 @@ def attention(view: Overview) -> list[dict[str, object]]:
             "badges": [{"text": "Overdue", "tone": "warn"}],
             "right": f"{style.count(-f.days, 'day')} ago",
         }
-        for d, f in view.overdue
+        for d, f in view.attention.overdue
     ]
     items += [
         {"doc": d.id, "title": d.title, "sub": d.path, "badges": [{"text": "No owner", "tone": "warn"}]}
-        for d in view.without_owner
+        for d in view.attention.without_owner
     ]
     items += [
         {
@@ -87,7 +87,7 @@ def attention(view: Overview) -> list[dict[str, object]]:
             "badges": [{"text": "Due soon", "tone": "note"}],
             "right": f"in {style.count(f.days, 'day')}",
         }
-        for d, f in view.due_soon
+        for d, f in view.attention.due_soon
     ]
     return items[:12]
 

@@ -229,7 +229,7 @@ def furnished(app: App) -> int:
     closed = app.reviews.changes.propose(author2, "Remove the fax number", {"it/fax.md": b"# Fax\n\nNo.\n"})
     app.reviews.changes.close(author2, closed.id, "Somebody still faxes.")
     app.reviews.changes.propose(author, "Draft: travel in winter", {"people/winter.md": b"# Winter\n\nSlow.\n"})
-    app.reviews.merger.confirm(
+    app.knowledge.freshness.confirm(
         reviewer, "finance/close/month-end-close.md", app.reviews.merger.clock.today() + timedelta(days=400)
     )
     assert isinstance(app.reviews.merger.clock.today(), date)

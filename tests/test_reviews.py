@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -395,21 +394,7 @@ def test_deleting_and_renaming_are_changes_too(reviews_app: App) -> None:
     ]
 
 
-def test_confirming_a_document_moves_only_its_review(reviews_app: App) -> None:
-    with pytest.raises(Refused, match="Only reviewers"):
-        reviews_app.reviews.merger.confirm(AUTHOR, "finance/records.md", date(2027, 6, 1))
-    reviews_app.reviews.merger.confirm(REVIEWER, "finance/records.md", date(2027, 6, 1))
-    document = reviews_app.knowledge.documents.show("finance/records.md")
-    assert document.text == TEXT.replace("2026-01-01", "2027-06-01")
-    assert (
-        "Verified-by: Petra Voss" in reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message
-    )
-    assert tuple(reviews_app.people.audit.problems()) == ()
-
-
-def test_confirming_what_is_not_there_and_a_state_that_is_none_are_refused_with_a_sentence(reviews_app: App) -> None:
-    with pytest.raises(NotFound, match=r"There is no document 'nope\.md'"):
-        reviews_app.reviews.merger.confirm(REVIEWER, "nope.md", date(2027, 6, 1))
+def test_a_state_that_is_none_is_refused_with_a_sentence(reviews_app: App) -> None:
     with pytest.raises(BadInput, match="There is no state 'bogus'. States: open, draft, in review"):
         reviews_app.reviews.changes.all(state="bogus")
 

@@ -1,11 +1,10 @@
-"""Reviews, editor, freshness, audit and accounts under AppTest: they render, they act, they refuse in the rule's own words."""
+"""Reviews, editor, audit and accounts under AppTest: they render, they act, they refuse in the rule's own words."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -619,18 +618,7 @@ def test_a_document_names_the_open_changes_that_edit_it(visit: Open, kb: App) ->
     assert any("Keep longer" in link.proto.label for link in links)
 
 
-# ---------------------------------------------------------------- freshness, audit, accounts
-
-
-def test_the_board_lists_what_is_due_and_confirming_is_recorded(visit: Open, kb: App) -> None:
-    data = drawn(visit("freshness", "reviewer"), "freshness")
-    assert [(row["doc"], row["kind"]) for row in data["rows"]] == [("FIN-1", "overdue"), ("it/vpn", "no owner")]
-    assert data["may"] is True
-    assert drawn(visit("freshness", "author"), "freshness")["may"] is False
-    kb.reviews.merger.confirm(who(kb, "reviewer"), PATH, date(2030, 1, 1))
-    assert [row["doc"] for row in drawn(visit("freshness", "reviewer"), "freshness")["rows"]] == ["it/vpn"]
-    with pytest.raises(Refused, match="Only reviewers and admins may confirm a document"):
-        kb.reviews.merger.confirm(who(kb, "author"), PATH, date(2031, 1, 1))
+# ---------------------------------------------------------------- audit, accounts
 
 
 def test_the_audit_is_filtered_and_exported(visit: Open, kb: App) -> None:

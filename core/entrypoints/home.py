@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from core import strict
+from core.entrypoints import freshness
 from core.entrypoints.session import open_app
 from core.entrypoints.terminal import Terminal
 from core.settings import Settings
@@ -21,17 +22,12 @@ def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         "documents": view.documents,
         "types": dict(view.types),
         "folders": dict(view.folders),
-        "overdue": [{"doc": d.id, "title": d.title, "owner": d.meta.owner, "days": -f.days} for d, f in view.overdue],
-        "due_soon": [{"doc": d.id, "title": d.title, "owner": d.meta.owner, "days": f.days} for d, f in view.due_soon],
-        "without_owner": [{"doc": d.id, "title": d.title} for d in view.without_owner],
+        **freshness.as_json(view.attention),
         "unreadable": [{"path": path, "why": why} for path, why in view.unreadable],
         "index": strict.plain(view.index),
     }
     lines = [f"{view.documents} documents: " + ", ".join(f"{n} {name}" for name, n in view.types.items())]
-    lines += [
-        f"overdue by {document['days']} days  {document['doc']}  {document['title']}" for document in value["overdue"]
-    ]
-    lines += [f"no owner  {document['doc']}  {document['title']}" for document in value["without_owner"]]
+    lines += freshness.lines(view.attention, soon=False)
     lines += [f"unreadable  {file['path']}: {file['why']}" for file in value["unreadable"]]
     lines.append(f"index: {view.index.behind} changes behind" if view.index.serving else "index: not built")
     terminal.show(value, lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +33,6 @@ def register(add: Any) -> None:
     listing.add_argument("--mine", action="store_true", help="only those of the acting account")
     listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
     listing.add_argument("--text", default="", help="only those with these words")
-    again = add("confirm", confirm, "re-verify a document: its words are still right")
-    again.add_argument("document", metavar="ID_OR_PATH")
-    again.add_argument("--until", default="", metavar="DATE", help="the next review (default: in a year)")
 
 
 def _editing(add: Any) -> None:
@@ -289,22 +285,3 @@ def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if collisions:
         head, main = head or collisions[0].head, main or collisions[0].main
     return _show(app, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)
-
-
-def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    document = app.knowledge.documents.show(options.document)
-    until = _date(options.until) if options.until else app.search.page.clock.today() + timedelta(days=365)
-    commit = app.reviews.merger.confirm(acting(app, options), document.path, until)
-    terminal.show(
-        {"document": document.id, "review_due": until.isoformat(), "commit": commit},
-        [f"{document.title}: next review {until}."],
-    )
-    return 0
-
-
-def _date(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise BadInput(f"--until is {text!r}; write the date as YYYY-MM-DD.") from None

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.curation.freshness import Freshness, freshness
 from core.curation.names import top_folder
-from core.ports import Clock
 from core.services.knowledge.documents import Documents
+from core.services.knowledge.freshness import Attention, FreshnessBoard
 from core.services.platform.settings import TeamSettings
-from core.types import Commit, Document, Edit, Generation
+from core.types import Commit, Edit, Generation
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -43,9 +42,7 @@ class Overview:
     documents: int
     types: Mapping[str, int]
     folders: Mapping[str, int]
-    overdue: tuple[tuple[Document, Freshness], ...]
-    due_soon: tuple[tuple[Document, Freshness], ...]
-    without_owner: tuple[Document, ...]
+    attention: Attention
     unreadable: tuple[tuple[str, str], ...]
     recent: tuple[Step, ...]
     index: IndexState
@@ -55,29 +52,23 @@ class Home:
     """Documents, history and index together."""
 
     def __init__(
-        self, documents: Documents, store: GitStore, generations: Generations, team_settings: TeamSettings, clock: Clock
+        self,
+        documents: Documents,
+        freshness: FreshnessBoard,
+        store: GitStore,
+        generations: Generations,
+        team_settings: TeamSettings,
     ) -> None:
-        self.documents, self.store, self.generations, self.team_settings, self.clock = (
-            documents,
-            store,
-            generations,
-            team_settings,
-            clock,
-        )
+        self.documents, self.freshness, self.store = documents, freshness, store
+        self.generations, self.team_settings = generations, team_settings
 
     def overview(self, steps: int = 8) -> Overview:
-        today, documents = self.clock.today(), self.documents.all()
-        live = [document for document in documents if document.meta.status == "approved"]
-        dated = [
-            (document, freshness(document.meta.effective_date, document.meta.review_due, today)) for document in live
-        ]
+        documents = self.documents.all()
         return Overview(
             documents=len(documents),
             types=_counts(document.meta.doc_type or "document" for document in documents),
             folders=_counts(top_folder(document.path) or "top level" for document in documents),
-            overdue=_in_state(dated, "overdue"),
-            due_soon=_in_state(dated, "due soon"),
-            without_owner=tuple(document for document in live if not document.meta.owner),
+            attention=self.freshness.attention(),
             unreadable=self.documents.unreadable(),
             recent=tuple(Step(commit, edits) for commit, edits in self.store.log(self.store.head(), limit=steps)),
             index=self.index_state(),
@@ -108,7 +99,3 @@ class Home:
 
 def _counts(values: Iterable[str]) -> Mapping[str, int]:
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
-
-
-def _in_state(dated: list[tuple[Document, Freshness]], state: str) -> tuple[tuple[Document, Freshness], ...]:
-    return tuple(sorted((pair for pair in dated if pair[1].state == state), key=lambda pair: pair[1].days))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
-from core.curation.frontmatter import decode, read_document
+from core.curation.frontmatter import decode
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
-from core.curation.writing import with_fields
-from core.errors import BadInput, Conflict, NotFound, Refused
+from core.errors import BadInput, Conflict, Refused
 from core.services.people.accounts import plain_address
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import branch_of
@@ -150,24 +148,6 @@ class Merger:
                 files[edit.old_path or edit.path] = self.store.read(before, edit.old_path or edit.path)
         text = f"Undo change {number}."
         return self.changes.propose(actor, f"Revert “{row['title']}”"[:200], files, text, start=commit, reverts=number)
-
-    def confirm(self, actor: Actor, name: str, until: date) -> str:
-        """Confirm that a document is still right; only its `review_due` changes."""
-        require(actor, "confirm a document")
-        if until <= self.clock.today():
-            raise BadInput("The next review must lie in the future.")
-        with self.database.transaction() as state:
-            head = self.store.head()
-            if name not in {entry.path for entry in self.store.entries(head)}:
-                raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
-            text = decode(self.store.read(head, name))
-            files = {name: with_fields(text, {"review_due": until}).encode()}
-            title = read_document(name, text).title
-            note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
-            commit = self.store.commit("main", files, actor.person, note, expected=head)
-            self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
-        self.merged()
-        return commit
 
     # ------------------------------------------------------------ after a kill
 

@@ -1,0 +1,88 @@
+"""Freshness: which documents are due for review or lack an owner, and confirming that one is still right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from core.access import Actor, require
+from core.curation.freshness import Freshness, freshness
+from core.curation.frontmatter import decode, read_document
+from core.curation.writing import with_fields
+from core.errors import BadInput, NotFound
+from core.ports import Clock
+from core.services.knowledge.documents import Documents
+from core.services.people.audit import Audit
+from core.types import Document
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.state.database import Database
+
+YEAR = timedelta(days=365)  # until the next review, unless somebody says otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Approved documents that need somebody, the most urgent first."""
+
+    overdue: tuple[tuple[Document, Freshness], ...]
+    due_soon: tuple[tuple[Document, Freshness], ...]
+    without_owner: tuple[Document, ...]
+
+
+class FreshnessBoard:
+    """What the Freshness page shows, and its button."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        store: GitStore,
+        database: Database,
+        audit: Audit,
+        clock: Clock,
+        merged: Callable[[], object],
+    ) -> None:
+        self.documents, self.store, self.database = documents, store, database
+        self.audit, self.clock, self.merged = audit, clock, merged
+
+    def attention(self) -> Attention:
+        """What is due, and what nobody owns."""
+        today = self.clock.today()
+        live = [document for document in self.documents.all() if document.meta.status == "approved"]
+        dated = [
+            (document, freshness(document.meta.effective_date, document.meta.review_due, today)) for document in live
+        ]
+        return Attention(
+            _in_state(dated, "overdue"),
+            _in_state(dated, "due soon"),
+            tuple(document for document in live if not document.meta.owner),
+        )
+
+    def next_review(self) -> date:
+        """A year from today."""
+        return self.clock.today() + YEAR
+
+    def confirm(self, actor: Actor, name: str, until: date) -> str:
+        """Confirm that a document is still right; only its `review_due` changes."""
+        require(actor, "confirm a document")
+        if until <= self.clock.today():
+            raise BadInput("The next review must lie in the future.")
+        with self.database.transaction() as state:
+            head = self.store.head()
+            if name not in {entry.path for entry in self.store.entries(head)}:
+                raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+            text = decode(self.store.read(head, name))
+            files = {name: with_fields(text, {"review_due": until}).encode()}
+            title = read_document(name, text).title
+            note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
+            commit = self.store.commit("main", files, actor.person, note, expected=head)
+            self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
+        self.merged()
+        return commit
+
+
+def _in_state(dated: list[tuple[Document, Freshness]], state: str) -> tuple[tuple[Document, Freshness], ...]:
+    return tuple(sorted((pair for pair in dated if pair[1].state == state), key=lambda pair: pair[1].days))

@@ -1,0 +1,74 @@
+"""Freshness: what is due, who may confirm it, on the page and on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import App
+from core.entrypoints.cli import main
+from core.errors import BadInput, NotFound, Refused
+from core.services.people.accounts import DEMO
+from tests.apptest import drawn
+from tests.conftest import NoProcesses, put, small_app
+
+READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
+PATH = "finance/records.md"
+TEXT = (
+    "---\nid: FIN-1\ntitle: Records\nowner: Ann\nreview_due: 2020-01-01\n---\n\n# Records\n\nKeep invoices 5 years.\n"
+)
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> App:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {PATH: TEXT, "it/vpn.md": "# Using the VPN\n\nUse it.\n"})
+    app.reviews.merger.repair()
+    return app
+
+
+def test_the_page_lists_what_is_due_and_confirming_takes_it_off(visit: Callable[..., Any], kb: App) -> None:
+    data = drawn(visit("freshness", kb.settings.home, "reviewer"), "freshness")
+    assert [(row["doc"], row["kind"]) for row in data["rows"]] == [("FIN-1", "overdue"), ("it/vpn", "no owner")]
+    assert data["may"] is True
+    assert drawn(visit("freshness", kb.settings.home, "author"), "freshness")["may"] is False
+    kb.knowledge.freshness.confirm(REVIEWER, PATH, date(2030, 1, 1))
+    rows = drawn(visit("freshness", kb.settings.home, "reviewer"), "freshness")["rows"]
+    assert [row["doc"] for row in rows] == ["it/vpn"]
+
+
+def test_confirming_a_document_moves_only_its_review(kb: App) -> None:
+    with pytest.raises(Refused, match="Only reviewers and admins may confirm a document"):
+        kb.knowledge.freshness.confirm(AUTHOR, PATH, date(2027, 6, 1))
+    kb.knowledge.freshness.confirm(REVIEWER, PATH, date(2027, 6, 1))
+    assert kb.knowledge.documents.show(PATH).text == TEXT.replace("2020-01-01", "2027-06-01")
+    assert "Verified-by: Petra Voss" in kb.knowledge.store.log(kb.knowledge.store.head())[0][0].message
+    assert tuple(kb.people.audit.problems()) == ()
+
+
+def test_what_is_not_there_or_lies_in_the_past_is_refused_with_a_sentence(kb: App) -> None:
+    with pytest.raises(NotFound, match=r"There is no document 'nope\.md'"):
+        kb.knowledge.freshness.confirm(REVIEWER, "nope.md", date(2027, 6, 1))
+    with pytest.raises(BadInput, match="must lie in the future"):
+        kb.knowledge.freshness.confirm(REVIEWER, PATH, kb.knowledge.freshness.clock.today())
+
+
+def test_the_command_line_lists_confirms_and_says_when_nothing_is_left(
+    kb: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str) -> str:
+        assert main(["--home", str(kb.settings.home), *arguments]) == 0
+        return capsys.readouterr().out
+
+    listed = json.loads(run("freshness", "--json"))
+    assert [row["doc"] for row in listed["overdue"]] == ["FIN-1"]
+    assert [row["doc"] for row in listed["without_owner"]] == ["it/vpn"]
+    assert run("freshness").splitlines()[-1] == "no owner  it/vpn  Using the VPN"
+    put(kb, {"it/vpn.md": "---\nowner: Farid\n---\n# Using the VPN\n"})
+    run("confirm", "FIN-1", "--until", "2040-01-01")
+    assert run("freshness") == "Every document is fresh and has an owner.\n"
