@@ -7,17 +7,20 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_FORMULA = re.compile(r"'*[=+\-@\t\n＝＋－＠]")  # the wide signs count too in some spreadsheets
+_GUARDED = re.compile(r"'+[=+\-@\t\n＝＋－＠]")
 
 
 def guarded(cell: object) -> object:
-    """A cell that no spreadsheet takes for a formula.
+    """A cell that no spreadsheet takes for a formula. A carriage return would start a row, which could be one.
 
-    >>> guarded("=1+1"), guarded(-0.5), guarded("plain")
-    ("'=1+1", -0.5, 'plain')
+    >>> guarded("=1+1"), guarded(-0.5), guarded("plain"), guarded("plain\\r=1+1")
+    ("'=1+1", -0.5, 'plain', 'plain\\n=1+1')
     """
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = cell.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def unguarded(cell: str) -> str:

@@ -131,6 +131,35 @@ def test_nothing_is_pickled_and_no_user_html_is_trusted() -> None:
         assert found == [], f"{path}: {found}"
 
 
+def test_every_csv_is_written_by_the_one_writer_that_quotes_formulas() -> None:
+    """Reading is free; `writer`, `DictWriter`, `to_csv` and a whole `csv` module elsewhere are not."""
+    for path in [*modules(), *(ROOT / "pages").rglob("*.py"), ROOT / "streamlit_app.py"]:
+        if path.relative_to(ROOT).as_posix() != "core/spreadsheet.py":
+            assert list(csv_writers(tree(path))) == [], path
+
+
+def csv_writers(code: ast.AST) -> Iterator[str]:
+    for node in ast.walk(code):
+        if isinstance(node, ast.ImportFrom) and node.module == "csv":
+            yield from (name.name for name in node.names if name.name not in ("reader", "DictReader"))
+        elif isinstance(node, ast.Import):
+            yield from (f"{name.name} as {name.asname}" for name in node.names if name.name == "csv" and name.asname)
+        elif isinstance(node, ast.Attribute) and (
+            (ast.unparse(node.value) == "csv" and node.attr not in ("reader", "DictReader"))
+            or node.attr in ("to_csv", "write_csv")
+        ):
+            yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import csv; csv.writer(f)", "from csv import DictWriter", "import csv as c", "frame.to_csv()", "f(csv.writer)"],
+)
+def test_a_second_csv_writer_is_seen_in_any_spelling(code: str) -> None:
+    assert list(csv_writers(ast.parse(code)))
+    assert not list(csv_writers(ast.parse("import csv; from csv import reader; csv.reader(file)")))
+
+
 def forbidden(code: ast.AST) -> Iterator[str]:
     """However it is spelled: modules that unpickle, loaders that build objects, switches that are not written off."""
     for node in ast.walk(code):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -111,6 +112,20 @@ def test_any_words_survive_jsonl(
     export_querysets.write(QuerySet("x", questions, judgments), path, "jsonl")
     found, problems = import_querysets.read(path)
     assert (found.questions, found.judgments, problems) == (questions, judgments, ())
+
+
+def test_no_row_of_a_csv_starts_with_a_formula_whatever_ends_its_lines(tmp_path: Path) -> None:
+    """Spreadsheets also start a row at a bare carriage return, and some read the wide signs of East Asian keyboards."""
+    quotes = ("ok\r=1+1", "ok\r\n=1+1", "\n=1+1", "\r=1+1", "＝1+1", "＠SUM(1)")
+    judgments = tuple(Judgment("q1", f"{n}.md", (), quote) for n, quote in enumerate(quotes))
+    export_querysets.write(QuerySet("x", (Question("q1", "why"),), judgments), tmp_path / "x.csv", "csv")
+    raw = (tmp_path / "x.csv").read_bytes().decode()
+    assert "\r" not in raw
+    cells = [cell for row in csv.reader(io.StringIO(raw)) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\n", "＝", "＋", "－", "＠"))]
+    found, problems = import_querysets.read(tmp_path / "x.csv")
+    plain = [quote.replace("\r\n", "\n").replace("\r", "\n") for quote in quotes]
+    assert ([judgment.quote for judgment in found.judgments], problems) == (plain, ())
 
 
 @given(st.lists(st.sampled_from(["=1+1", "'=1", "-5 %", "@all", "'tis", "+", "why"]) | texts, min_size=1, max_size=5))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
 
@@ -13,9 +11,13 @@ from core import strict
 from core.retrieval.presets import spell
 from core.services.playground.compare import Comparison, to_json
 from core.services.playground.notebook import Setup
-from core.spreadsheet import guarded
+from core.spreadsheet import csv_text
 from pages.ui import identity, keys
 from pages.ui.direct import token
+
+HEADS = (
+    "query", "column", "profile", "rank", "move", "steps", "doc", "path", "heading", "chunk", "start", "end", "score",
+)  # fmt: skip
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
@@ -76,49 +78,18 @@ def as_curl(now: Setup, bearer: str) -> str:
 
 def as_csv(comparison: Comparison) -> str:
     """One row per hit."""
-    out = io.StringIO()
-    rows = csv.writer(out)
     legs = list(dict.fromkeys(leg for outcome in comparison.outcomes for leg in outcome.column.config.legs))
     heads = [f"{leg}_{what}" for leg in legs for what in ("rank", "score", "normalised")]
-    rows.writerow(
-        [
-            "query",
-            "column",
-            "profile",
-            "rank",
-            "move",
-            "steps",
-            "doc",
-            "path",
-            "heading",
-            "chunk",
-            "start",
-            "end",
-            "score",
-            *heads,
-        ]
-    )
+    rows: list[list[object]] = [[*HEADS, *heads]]
     for outcome in comparison.outcomes:
         for n, hit in enumerate(outcome.result.hits if outcome.result else ()):
             move = outcome.moves[n] if outcome.moves else None
             scores = [part for leg in legs for part in _leg(hit.legs.get(leg))]
             place = [hit.doc, hit.path, " > ".join(hit.heading), hit.chunk, hit.start, hit.end, hit.score]
             change = [move.kind, move.steps] if move else ["", ""]
-            rows.writerow(
-                [
-                    guarded(cell)
-                    for cell in (
-                        comparison.query,
-                        outcome.column.title,
-                        outcome.column.profile,
-                        hit.rank,
-                        *change,
-                        *place,
-                        *scores,
-                    )
-                ]
-            )
-    return out.getvalue()
+            column = [comparison.query, outcome.column.title, outcome.column.profile]
+            rows.append([*column, hit.rank, *change, *place, *scores])
+    return csv_text(rows)
 
 
 def _leg(score: object) -> tuple[object, object, object]:
