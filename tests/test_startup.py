@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import shutil
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
 from core.bootstrap import build
+from pages.ui import listening
 from pages.ui.menu import PAGES
 from tests import browser
 from tests.conftest import ROOT, kb_settings
@@ -72,6 +76,29 @@ def test_people_with_accounts_may_come_from_other_machines(home: Path, tmp_path:
     flags = ("--server.address", EVERYWHERE)
     with browser.server(home, tmp_path / "log", *flags, CONCORD_SIGN_IN="local") as url:
         assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
+
+
+@pytest.mark.slow
+def test_a_connection_that_was_idle_for_a_while_takes_the_next_request(home: Path, tmp_path: Path) -> None:
+    """A client thinks longer than uvicorn's own 5 seconds; the connection is the same, so nothing can be dropped."""
+    with browser.server(home, tmp_path / "log") as url:
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+        connection.connect()
+        opened = connection.sock
+        for thinks in (0.0, 5.0, 7.0):
+            time.sleep(thinks)
+            assert opened is connection.sock
+            connection.request("GET", "/api/health")
+            assert connection.getresponse().read()
+        connection.close()
+
+
+def test_the_server_keeps_an_idle_connection_longer_than_proxies_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uvicorn.Config, "timeout_keep_alive", 5, raising=False)
+    made_before = uvicorn.Config("app:app")
+    listening.keep_connections()
+    assert {made_before.timeout_keep_alive, uvicorn.Config("app:app").timeout_keep_alive} == {listening.KEPT}
+    assert listening.KEPT > 120
 
 
 def test_routes_answer_and_every_answer_has_the_security_headers(home: Path, tmp_path: Path) -> None:

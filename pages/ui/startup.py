@@ -22,6 +22,7 @@ def prepare() -> None:
     for name in NOISY:
         logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)
     check_address()
+    listening.keep_connections()
     st.navigation([lambda: None])  # else a deep link would run a file of pages/ without the frame
 
 
