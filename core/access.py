@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -51,6 +52,24 @@ class Actor:
     @property
     def person(self) -> Person:
         return Person(self.name, self.email)
+
+
+def folded(name: str) -> str:
+    """A name in comparable form: letters that differ only in case, width or ligature are the same.
+
+    >>> folded(" Zoe "), folded("ＺＯＥ"), folded("ﬁn")
+    ('zoe', 'zoe', 'fin')
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+def plain_address(email: str) -> str:
+    """An address in comparable form: git drops dots and quotes at its ends.
+
+    >>> plain_address("Eve@example.org."), plain_address("eve@example.org")
+    ('eve@example.org', 'eve@example.org')
+    """
+    return folded(email).strip(" .,:;<>\"\\'")
 
 
 def allowed(actor: Actor, action: str) -> bool:

@@ -233,7 +233,7 @@ def build(
 
     entities = EntityExtractor(models, spacy_ner.entities)
     builder = IndexBuilder(store, documents, generations, models, vectors, clock, texts, entities)
-    verifier = Verifier(store, database, generations, team_settings, audit)
+    verifier = Verifier(store, database, generations, team_settings, audit, accounts)
     querysets = QuerySets(database, documents, clock)
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock)
     production = ProductionSettings(team_settings, runs, audit)

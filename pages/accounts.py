@@ -90,6 +90,8 @@ def account_row(account: Account) -> None:
 
 st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
+for problem in app().people.accounts.problems():
+    st.warning(flash.plain(problem), icon=":material/warning:")
 for account in app().people.accounts.all():
     account_row(account)
 with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):

@@ -19,7 +19,7 @@ from core.errors import Refused
 from core.services.people.accounts import DEMO, MIN_PASSWORD
 from core.settings import load
 from pages.ui import direct
-from tests.conftest import ROOT, demo
+from tests.conftest import ROOT, demo, sql
 
 PASSWORD = "correct horse battery"
 
@@ -102,6 +102,12 @@ def test_a_role_that_was_taken_away_is_gone_on_the_next_run(sign_in_app: App) ->
     sign_in_app.people.accounts.set_active(demo("admin"), "zoe", False)
     app.run()
     assert [one.value for one in app.title] == ["Sign in"]
+
+
+def test_accounts_that_share_an_address_are_named_on_their_page(sign_in_app: App) -> None:
+    sql(sign_in_app, "UPDATE accounts SET address = 'rita@example.org zoe' WHERE id = 'zoe'")
+    page = sign_in(opened("accounts"), "root", PASSWORD)
+    assert "Switch off the one that is not needed" in page.warning[0].value
 
 
 def test_a_token_says_who_and_the_accounts_say_what_they_may(sign_in_app: App) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, create_engine, event
 
+from core.access import plain_address
 from core.adapters.state import migrations
 from core.adapters.state.evaluation import QuerySetRows, RankingRows, RunRows
 from core.adapters.state.knowledge import DraftRows, GapRows
@@ -89,6 +90,7 @@ def _prepare(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin` says so, not where the driver guesses
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.create_function("plain_address", 1, plain_address, deterministic=True)  # for a migration
 
 
 def _begin(connection: Connection) -> None:

@@ -122,6 +122,14 @@ MIGRATIONS: tuple[str, ...] = (
         '$.door', CASE WHEN json_extract(arguments, '$.who[0]') LIKE '%@localhost' THEN 'command line' ELSE 'app' END
     ) WHERE json_type(arguments, '$.who') = 'array';
     """,
+    """
+    ALTER TABLE accounts ADD COLUMN address TEXT NOT NULL DEFAULT '';
+    UPDATE accounts SET address = plain_address(email) || CASE WHEN EXISTS (
+        SELECT 1 FROM accounts AS other WHERE plain_address(other.email) = plain_address(accounts.email)
+        AND (other.active > accounts.active OR other.active = accounts.active AND other.place < accounts.place)
+    ) THEN ' ' || id ELSE '' END;
+    CREATE UNIQUE INDEX accounts_address ON accounts (address);
+    """,
 )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
 
+from core.access import plain_address
 from core.adapters.state.statements import Row, Statements
 from core.adapters.state.tables import accounts, attempts, audit
 
@@ -40,46 +41,57 @@ class AccountRows:
         """Email to id."""
         return self._run.pairs(_EMAILS)
 
-    def active_by_email(self, email: str) -> Row | None:
-        """Upper and lower case are the same."""
-        mine = func.lower(accounts.c.email) == func.lower(email)
-        return self._run.first(select(accounts).where(mine, accounts.c.active == 1))
+    def by_email(self, email: str) -> Row | None:
+        """Upper and lower case are the same. Where two share an address, one that is on, then the one that holds it."""
+        first = (accounts.c.active.desc(), func.length(accounts.c.address), accounts.c.place)
+        return self._run.first(select(accounts).where(_has_address(email)).order_by(*first))
 
-    def by_login(self, name: str) -> Row | None:
-        """By id or by email, in lower case."""
-        return self._run.first(select(accounts).where(or_(accounts.c.id == name, func.lower(accounts.c.email) == name)))
-
-    def taken(self, name: str, email: str) -> bool:
-        """Whether somebody has the id or the address."""
-        same = or_(accounts.c.id == name, accounts.c.email == email)
-        return self._run.first(select(accounts.c.id).where(same)) is not None
+    def sharing(self) -> list[Row]:
+        """Accounts that are on, each with the `other` that holds its address and is on too."""
+        other = accounts.alias()
+        marked = accounts.c.address == other.c.address + " " + accounts.c.id
+        both = select(accounts, other.c.id.label("other")).where(marked, accounts.c.active == 1, other.c.active == 1)
+        return self._run.rows(both.order_by(accounts.c.place))
 
     def has_admin(self) -> bool:
         """Whether an admin can act."""
         admin = select(accounts.c.id).where(accounts.c.role == "admin", accounts.c.active == 1)
         return self._run.first(admin) is not None
 
-    def add(self, **values: Any) -> None:
+    def add(self, email: str, **values: Any) -> None:
         """A new one, in the last place."""
-        last = self._run.value(select(func.max(accounts.c.place)))
-        self._run.insert(accounts, **values, place=(last or 0) + 1)
+        place = (self._run.value(select(func.max(accounts.c.place))) or 0) + 1
+        self._run.insert(accounts, **values, email=email, address=plain_address(email), place=place)
 
     def set(self, name: str, **values: Any) -> None:
         """Other values in some columns."""
         self._run.change(update(accounts).where(accounts.c.id == name).values(**values))
 
-    def failures(self, name: str, since: float) -> int:
-        """How often somebody gave a wrong password since a time."""
-        mine = select(func.count()).select_from(attempts)
-        return int(self._run.value(mine.where(attempts.c.account == name, attempts.c.at > since)))
+    def tries(self, name: str) -> int:
+        """How often somebody tried to sign in."""
+        return int(self._run.value(select(func.count()).select_from(attempts).where(attempts.c.account == name)))
 
-    def add_failure(self, name: str, at: float) -> None:
-        """A wrong password."""
-        self._run.add(attempts, account=name, at=at)
+    def add_try(self, name: str, at: float) -> int:
+        """A try to sign in; its number."""
+        return self._run.add(attempts, account=name, at=at)
 
-    def forget_failures(self, name: str) -> None:
-        """After a right one."""
+    def drop_try(self, number: int) -> None:
+        """One whose password was not looked at."""
+        self._run.change(delete(attempts).where(attempts.c.id == number))
+
+    def drop_tries(self, name: str) -> None:
+        """All of one account, after a right password."""
         self._run.change(delete(attempts).where(attempts.c.account == name))
+
+    def keep_tries(self, since: float, until: float) -> None:
+        """Drop those before and after; some lie in the future where the clock was set back."""
+        self._run.change(delete(attempts).where(or_(attempts.c.at <= since, attempts.c.at > until)))
+
+
+def _has_address(email: str) -> ColumnElement[bool]:
+    """An address that another account held before is followed by the id, see the migrations."""
+    plain = plain_address(email)
+    return or_(accounts.c.address == plain, accounts.c.address == plain + " " + accounts.c.id)
 
 
 class AuditRows:

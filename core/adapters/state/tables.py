@@ -40,6 +40,8 @@ accounts = Table(
     _number("active", 1),
     _text("created"),
     _number("place", 0),  # the order in which they came
+    _text("address", ""),  # the email in comparable form
+    Index("accounts_address", "address", unique=True),
 )
 attempts = Table("attempts", METADATA, _id(), _text("account"), _real("at"))
 audit = Table(

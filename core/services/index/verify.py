@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.ports import Progress, no_progress
 from core.services.index import agreement
+from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.types import Profile
@@ -22,16 +23,23 @@ class Verifier:
     """Checks the whole workspace."""
 
     def __init__(
-        self, store: GitStore, database: Database, generations: Generations, team_settings: TeamSettings, audit: Audit
+        self,
+        store: GitStore,
+        database: Database,
+        generations: Generations,
+        team_settings: TeamSettings,
+        audit: Audit,
+        accounts: Accounts,
     ) -> None:
         self.store, self.database, self.generations = store, database, generations
-        self.team_settings, self.audit = team_settings, audit
+        self.team_settings, self.audit, self.accounts = team_settings, audit, accounts
 
     def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
         progress(0, 3, "Checking the repository")
         problems = [f"repository: {line}" for line in self.store.check()]
         progress(1, 3, "Checking the database")
         problems += [f"database: {line}" for line in self.database.check()]
+        problems += [f"accounts: {line}" for line in self.accounts.problems()]
         problems += [f"audit: {line}" for line in self.audit.problems()]
         for profile in self.team_settings.profiles():
             problems += [f"index {profile.name}: {line}" for line in self._profile(profile, partial(progress, 2, 3))]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import ROLES, Actor, require
+from core.access import ROLES, Actor, folded, plain_address, require
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
 from core.services.people.audit import Audit
@@ -31,7 +31,8 @@ COMMAND_LINE = "command line"  # the door of the terminal
 _LOCAL = "@localhost"  # ends the id of people of this machine; no account may have an @ in its id
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MIN_PASSWORD = 10
-MAX_TRIES, WINDOW = 5, 300.0  # failed sign-ins allowed, within so many seconds
+MAX_TRIES, WINDOW = 5, 300.0  # passwords that are looked at, within so many seconds
+_LONGEST = 300  # letters of a name that count
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _EMAIL = re.compile(r"[^\s<>@]{1,64}@[^\s<>@]{1,190}")
 
@@ -97,12 +98,22 @@ class Accounts:
 
     def by_email(self, email: str) -> Actor | None:
         """The account that a sign-in provider means."""
-        row = self.database.accounts.active_by_email(email)
-        return _account(row).actor if row else None
+        row = self.database.accounts.by_email(email)
+        return _account(row).actor if row and row["active"] else None
 
     def ids(self) -> dict[str, str]:
         """Email to account id."""
         return self.database.accounts.emails()
+
+    def problems(self) -> Iterator[str]:
+        """Accounts that share an address, which older versions let in."""
+        for row in self.database.accounts.sharing():
+            name, other = row["id"], row["other"]
+            yield (
+                f"{name!r} and {other!r} have the same address ({row['email']}), upper and lower case aside. Whoever signs in"
+                f" with it is {other!r}; {name!r} signs in by id. Switch off the one that is not needed, for example with:"
+                f" python -m core accounts off {name}"
+            )
 
     # ------------------------------------------------------------ changing
 
@@ -111,8 +122,7 @@ class Accounts:
         new = Actor(_checked_id(name), " ".join(full_name.split()) or name, _checked_email(email), _checked_role(role))
         hashed = self._hash(password) if password else ""
         with self.database.transaction() as state:
-            if state.accounts.taken(new.id, new.email):
-                raise BadInput(f"There already is an account {new.id!r} or one with the address {new.email}.")
+            self._refuse_taken(state, new)
             self._insert(state, new, hashed)
             self.audit.record(state, actor, "add account", f"{new.name} ({new.id})", detail=new.role)
         return self.get(new.id)
@@ -148,27 +158,72 @@ class Accounts:
     # ------------------------------------------------------------ signing in
 
     def sign_in(self, name: str, password: str) -> Actor:
-        """The account, if the password is right. Five wrong ones lock it for five minutes."""
-        name = name.strip().lower()[:80]
-        if self.database.accounts.failures(name, self.now() - WINDOW) >= MAX_TRIES:
-            self.refuse(name, "too many wrong passwords")
+        """The account, if the password is right. After five tries it rests for five minutes, by whatever name they came."""
+        name = folded(name.strip()[:_LONGEST])
+        row, counted, number = self._count(name)
+        if not number:
             raise Refused("Too many wrong passwords. Wait five minutes, then try again.")
-        row = self.database.accounts.by_login(name)
         hashed = row["hash"] if row else ""
-        right = self.passwords.matches(hashed or _NOBODY, password)  # a hash is always tried: timing tells nothing
-        if not (right and row and hashed and row["active"]):
-            self.database.accounts.add_failure(name, self.now())
-            self.refuse(name, "wrong name or password")
+        try:
+            right = self.passwords.matches(hashed or _NOBODY, password)  # always tried: timing tells nothing
+        except Refused:
+            self._give_back(counted, name, number)
+            raise
+        actor = self._decide(counted, name, hashed if right else "")
+        if actor is None:
             raise Refused("The name or the password is wrong.")
-        actor = _account(row).actor
+        return actor
+
+    def _count(self, name: str) -> tuple[dict[str, Any] | None, str, int]:
+        """The account that a name means, what its tries are counted under, and the number of this one: 0 if it rests.
+
+        Looking and counting are one transaction, before any password is looked at: parallel guesses get no more than others.
+        """
         with self.database.transaction() as state:
-            state.accounts.forget_failures(name)
+            row = state.accounts.by_email(name) if "@" in name else state.accounts.get(name)
+            counted, now = row["id"] if row else plain_address(name) if "@" in name else name, self.now()
+            state.accounts.keep_tries(now - WINDOW, now)
+            if state.accounts.tries(counted) < MAX_TRIES:
+                return row, counted, state.accounts.add_try(counted, now)
+            self._refuse(state, counted, name, "too many wrong passwords")
+            return row, counted, 0
+
+    def _give_back(self, counted: str, name: str, number: int) -> None:
+        """A password that was not looked at is no try."""
+        with self.database.transaction() as state:
+            state.accounts.drop_try(number)
+            self._refuse(state, counted, name, "too many sign-ins at the moment")
+
+    def _decide(self, counted: str, name: str, hashed: str) -> Actor | None:
+        """Let the account in whose password was right, if it is on and still has that one."""
+        with self.database.transaction() as state:
+            row = state.accounts.get(counted)
+            if not (row and hashed and row["active"] and row["hash"] == hashed):
+                self._refuse(state, counted, name, "wrong name or password")
+                return None
+            actor = _account(row).actor
+            state.accounts.drop_tries(counted)
             self.audit.record(state, actor, "sign in", actor.name)
         return actor
 
     def refuse(self, name: str, why: str) -> None:
         """Record a refused sign-in."""
-        self.audit.note(Actor(name, name, "", "nobody"), "refuse sign-in", name, detail=why)
+        with self.database.transaction() as state:
+            self._refuse(state, name, name, why)
+
+    def _refuse(self, state: State, counted: str, name: str, why: str) -> None:
+        who, name = counted[:80], name[:80]
+        self.audit.record(state, Actor(who, who, "", "nobody"), "refuse sign-in", name, detail=why)
+
+    def _refuse_taken(self, state: State, new: Actor) -> None:
+        if state.accounts.get(new.id):
+            raise BadInput(f"There already is an account {new.id!r}. Choose another id.")
+        other = state.accounts.by_email(new.email)
+        if other:
+            raise BadInput(
+                f"The account {other['id']!r} ({other['name']}) already has the address {other['email']};"
+                " upper and lower case make no difference. Choose another address."
+            )
 
     def _insert(self, state: State, actor: Actor, hashed: str) -> None:
         who = {"id": actor.id, "name": actor.name, "email": actor.email, "role": actor.role}
@@ -222,15 +277,6 @@ def _checked_role(role: str) -> str:
     if role not in ROLES:
         raise BadInput(f"There is no role {role!r}. Roles: {', '.join(ROLES)}.")
     return role
-
-
-def plain_address(email: str) -> str:
-    """An address in comparable form: git drops dots and quotes at its ends.
-
-    >>> plain_address("Eve@example.org."), plain_address("eve@example.org")
-    ('eve@example.org', 'eve@example.org')
-    """
-    return email.strip(" .,:;<>\"\\'").casefold()
 
 
 def may_demo(address: str) -> bool:

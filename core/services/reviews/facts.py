@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from core.access import plain_address
 from core.curation import policy, review
 from core.curation.findings import Finding
 from core.curation.proposals import check_file
 from core.curation.review import Facts, Verdict
 from core.errors import ConcordError, NotFound
 from core.ports import Clock
-from core.services.people.accounts import Accounts, plain_address
+from core.services.people.accounts import Accounts
 from core.services.reviews.checks import ChangeChecks
 from core.types import Edit
 

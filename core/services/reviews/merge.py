@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import Actor, plain_address, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
 from core.errors import BadInput, Conflict, Refused
-from core.services.people.accounts import plain_address
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import branch_of
 from core.types import Commit, Person

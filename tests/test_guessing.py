@@ -1,0 +1,257 @@
+"""Guessing passwords: five tries for an account by whatever name, in however many threads and processes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import argon2
+import pytest
+
+from core.adapters.system import passwords
+from core.bootstrap import App
+from core.errors import BadInput, Refused
+from core.services.people.accounts import MAX_TRIES, WINDOW
+from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
+from tests.guess_worker import guess
+
+ADMIN, PASSWORD = demo("admin"), "correct horse battery"
+WRONG, RESTING = "The name or the password is wrong.", "Too many wrong passwords. Wait five minutes, then try again."
+BUSY = "Too many sign-ins at the moment, try again."
+
+
+@pytest.fixture
+def guessed_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    cheap = argon2.PasswordHasher().hash("nobody's")
+    monkeypatch.setattr("core.services.people.accounts._NOBODY", cheap)
+    made = small_app(tmp_path / "home", NoProcesses())
+    made.people.accounts.add(ADMIN, "zoe", "Zoe Zahn", "Zoe@example.org", "author", PASSWORD)
+    return made
+
+
+def answers(app: App, *names: str, password: str = "guess") -> list[str]:
+    """What each try is told; the id of the account for one that is let in."""
+    told = []
+    for name in names:
+        try:
+            told.append(app.people.accounts.sign_in(name, password).id)
+        except Refused as error:
+            told.append(str(error))
+    return told
+
+
+def tries(app: App) -> int:
+    return int(sql(app, "SELECT count(*) FROM attempts")[0][0])
+
+
+def guesses(home: Path, threads: int, *names: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.guess_worker", str(home), str(threads), *names]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def outcome(process: subprocess.Popen[str]) -> dict[str, Any]:
+    return dict(json.loads(process.communicate(timeout=300)[0]))
+
+
+# ---------------------------------------------------------------- parallel
+
+
+@pytest.mark.parametrize("names", [["zoe", "ZOE@EXAMPLE.ORG", " Zoe"], ["nobody", "NOBODY"]], ids=["known", "unknown"])
+def test_200_parallel_guesses_look_at_five_passwords(guessed_app: App, names: list[str]) -> None:
+    assert guess(guessed_app, names, 200) == {WRONG: 5, RESTING: 195, "checked": 5}
+    noted = guessed_app.people.audit.entries(ADMIN, action="refuse sign-in")
+    assert len(noted) == 200, "each try has its line"
+    assert {entry.who for entry in noted} == {names[0]}, "under the account, by whatever name it was tried"
+
+
+def test_guesses_in_several_processes_look_at_five_passwords(guessed_app: App) -> None:
+    home = guessed_app.settings.home
+    crew = [guesses(home, 30, name) for name in ("zoe", "ZOE@example.org")]
+    told = [outcome(process) for process in crew]
+    assert sum(one["checked"] for one in told) == 5
+    assert sum(one.get(RESTING, 0) for one in told) == 55
+    assert answers(guessed_app, "zoe", "zoe@example.org", password=PASSWORD) == [RESTING, RESTING]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["zoe", "nobody-{}"], ids=["one account", "many unknown names"])
+def test_memory_stays_flat_under_200_parallel_guesses(guessed_app: App, name: str) -> None:
+    real = argon2.PasswordHasher.func.from_parameters(argon2.profiles.RFC_9106_LOW_MEMORY)  # type: ignore[attr-defined]
+    sql(guessed_app, f"UPDATE accounts SET hash = '{real.hash(PASSWORD)}' WHERE id = 'zoe'")
+    told = outcome(guesses(guessed_app.settings.home, 200, name))
+    print(f"\n{name}: {told}")
+    assert told["peak"] - told["before"] < passwords.AT_A_TIME * 64 + 60, "two hashes of 64 MiB, and 200 threads"
+
+
+@contextmanager
+def every_turn_taken(seconds: float = 60.0) -> Iterator[None]:
+    for _ in range(passwords.AT_A_TIME):
+        assert passwords._TURNS.acquire(timeout=seconds)
+    try:
+        yield
+    finally:
+        for _ in range(passwords.AT_A_TIME):
+            passwords._TURNS.release()
+
+
+def test_whoever_waits_too_long_for_a_turn_is_told_so_and_it_is_no_try(guessed_app: App) -> None:
+    guessed_app.people.accounts.passwords.patience = 0.01
+    with every_turn_taken():
+        assert answers(guessed_app, *["zoe"] * 7, "nobody", password=PASSWORD) == [BUSY] * 8
+        with pytest.raises(Refused, match="Too many sign-ins at the moment, try again"):
+            guessed_app.people.accounts.set_password(ADMIN, "zoe", PASSWORD)
+    assert tries(guessed_app) == 0
+    assert answers(guessed_app, "zoe", password=PASSWORD) == ["zoe"]
+
+
+def test_a_short_wait_for_a_turn_is_not_noticed(guessed_app: App) -> None:
+    told: list[str] = []
+    waiting = Thread(target=lambda: told.extend(answers(guessed_app, "zoe", password=PASSWORD)))
+    with every_turn_taken():
+        waiting.start()
+        time.sleep(0.1)
+        assert not told
+    waiting.join(timeout=60)
+    assert told == ["zoe"]
+
+
+# ---------------------------------------------------------------- one account after the other
+
+
+def test_an_account_rests_by_whatever_name_it_is_tried(guessed_app: App) -> None:
+    names = ["zoe", "ZOE", "zoe@example.org", "ZOE@EXAMPLE.ORG", " ｚｏｅ "]
+    assert answers(guessed_app, *names) == [WRONG] * 5
+    assert answers(guessed_app, *names, "zoe@example.org.", password=PASSWORD) == [RESTING] * 6
+
+
+@pytest.mark.parametrize("name", ["zoe", "zoe@example.org", "author", "nobody", "no@body.org", "Nö body", "x" * 5000])
+def test_known_and_unknown_names_are_told_the_same(guessed_app: App, name: str) -> None:
+    shapes = [name, name.upper(), f" {name}", name, name]
+    assert answers(guessed_app, *shapes, name) == [WRONG] * 5 + [RESTING]
+
+
+def test_a_right_password_clears_the_count_of_its_account_alone(guessed_app: App) -> None:
+    answers(guessed_app, *["author"] * 3, *["zoe@example.org"] * 4)
+    assert answers(guessed_app, "zoe", password=PASSWORD) == ["zoe"]
+    assert tries(guessed_app) == 3
+    assert answers(guessed_app, *["zoe"] * 6) == [WRONG] * 5 + [RESTING]
+
+
+class ChangingPasswords(passwords.Argon2):
+    """Somebody acts while a password is looked at."""
+
+    def __init__(self, act: Any) -> None:
+        super().__init__()
+        self.act = act
+
+    def matches(self, hashed: str, password: str) -> bool:
+        right = super().matches(hashed, password)
+        self.act()
+        return right
+
+
+def test_an_account_that_is_switched_off_while_its_password_is_checked_stays_out(guessed_app: App) -> None:
+    accounts = guessed_app.people.accounts
+    accounts.passwords = ChangingPasswords(lambda: accounts.set_active(ADMIN, "zoe", False))
+    assert answers(guessed_app, "zoe", password=PASSWORD) == [WRONG]
+
+
+def test_a_password_that_is_replaced_while_it_is_checked_lets_nobody_in(guessed_app: App) -> None:
+    accounts = guessed_app.people.accounts
+    accounts.passwords = ChangingPasswords(lambda: accounts.set_password(ADMIN, "zoe", "another long password"))
+    assert answers(guessed_app, "zoe", password=PASSWORD) == [WRONG]
+
+
+# ---------------------------------------------------------------- the clock
+
+
+def test_a_rest_ends_five_minutes_after_the_first_try(guessed_app: App) -> None:
+    accounts = guessed_app.people.accounts
+    for second in range(MAX_TRIES):
+        accounts.now = lambda second=second: 1000.0 + second
+        answers(guessed_app, "zoe")
+    accounts.now = lambda: 1000.0 + WINDOW - 1
+    assert answers(guessed_app, "zoe", password=PASSWORD) == [RESTING]
+    accounts.now = lambda: 1000.0 + WINDOW
+    assert answers(guessed_app, "zoe", password=PASSWORD) == ["zoe"]
+
+
+@pytest.mark.parametrize("ahead", [7200.0, 60.0, 0.5])
+def test_a_clock_that_is_set_back_does_not_lengthen_a_rest(guessed_app: App, ahead: float) -> None:
+    accounts = guessed_app.people.accounts
+    accounts.now = lambda: 1000.0 + ahead
+    assert answers(guessed_app, *["zoe"] * 6) == [WRONG] * 5 + [RESTING]
+    accounts.now = lambda: 1000.0
+    assert answers(guessed_app, "zoe", password=PASSWORD) == ["zoe"]
+
+
+def test_tries_of_names_that_nobody_has_are_forgotten(guessed_app: App) -> None:
+    accounts = guessed_app.people.accounts
+    accounts.now = lambda: 1000.0
+    answers(guessed_app, *(f"nobody-{n}" for n in range(10)))
+    assert tries(guessed_app) == 10
+    accounts.now = lambda: 1000.0 + WINDOW
+    answers(guessed_app, "somebody")
+    assert tries(guessed_app) == 1
+
+
+# ---------------------------------------------------------------- the case of an address
+
+
+@pytest.mark.parametrize("email", ["ZOE@example.org", "zoe@EXAMPLE.org", "ｚｏｅ@example.org", "zoe@example.org."])
+def test_an_address_belongs_to_one_account_whatever_its_case(guessed_app: App, email: str) -> None:
+    with pytest.raises(BadInput, match=r"'zoe' \(Zoe Zahn\) already has the address Zoe@example\.org; upper and lower"):
+        guessed_app.people.accounts.add(ADMIN, "zoe2", "Zoe", email, "reader")
+    with pytest.raises(BadInput, match="There already is an account 'zoe'. Choose another id."):
+        guessed_app.people.accounts.add(ADMIN, "zoe", "Zoe", "other@example.org", "reader")
+
+
+def test_the_database_itself_refuses_a_second_account_with_the_address(guessed_app: App) -> None:
+    insert = "INSERT INTO accounts (id, name, email, role, created, address) VALUES ('z', 'Z', 'z@x.org', 'reader', '', 'zoe@example.org')"
+    with pytest.raises(sqlite3.IntegrityError, match="address"):
+        sql(guessed_app, insert)
+
+
+@pytest.fixture
+def shared_address_home(guessed_app: App) -> Path:
+    """A workspace of the version before, in which two accounts and a third that is off share an address."""
+    home = guessed_app.settings.home
+    for name, email in (("zoe2", "two@example.org"), ("zoe0", "zero@example.org")):
+        guessed_app.people.accounts.add(ADMIN, name, name.title(), email, "reader", PASSWORD)
+    guessed_app.people.accounts.set_active(ADMIN, "zoe0", False)
+    with closing(sqlite3.connect(home / "app.db")) as connection, connection:
+        connection.executescript(
+            "DROP INDEX accounts_address; ALTER TABLE accounts DROP COLUMN address;"
+            "UPDATE accounts SET email = 'ZOE@example.org', place = 90 WHERE id = 'zoe2';"
+            "UPDATE accounts SET email = 'zoe@example.org', place = 1 WHERE id = 'zoe0';"
+            "PRAGMA user_version = 10;"
+        )
+    return home
+
+
+def test_accounts_that_shared_an_address_before_are_kept_and_named(shared_address_home: Path) -> None:
+    app = small_app(shared_address_home, NoProcesses())
+    emails = {account.id: account.email for account in app.people.accounts.all()}
+    assert [emails[name] for name in ("zoe0", "zoe", "zoe2")] == [
+        "zoe@example.org",
+        "Zoe@example.org",
+        "ZOE@example.org",
+    ]
+    assert answers(app, "zoe", "zoe2", "zoe@example.org", "ZOE@example.org", password=PASSWORD) == ["zoe", "zoe2", "zoe", "zoe"]  # fmt: skip
+    (problem,) = app.people.accounts.problems()
+    assert problem.startswith("'zoe2' and 'zoe' have the same address (ZOE@example.org), upper and lower case aside.")
+    assert f"accounts: {problem}" in app.index.verifier.problems()
+    app.people.accounts.set_active(ADMIN, "zoe", False)
+    assert answers(app, "zoe@example.org", password=PASSWORD) == ["zoe2"], "the one that is on"
+    assert app.people.accounts.by_email("Zoe@example.org") == app.people.accounts.actor("zoe2")
+    assert not list(app.people.accounts.problems())
+    with pytest.raises(BadInput, match="already has the address"):
+        app.people.accounts.add(ADMIN, "zoe4", "Zoe", "zoE@example.org", "reader")
