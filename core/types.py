@@ -21,6 +21,9 @@ class Frozen(dict[str, Any]):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
+    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
+        return Frozen, (dict(self),)  # a copy is made whole, not filled item by item
+
     def _refuse(self, *_: object, **__: object) -> Any:
         raise TypeError("a frozen mapping does not change")
 
