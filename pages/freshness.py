@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.curation.names import top_folder
 from core.services.knowledge.freshness import Attention
 from core.types import Document
-from pages.ui import actions, flash, identity, keys, style
+from pages.ui import actions, flash, identity, style
 from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
@@ -79,10 +79,7 @@ for cell, (name, count) in zip(
 clicked = component("freshness")(
     key="freshness",
     data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": "Every document is fresh and has an owner."},
-    on_open_change=lambda: None,
     on_confirm_change=lambda: None,
 )  # fmt: skip
-if clicked.open:
-    st.switch_page("pages/documents.py", query_params={keys.DOC: clicked.open})
 if clicked.confirm:
     ask_to_confirm(str(clicked.confirm))

@@ -7,7 +7,6 @@ import streamlit as st
 from pages.ui import identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
 from pages.ui.direct import token
-from pages.ui.passage_links import address
 from pages.ui.workspace import app
 
 me = identity.require("search")
@@ -32,8 +31,6 @@ def search() -> None:
     query = str(asked.get("q") or "")
     results = answer(app(), query, filters) if query.strip() else None
     clicked = search_view(asked, results, token(me), key="search_view")
-    if clicked.open:
-        st.switch_page("pages/documents.py", query_params=address(clicked.open))
     if clicked.report:
         report = clicked.report
         app().knowledge.gaps.report(

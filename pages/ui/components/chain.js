@@ -57,6 +57,6 @@ function passage({ title, quote, place }, send) {
     "div",
     { class: "witness" },
     quote ? el("div", { class: "quote" }, `“${quote}”`) : null,
-    inside({ class: "small" }, documentHref(place), () => send("open", place), title),
+    inside({ class: "small" }, documentHref(place), title),
   );
 }

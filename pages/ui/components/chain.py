@@ -9,6 +9,6 @@ from pages.ui.components import component
 
 
 def chain(paths: Sequence[Mapping[str, Any]], key: str, on_centre: Callable[[], None]) -> Any:
-    """Draw paths, the first one open. Clicks come back as triggers: `open` (a passage) and `centre` (an entity)."""
+    """Draw paths, the first one open. A click on an entity comes back as the trigger `centre`."""
     data = {"paths": list(paths)}
-    return component("chain")(key=key, data=data, on_centre_change=on_centre, on_open_change=lambda: None)
+    return component("chain")(key=key, data=data, on_centre_change=on_centre)

@@ -111,12 +111,18 @@ function actionLink(attributes, href, act, ...children) {
   return el("a", { ...attributes, href, onclick }, ...children);
 }
 
-// A link inside the app: a real address for new tabs, a message to Python for a plain click.
-function inside(attributes, href, open, ...children) {
+// Go to another page or view of the app without loading it anew: one step in the browser's history, as Back expects.
+function visit(href) {
+  window.history.pushState({}, "", href);
+  window.dispatchEvent(new PopStateEvent("popstate"));
+}
+
+// A link inside the app: a real address for new tabs, no reload for a plain click.
+function inside(attributes, href, ...children) {
   const onclick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    open();
+    visit(href);
   };
   return el("a", { ...attributes, href, onclick }, ...children);
 }

@@ -71,7 +71,7 @@ function drawRow(row, mayConfirm, send) {
     el(
       "div",
       { class: "main" },
-      inside({ class: "title" }, documentHref({ doc: row.doc }), () => send("open", row.doc), row.title),
+      inside({ class: "title" }, documentHref({ doc: row.doc }), row.title),
       el("div", { class: "sub" }, row.about),
     ),
     el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),

@@ -8,7 +8,7 @@ const COLUMNS = [
   ["review", "Review due", "wide"],
 ];
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({
     folder: data.folder || "",
@@ -25,7 +25,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const side = el("div", {});
   const list = el("div", {});
   const summary = el("span", { class: "muted small" });
-  const open = (row) => setTriggerValue("open", row.doc);
 
   const draw = () =>
     refocus(root, () => {
@@ -55,13 +54,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     drawList();
   };
 
-  const table = (rows) =>
-    el(
-      "table",
-      {},
-      tableHead(state, sortBy),
-      rows.slice(0, state.shown).map((row) => drawRow(row, () => open(row))),
-    );
+  const table = (rows) => el("table", {}, tableHead(state, sortBy), rows.slice(0, state.shown).map(drawRow));
   const moreButton = (hidden) =>
     el(
       "div",
@@ -185,14 +178,14 @@ function tableHead({ by, down }, sortBy) {
   );
 }
 
-const drawRow = (row, open) =>
+const drawRow = (row) =>
   el(
     "tr",
     { class: "item" },
     el(
       "td",
       { class: "title" },
-      inside({}, documentHref({ doc: row.doc }), open, row.title),
+      inside({}, documentHref({ doc: row.doc }), row.title),
       el("div", { class: "sub" }, row.sub),
       el("div", { class: "row", style: { marginTop: "3px" } }, row.badges.map(badge)),
     ),

@@ -15,7 +15,7 @@ from pages.ui.components import component
 def library(documents: Sequence[Document], touched: Mapping[str, Commit], today: date, key: str) -> Any:
     """Draw the library. Returns what was clicked: `open` (a document's id)."""
     rows = [_row(document, touched.get(document.path), today) for document in documents]
-    return component("library")(key=key, data={"rows": rows, "folder": ""}, on_open_change=lambda: None)
+    return component("library")(key=key, data={"rows": rows, "folder": ""})
 
 
 def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:

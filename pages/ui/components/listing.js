@@ -1,7 +1,6 @@
 // A list of items that may lead to documents, or a bar chart of counts.
-export default function ({ data, parentElement, setTriggerValue }) {
-  const open = (place) => setTriggerValue("open", place);
-  parentElement.querySelector("#root").replaceChildren(data.bars ? bars(data.bars) : items(data, open));
+export default function ({ data, parentElement }) {
+  parentElement.querySelector("#root").replaceChildren(data.bars ? bars(data.bars) : items(data));
 }
 
 function bars(counts) {
@@ -17,14 +16,10 @@ function bars(counts) {
   );
 }
 
-const items = (data, open) =>
-  el(
-    "div",
-    {},
-    data.items.length ? data.items.map((item) => drawItem(item, open)) : el("div", { class: "none" }, data.empty),
-  );
+const items = (data) =>
+  el("div", {}, data.items.length ? data.items.map(drawItem) : el("div", { class: "none" }, data.empty));
 
-function drawItem(item, open) {
+function drawItem(item) {
   const place = item.place || { doc: item.doc };
   return el(
     "div",
@@ -32,7 +27,7 @@ function drawItem(item, open) {
     el(
       "div",
       { class: "main" },
-      item.doc ? inside({}, documentHref(place), () => open(place), item.title) : el("span", {}, item.title),
+      item.doc ? inside({}, documentHref(place), item.title) : el("span", {}, item.title),
       item.sub ? el("div", { class: "sub" }, item.sub) : null,
     ),
     el("div", { class: "right" }, (item.badges || []).map(badge), item.right ? el("div", {}, item.right) : null),

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import streamlit as st
-
 from pages.ui.components import component
-from pages.ui.passage_links import address
 
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
     """Items with title, note, badges and a text on the right; a click opens `doc`, at its `place` if it has one."""
-    clicked = component("listing")(key=key, data={"items": list(items), "empty": empty}, on_open_change=lambda: None)
-    if clicked.open:
-        st.switch_page("pages/documents.py", query_params=address(clicked.open))
+    component("listing")(key=key, data={"items": list(items), "empty": empty})
 
 
 def bars(counts: Mapping[str, int], key: str) -> None:

@@ -471,8 +471,7 @@ function sources(state, node) {
   const title = isText ? "Open" : `In ${count} ${count === 1 ? "document" : "documents"}`;
   const links = node.sources.map(([doc, docTitle, path]) => {
     const place = node.place || { doc };
-    const open = () => state.send("open", { ...place, n: Date.now() });
-    return inside({ class: "source" }, documentHref(place), open, docTitle, el("span", {}, path));
+    return inside({ class: "source" }, documentHref(place), docTitle, el("span", {}, path));
   });
   return [el("h4", {}, title), ...links];
 }

@@ -17,8 +17,8 @@ _BUNDLE = Path("lib", "vis-9.1.2", "vis-network.min.js")
 
 
 def network(data: Mapping[str, Any], key: str, on_centre: Callable[[], None]) -> Any:
-    """Draw a network. Clicks come back as triggers: `open` (a document) and `centre` (a node to look around)."""
-    clicked = component("network")(key=key, data=dict(data), on_centre_change=on_centre, on_open_change=lambda: None)
+    """Draw a network. `centre` comes back as a trigger: a node to look around."""
+    clicked = component("network")(key=key, data=dict(data), on_centre_change=on_centre)
     _library()(key="vis_library", data={}, height=1)
     return clicked
 

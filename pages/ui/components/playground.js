@@ -390,7 +390,6 @@ function drawHit(root, state, column, hit, n) {
     drawer.replaceChildren(...(isOpen ? [explain(hit)] : []), ...(around ? [drawAround(around)] : [])),
   );
   const href = documentHref(hit.place);
-  const open = () => state.send("open", hit.place);
   const lookAround = () => state.send("look", { chunk: hit.chunk, column: n, n: Date.now() });
   const light = () => highlight(root, hit.chunk, true);
   const unlight = () => highlight(root, hit.chunk, false);
@@ -414,7 +413,7 @@ function drawHit(root, state, column, hit, n) {
       el("span", { class: "spring" }),
       gradeButtons(root, state, hit),
     ),
-    el("div", { class: "title" }, inside({ "data-key": "title" }, href, open, hit.title)),
+    el("div", { class: "title" }, inside({ "data-key": "title" }, href, hit.title)),
     el(
       "div",
       { class: "row meta" },
@@ -429,7 +428,7 @@ function drawHit(root, state, column, hit, n) {
       { class: "row actions" },
       whyButton,
       button(around ? "Less" : "Around it", lookAround, { key: "around", title: "Neighbours and parent" }),
-      inside({ class: "button", "data-key": "open" }, href, open, "Open"),
+      inside({ class: "button", "data-key": "open" }, href, "Open"),
     ),
     drawer,
   );

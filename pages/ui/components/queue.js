@@ -1,9 +1,8 @@
 // A queue of changes, filtered while typing and opened with a click.
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({ text: "", author: "", state: "", folder: "" }));
   const list = el("div", {});
-  const open = (row) => setTriggerValue("open", row.id);
   const none = data.rows.length ? "No change fits these filters." : data.empty;
   const setFilter = (name, value) => {
     state[name] = value;
@@ -17,9 +16,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const fill = () => {
     const rows = data.rows.filter((row) => matches(row, state));
-    list.replaceChildren(
-      ...(rows.length ? rows.map((row) => drawRow(row, () => open(row))) : [el("div", { class: "none" }, none)]),
-    );
+    list.replaceChildren(...(rows.length ? rows.map(drawRow) : [el("div", { class: "none" }, none)]));
   };
   const tools = () => {
     const input = el("input", {
@@ -66,7 +63,7 @@ function matches(row, { text, author, state, folder }) {
   );
 }
 
-const drawRow = (row, open) =>
+const drawRow = (row) =>
   el(
     "div",
     { class: "item" },
@@ -76,7 +73,7 @@ const drawRow = (row, open) =>
       el(
         "div",
         {},
-        inside({ class: "title" }, `/reviews?change=${row.id}`, open, row.title),
+        inside({ class: "title" }, `/reviews?change=${row.id}`, row.title),
         " ",
         el("span", { class: "muted small" }, `#${row.id}`),
       ),

@@ -4,17 +4,18 @@ const OUTLINE_ENTRIES = 300;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const open = (doc, anchor) => setTriggerValue("open", { doc, anchor });
+  const partHref = (doc, anchor) => documentHref(anchor ? { doc, anchor } : { doc });
   const heading = (slug) => root.querySelector(`#h-${CSS.escape(slug)}`);
   const jump = (slug) => {
     const target = heading(slug);
     if (target) target.scrollIntoView({ behavior: "smooth", block: "start" });
-    else if (data.first || data.hidden) open(data.doc, slug); // the heading is in a part that is not shown
+    else if (data.first || data.hidden) visit(partHref(data.doc, slug)); // the heading is in a part that is not shown
   };
   const documentLink = ({ doc, anchor }, children) => {
-    const here = doc === data.path;
-    const go = () => (here ? jump(anchor) : open(doc, anchor || ""));
-    return inside({ title: here ? "" : doc }, documentHref({ doc }), go, children);
+    const href = partHref(doc, anchor);
+    return doc === data.path
+      ? actionLink({}, href, () => jump(anchor), children)
+      : inside({ title: doc }, href, children);
   };
   const decorate = (element, tag, position) => {
     if (isMarked(tag, position, data.mark)) element.classList.add("marked");

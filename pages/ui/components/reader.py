@@ -15,7 +15,7 @@ def reader(
 ) -> Any:
     """Draw a long document from block `first` on, else around the mark or the anchor.
 
-    Returns what was clicked: `open` (a link to another document or part), `more` (the block to begin with).
+    Returns what was clicked: `more` (the block to begin with).
     """
     page = render(document, first) if first is not None else render(document, around=mark[0] if mark else anchor)
     return component("reader", "nodes")(
@@ -32,6 +32,5 @@ def reader(
             "mark": {"start": mark[0], "end": mark[1]} if mark else None,
             "anchor": anchor,
         },
-        on_open_change=lambda: None,
         on_more_change=lambda: None,
     )

@@ -268,11 +268,7 @@ function drawDocument(root, state, group) {
   return el(
     "article",
     { class: "card", "data-key": group.doc },
-    el(
-      "h3",
-      {},
-      inside({ "data-key": "title" }, documentHref(best.place), () => state.send("open", best.place), group.title),
-    ),
+    el("h3", {}, inside({ "data-key": "title" }, documentHref(best.place), group.title)),
     el("div", { class: "row meta" }, badge({ text: group.type }), group.badges.map(badge), el("span", {}, group.about)),
     drawPassage(state, best),
     others.length ? otherPassages(root, state, group.doc, others) : el("div", {}),
@@ -332,7 +328,7 @@ function drawPassage(state, passage) {
     el(
       "div",
       { class: "row actions" },
-      inside({ class: "button", "data-key": "open" }, href, () => state.send("open", place), "Open here"),
+      inside({ class: "button", "data-key": "open" }, href, "Open here"),
       whyButton,
       button("Copy link", (event) => copy(link, event.target), { key: "link" }),
       button("Copy citation", (event) => copy(`${citation} ${link}`, event.target), { key: "citation" }),

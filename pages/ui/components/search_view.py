@@ -28,7 +28,7 @@ PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an er
 
 
 def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
-    """Draw the box and the results. Returns `asked` (where Python must answer), and the clicks `open` and `report`."""
+    """Draw the box and the results. Returns `asked` (where Python must answer), and the click `report`."""
     return component("search", "snippet")(
         key=key,
         data={
@@ -40,7 +40,6 @@ def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, dir
         },
         default={"asked": None},
         on_asked_change=lambda: None,
-        on_open_change=lambda: None,
         on_report_change=lambda: None,
     )
 

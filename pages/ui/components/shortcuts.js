@@ -1,4 +1,5 @@
-// "/" or Ctrl+K goes to the search box, wherever one is.
+// On every page: "/" or Ctrl+K goes to the search box, wherever one is, and the menu's entry of the page that is
+// open leads back to its first view, which Streamlit's own does not.
 const FIELDS = ["INPUT", "TEXTAREA", "SELECT"];
 
 export default function ({ setTriggerValue }) {
@@ -11,7 +12,20 @@ export default function ({ setTriggerValue }) {
     box.select();
   };
   document.addEventListener("keydown", onKey);
-  return () => document.removeEventListener("keydown", onKey);
+  document.addEventListener("click", onMenu, true);
+  return () => {
+    document.removeEventListener("keydown", onKey);
+    document.removeEventListener("click", onMenu, true);
+  };
+}
+
+function onMenu(event) {
+  const entry = event.target.closest?.('[data-testid="stSidebarNavLink"]');
+  const { pathname, search } = window.location;
+  if (!entry || !search || new URL(entry.href).pathname !== pathname || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  visit(pathname);
 }
 
 function isShortcut(event) {

@@ -14,7 +14,7 @@ from pages.ui.components.chain import chain
 from pages.ui.components.listing import listing
 from pages.ui.graph.choices import Choice, look_around
 from pages.ui.graph.descriptions import KINDS, type_words
-from pages.ui.passage_links import address, place
+from pages.ui.passage_links import place
 from pages.ui.workspace import app
 
 _KEY = "graph_chain"
@@ -39,9 +39,7 @@ def draw(choice: Choice) -> None:
 
 def _chains(connection: EntityConnection) -> None:
     st.caption(flash.plain(summary(connection)))
-    clicked = chain([_path(path) for path in connection.paths], _KEY, _centre)
-    if clicked.open:
-        st.switch_page("pages/documents.py", query_params=address(clicked.open))
+    chain([_path(path) for path in connection.paths], _KEY, _centre)
 
 
 def summary(connection: EntityConnection) -> str:

@@ -13,7 +13,6 @@ from pages.ui.graph.choices import Choice
 from pages.ui.graph.descriptions import short
 from pages.ui.graph.filters import filtered
 from pages.ui.graph.network import drawing
-from pages.ui.passage_links import address
 from pages.ui.workspace import app
 
 _ASK = {
@@ -74,9 +73,7 @@ def _drawn(view: GraphView, choice: Choice) -> None:
         shown = largest(view)
         if len(shown.nodes) < len(view.nodes):
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
-        clicked = network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choices.centre)
-        if clicked.open:
-            st.switch_page("pages/documents.py", query_params=address(clicked.open))
+        network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choices.centre)
 
 
 def _topics(choice: Choice) -> dict[int, str]:

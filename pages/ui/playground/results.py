@@ -14,7 +14,6 @@ from core.services.playground.notebook import Setup
 from pages.ui import actions, flash, identity, keys
 from pages.ui.components.playground import playground
 from pages.ui.direct import token
-from pages.ui.passage_links import address
 from pages.ui.playground import adjust_form, answer, share, state, strip_chart, tau_chart, view_data, where
 from pages.ui.workspace import app
 
@@ -41,8 +40,6 @@ def draw() -> None:
     )
     if clicked.adjust:
         adjust_form.show(int(clicked.adjust.get("column", 0)))
-    if clicked.open:
-        st.switch_page("pages/documents.py", query_params=address(clicked.open))
     flash.show()
 
 

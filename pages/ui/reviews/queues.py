@@ -43,12 +43,7 @@ def draw(me: Actor) -> None:
     )
     name = st.query_params[keys.QUEUE] = chosen or usual
     rows = [row(change) for change in queues[name]]
-    clicked = component("queue")(
-        key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]}, on_open_change=lambda: None
-    )
-    if clicked.open:
-        st.query_params.from_dict({keys.CHANGE: str(int(clicked.open))})
-        st.rerun()
+    component("queue")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
 
 
 def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
