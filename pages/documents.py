@@ -5,7 +5,7 @@ import streamlit as st
 from core.access import allowed, require
 from core.errors import ConcordError
 from core.types import Document
-from pages.ui import flash, identity, keys
+from pages.ui import address, flash, identity, keys
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
 from pages.ui.documents import chunks, document_actions, draft, editor, header, history, links
@@ -15,11 +15,11 @@ me = identity.require("read documents")
 
 
 def back_to_library() -> None:
-    st.query_params.clear()
+    address.show()
 
 
 def new_document() -> None:
-    st.query_params.from_dict({keys.DO: "new"})
+    address.show(**{keys.DO: "new"})
 
 
 def number(name: str) -> int | None:
@@ -32,9 +32,6 @@ def read_tab(document: Document) -> None:
     """The text, with the passage that the URL points to marked."""
     anchor, first = st.query_params.get("anchor", ""), number(keys.FROM)
     clicked = reader(document, key="reader", mark=passage(document), anchor=anchor, first=first)
-    if clicked.open:
-        st.query_params.from_dict({keys.DOC: clicked.open["doc"], "anchor": clicked.open["anchor"]})
-        st.rerun()
     if clicked.more:
         st.query_params[keys.FROM] = str(clicked.more["from"])
         st.rerun()
@@ -60,6 +57,7 @@ def one_document(name: str) -> None:
         return
     header.draw(document, app().search.page.clock.today())
     document_actions.draw(document, me)
+    address.first_tab(keys.TAB, f"{document.id} {number(keys.START)}")
     tabs = {"Read": read_tab, "History": history.draw, "Links": links.draw, "Chunks": chunks.draw}
     chosen = st.segmented_control(
         "Show",
@@ -87,10 +85,7 @@ def all_documents() -> None:
             icon=":material/library_add:",
         )
         return
-    clicked = library(documents, app().knowledge.documents.touched(), app().search.page.clock.today(), key="library")
-    if clicked.open:
-        st.query_params[keys.DOC] = clicked.open
-        st.rerun()
+    library(documents, app().knowledge.documents.touched(), app().search.page.clock.today(), key="library")
 
 
 def edit_document() -> None:
@@ -118,7 +113,7 @@ def edit_document() -> None:
 def leave_editor() -> None:
     """What was typed stays as a draft."""
     doc = st.query_params.get(keys.DOC)
-    st.query_params.from_dict({keys.DOC: doc} if doc else {})
+    address.show(**({keys.DOC: doc} if doc else {}))
 
 
 if st.query_params.get(keys.DO) in ("edit", "new"):

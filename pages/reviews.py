@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
-from pages.ui import flash, identity, keys
+from pages.ui import address, flash, identity, keys
 from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, queues
 from pages.ui.workspace import app
 
@@ -12,10 +12,11 @@ me = identity.require("propose a change")
 
 
 def back_to_queues() -> None:
-    st.query_params.clear()
+    address.show()
 
 
 def chosen_tab(change: Change) -> str:
+    address.first_tab(keys.SIDE, str(change.id))
     tabs = ["Documents", "Chunks", "Discussion", *(["Conflicts"] if change.conflicts and change.open else [])]
     chosen = st.segmented_control(
         "Show", tabs, key=keys.SIDE, default="Documents", required=True, bind="query-params", label_visibility="collapsed"

@@ -116,6 +116,54 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_app: App, tm
         both_ways(chromium, url, "document", "/documents?doc=BSA-SOP-001")
 
 
+def test_every_way_out_of_a_view_leads_where_people_expect(chromium: Any, own_app: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    author = demo("author")
+    document = own_app.knowledge.documents.show("BSA-SOP-001")
+    change = own_app.reviews.changes.propose(author, "Longer", {document.path: f"{document.text}\nMore.\n".encode()})
+    own_app.reviews.changes.submit(author, change.id)
+    with (
+        browser.server(own_app.settings.home, tmp_path / "server.log") as url,
+        browser.screen(chromium, url) as screen,
+    ):
+        page = screen.page
+        entry = page.get_by_test_id("stSidebarNavLink")
+        rows = page.locator("tr.item")
+
+        screen.open("/search?q=how+long+do+we+keep+SAR+records")
+        page.locator("article h3 a").first.click()
+        expect(page.locator(".marked").first).to_be_visible()
+        page.go_back()
+        expect(page.locator("article").first).to_be_visible()
+        expect(page.get_by_label("Search the knowledge base")).to_have_value("how long do we keep SAR records")
+        expect(page).to_have_url(re.compile(r"/search\?q=how"))
+
+        page.go_forward()
+        expect(page.locator(".marked").first).to_be_visible()
+        page.get_by_text("Chunks", exact=True).click()
+        expect(page).to_have_url(re.compile("tab=Chunks"))
+        screen.settle()
+        page.get_by_role("button", name="All documents").click()
+        expect(rows).to_have_count(59)
+        rows.first.get_by_role("link").click()
+        expect(page.get_by_text("On this page")).to_be_visible()  # the text, not the last document's tab
+        entry.filter(has_text="Documents").click()
+        expect(rows).to_have_count(59)
+        page.go_back()
+        expect(page.get_by_text("On this page")).to_be_visible()
+
+        screen.open(f"/reviews?change={change.id}")
+        page.get_by_text("Discussion", exact=True).click()
+        expect(page).to_have_url(re.compile("side=Discussion"))
+        screen.settle()
+        page.get_by_role("button", name="All changes").click()
+        page.get_by_role("link", name="Longer").click()
+        expect(page).to_have_url(re.compile(rf"/reviews\?change={change.id}$"))
+        entry.filter(has_text="Reviews").click()
+        expect(page.get_by_role("link", name="Longer")).to_be_visible()
+
+
 def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

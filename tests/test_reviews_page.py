@@ -240,6 +240,7 @@ def test_a_review_from_submit_to_revert(visit: Open, kb: App) -> None:
     app.text_area(key=f"note_request_changes_{number}").set_value("Cite the law.")
     app.button(key=f"do_request_changes_{number}").click().run()
     assert kb.reviews.changes.get(number).state == "changes requested"
+    assert app.text_area(key=f"note_request_changes_{number}_1").value == ""  # what was sent does not come back
     app.button(key=f"do_approve_{number}").click().run()
     assert kb.reviews.changes.get(number).approvals == ("Petra Voss",)
     visit("reviews", "author", change=str(number)).button(key=f"do_merge_{number}").click().run()
@@ -619,6 +620,12 @@ def test_a_document_names_the_open_changes_that_edit_it(visit: Open, kb: App) ->
 
 
 # ---------------------------------------------------------------- audit, accounts
+
+
+def test_home_opens_again_where_documents_have_keys_of_their_own(visit: Open, kb: App) -> None:
+    put(kb, {"it/odd.md": "---\ntitle: Odd\nweight: 3\nlayout: {wide: true}\nreview_due: 2020-01-01\n---\n# Odd\n"})
+    for page in ("home", "freshness"):
+        visit(page).run()  # the second time from the cache
 
 
 def test_the_audit_is_filtered_and_exported(visit: Open, kb: App) -> None:

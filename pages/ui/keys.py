@@ -14,6 +14,7 @@ START, END = "start", "end"  # the marked passage in it
 VERSION = "version"  # the version that the passage was found in
 FROM = "from"  # the first block of a long document that is shown
 TAB = "tab"  # which tab of it is shown
+VIEWS = "views"  # what the tabs of a page last belonged to
 OLD, NEW = "old", "new"  # the compared versions of a document; its id follows
 
 UPLOAD = "upload"  # files not submitted yet, as plain values
@@ -36,6 +37,7 @@ HEARD = "heard"  # the browser's last message in a discussion, and whether it su
 CHANGE = "change"  # which change is open
 QUEUE = "queue"  # which queue of changes is shown
 SIDE = "side"  # which tab of a change is shown
+DONE = "done"  # how often each button of a change was pressed, to reset its box
 DO = "do"  # what to do with a document: edit, new
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up to reset the editor

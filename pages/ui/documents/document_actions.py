@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.services.knowledge.documents import Version
 from core.services.reviews.authoring import Files, moved, restored, touching, with_status
 from core.types import Document
-from pages.ui import flash, keys, style
+from pages.ui import address, flash, keys, style
 from pages.ui.documents import save_target
 from pages.ui.workspace import app, links_to
 
@@ -19,7 +19,7 @@ def draw(document: Document, me: Actor) -> None:
         return
     with st.container(horizontal=True, key="document_tools", gap="small"):
         if st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
-            st.query_params.from_dict({keys.DOC: document.id, keys.DO: "edit"})
+            address.show(**{keys.DOC: document.id, keys.DO: "edit"})
             st.rerun()
         with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
             _move(document, me)

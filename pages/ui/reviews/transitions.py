@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import BadInput
-from pages.ui import actions, keys
+from pages.ui import actions, address, keys
 from pages.ui.workspace import app
 
 
@@ -59,7 +59,7 @@ def reopen(actor: Actor, number: int, note: str, head: str) -> str:
 def revert(actor: Actor, number: int, note: str, head: str) -> str:
     """Propose to undo it, and open that change."""
     undo = app().reviews.merger.revert(actor, number)
-    st.query_params.from_dict({keys.CHANGE: str(undo.id)})
+    address.show(**{keys.CHANGE: str(undo.id)})
     return f"Change #{undo.id} undoes it, once it is reviewed and merged."
 
 
@@ -77,13 +77,19 @@ TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
 
 
 def key_of(name: str, number: int, part: str = "do") -> str:
-    """The widget key of a button, its note or its popover."""
-    return f"{part}_{name.replace(' ', '_')}_{number}"
+    """The widget key of a button, its note or its popover; a new one after each time it was done, so that it starts closed and empty."""
+    times = st.session_state.get(keys.DONE, {}).get(f"{name} {number}", 0)
+    return f"{part}_{name.replace(' ', '_')}_{number}" + (f"_{times}" if times else "")
 
 
 def do(name: str, number: int, head: str) -> None:
     """The callback of every button."""
     note = str(st.session_state.get(key_of(name, number, "note"), ""))
-    if key_of(name, number, "open") in st.session_state:
-        st.session_state[key_of(name, number, "open")] = False
-    actions.do(lambda actor: TRANSITIONS[name](actor, number, note, head))
+
+    def act(actor: Actor) -> str:
+        sentence = TRANSITIONS[name](actor, number, note, head)
+        done = st.session_state.setdefault(keys.DONE, {})
+        done[f"{name} {number}"] = done.get(f"{name} {number}", 0) + 1
+        return sentence
+
+    actions.do(act)
