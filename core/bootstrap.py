@@ -9,7 +9,7 @@ from typing import Any
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
-from core.adapters.conversion.converter import ConverterProcess
+from core.adapters.conversion.converter import Converters
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
@@ -262,7 +262,7 @@ def build(
             Gaps(database.gaps, clock),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
-        upload=Upload(Uploads(documents, duplicates, ConverterProcess(), clock, changes)),
+        upload=Upload(Uploads(documents, duplicates, Converters(), clock, changes)),
         index=IndexRoom(
             generations,
             builder,

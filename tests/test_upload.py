@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from core.adapters.conversion.converter import ConverterProcess
+from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.curation import archives
 from core.curation.uploads import Batch, UploadItem
@@ -20,8 +19,8 @@ from tests.uploads import GOOD, ProposedChanges
 
 
 @pytest.fixture(scope="module")
-def conversion() -> Iterator[ConverterProcess]:
-    made = ConverterProcess()
+def conversion() -> Iterator[Converters]:
+    made = Converters()
     yield made
     made.close()
 
@@ -216,7 +215,7 @@ def test_reading_a_zip_stops_at_the_limit_whatever_its_header_says() -> None:
     ],
 )
 def test_other_formats_become_markdown_with_their_tables(
-    app: App, conversion: ConverterProcess, name: str, raw: bytes, expected: list[str]
+    app: App, conversion: Converters, name: str, raw: bytes, expected: list[str]
 ) -> None:
     app.upload.uploads.converter = conversion
     item = one(app.upload.uploads.read([(name, raw)]))
@@ -241,34 +240,12 @@ def test_other_formats_become_markdown_with_their_tables(
     ],
 )
 def test_damaged_files_are_refused_and_the_next_one_is_converted(
-    app: App, conversion: ConverterProcess, name: str, raw: bytes
+    app: App, conversion: Converters, name: str, raw: bytes
 ) -> None:
     app.upload.uploads.converter = conversion
     bad, good = app.upload.uploads.read([(name, raw), ("ok.html", uploads.HTML)]).items
     assert refusal(bad).endswith(".")
     assert good.included
-
-
-def test_a_conversion_that_takes_too_long_is_given_up_and_the_next_one_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = ConverterProcess()
-    assert "2 hours" in made.convert(".html", uploads.HTML)
-    made.limit = 0.2
-    deep = b"<html><body>" + b"<table><tr><td>" * 3000 + b"x"
-    started = time.monotonic()
-    with pytest.raises(BadInput) as error:
-        made.convert(".html", deep * 40)
-    assert time.monotonic() - started < 20
-    assert "cannot be converted" in str(error.value) or "took longer" in str(error.value)
-    made.limit = 30
-    assert "2 hours" in made.convert(".html", uploads.HTML)
-    made.close()
-
-
-def test_a_worker_that_dies_costs_one_file(conversion: ConverterProcess) -> None:
-    conversion.convert(".html", uploads.HTML)
-    conversion._worker.kill()
-    conversion._worker.wait()
-    assert "2 hours" in conversion.convert(".html", uploads.HTML)
 
 
 # ---------------------------------------------------------------- duplicates

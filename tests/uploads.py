@@ -119,13 +119,36 @@ def pdf(text: str = "Report a lost badge within 2 hours.") -> bytes:
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
+    return written_pdf(objects)
+
+
+def spinning_pdf(levels: int = 9) -> bytes:
+    """A drawing that draws another one ten times, which draws another one ten times, and so on: days of work in 2 KB."""
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>",
+        b"<< /Length 5 >>\nstream\n/X Do\nendstream",
+    ]
+    for n in range(5, 5 + levels):
+        again = b"<< /XObject << /X %d 0 R >> >>" % (n + 1) if n < 4 + levels else b"<< >>"
+        draws = b"/X Do " * 10 if n < 4 + levels else b"0 0 m"
+        head = b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources %s /Length %d >>" % (again, len(draws))
+        objects.append(head + b"\nstream\n" + draws + b"\nendstream")
+    return written_pdf(objects)
+
+
+def written_pdf(objects: list[bytes]) -> bytes:
+    """Numbered objects with their table of contents."""
     out, places = bytearray(b"%PDF-1.4\n"), []
     for n, one in enumerate(objects, 1):
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (n, one)
     start = len(out)
-    out += b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % at for at in places)
-    return bytes(out + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % start)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + b"".join(
+        b"%010d 00000 n \n" % at for at in places
+    )
+    return bytes(out + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start))
 
 
 HTML = (

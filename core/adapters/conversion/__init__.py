@@ -1,1 +1,1 @@
-"""Office files to Markdown in a separate process. The door is `converter.ConverterProcess`."""
+"""Untrusted files in processes of their own, with limits. The door for office files is `converter.Converters`."""

@@ -36,7 +36,7 @@ from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.conversion.converter import ConverterProcess
+    from core.adapters.conversion.converter import Converters
 
 
 class ChangeStarter(Protocol):
@@ -53,7 +53,7 @@ class Uploads:
         self,
         documents: Documents,
         duplicates: DuplicateFinder,
-        converter: ConverterProcess,
+        converter: Converters,
         clock: Clock,
         changes: ChangeStarter | None = None,
     ) -> None:

@@ -1,0 +1,151 @@
+"""Untrusted files are read by a few processes with limits; one hostile file costs nobody else anything."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from core.adapters.conversion.converter import Converters
+from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.errors import BadInput, Unavailable
+from tests import uploads
+
+MANY = 2 * 1024**3
+
+
+@pytest.fixture
+def pool() -> Iterator[WorkerPool]:
+    made = WorkerPool("tests.odd_worker", 2, Limits(wall=20.0, cpu=1, memory=MANY), patience=0.2)
+    yield made
+    made.close()
+
+
+def running(pool: WorkerPool) -> set[int]:
+    return {worker.process.pid for worker in pool._idle}
+
+
+def children(module: str) -> list[int]:
+    """The processes that this one started with a module."""
+    command = ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [int(line.split()[0]) for line in lines if module in line]
+
+
+def test_a_worker_is_kept_and_gets_every_byte(pool: WorkerPool) -> None:
+    answers = [pool.ask({"do": "answer"}, b"\n" * size) for size in (0, 1, 3_000_000)]
+    assert [answer["read"] for answer in answers] == [0, 1, 3_000_000]
+    assert len({answer["pid"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    ("does", "sentence"),
+    [
+        ("spin", "needs more than 1 seconds of computing and was given up"),
+        ("die", "made its reader end; it is damaged, or needs more than 2,048 MB of memory"),
+    ],
+)
+def test_a_worker_that_ends_says_why_and_is_replaced(pool: WorkerPool, does: str, sentence: str) -> None:
+    before = pool.ask({"do": "answer"})["pid"]
+    with pytest.raises(Overrun, match=sentence):
+        pool.ask({"do": does})
+    assert pool.ask({"do": "answer"})["pid"] != before
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
+
+
+def test_a_worker_that_only_waits_is_given_up_by_the_clock(pool: WorkerPool) -> None:
+    pool.ask({"do": "answer"})
+    pool._idle[0].limits = Limits(0.3, 1, MANY)
+    with pytest.raises(Overrun, match=r"took longer than 0\.3 seconds and was given up"):
+        pool.ask({"do": "sleep"})
+    assert running(pool) == set()
+
+
+def test_a_worker_has_little_memory_no_disk_and_no_network(pool: WorkerPool, tmp_path: Path) -> None:
+    assert pool.ask({"do": "grow"}) == {"error": "MemoryError"}
+    assert "File too large" in pool.ask({"do": "write", "path": str(tmp_path / "x")})["error"]
+    assert pool.ask({"do": "call"}) == {"error": "a worker has no network"}
+
+
+def test_one_that_is_killed_while_idle_is_replaced(pool: WorkerPool) -> None:
+    before = pool.ask({"do": "answer"})["pid"]
+    os.kill(before, signal.SIGKILL)
+    pool._idle[0].process.wait(5)
+    assert pool.ask({"do": "answer"})["pid"] != before
+
+
+def test_others_are_answered_while_one_spins_and_no_more_than_the_size_run(pool: WorkerPool) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        both = [threads.submit(pool.ask, {"do": "answer"}) for _ in range(2)]
+        assert all(answer.result()["pid"] for answer in both)
+        waits = [threads.submit(pool.ask, {"do": "sleep"})]
+        assert pool.ask({"do": "answer"})["pid"]
+        waits.append(threads.submit(pool.ask, {"do": "sleep"}))
+        time.sleep(0.1)
+        with pytest.raises(Unavailable, match="All 2 readers of files are busy with others"):
+            pool.ask({"do": "answer"})
+        asleep = children("odd_worker")
+        assert len(asleep) == 2
+        for pid in asleep:
+            os.kill(pid, signal.SIGKILL)
+        assert all(isinstance(wait.exception(), Overrun) for wait in waits)
+
+
+# ---------------------------------------------------------------- the real converters
+
+
+def growing_pdf() -> bytes:
+    """A page whose drawing was packed twice: some hundred bytes become 600 MB."""
+    packed = zlib.compress(zlib.compress(b"\0" * 600_000_000, 9), 9)
+    head = b"<< /Filter [/FlateDecode /FlateDecode] /Length %d >>\nstream\n" % len(packed)
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
+    pages = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+    return uploads.written_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, head + packed + b"\nendstream"])
+
+
+@pytest.mark.slow
+def test_an_ordinary_file_is_converted_while_two_hostile_ones_spin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also: each is given up with a sentence, none leaves a file, and the workers serve on."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made, hostile = Converters(Limits(60.0, 8, MANY), 3), uploads.spinning_pdf()
+    started = threading.Barrier(3)
+
+    def warm() -> str:
+        started.wait()
+        return made.convert(".html", uploads.HTML)
+
+    with ThreadPoolExecutor(3) as threads:
+        assert all("2 hours" in text.result() for text in [threads.submit(warm) for _ in range(3)])
+        spinning = [threads.submit(made.convert, ".pdf", hostile) for _ in range(2)]
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert "| CMH2 | 06 to 22 |" in made.convert(".docx", uploads.docx())
+        waited = time.monotonic() - began
+        assert not any(spin.done() for spin in spinning)
+        assert waited < 5
+        for spin in spinning:
+            assert "needs more than 8 seconds of computing" in str(spin.exception())
+    assert "2 hours" in made.convert(".html", uploads.HTML)
+    assert list(tmp_path.iterdir()) == []
+    made.close()
+
+
+@pytest.mark.slow
+def test_a_file_that_grows_is_given_up_and_the_next_one_is_converted() -> None:
+    made = Converters(Limits(60.0, 30, 1600 * 1024**2), 1)
+    with pytest.raises(BadInput, match="memory"):
+        made.convert(".pdf", growing_pdf())
+    assert "2 hours" in made.convert(".html", uploads.HTML)
+    made.close()
