@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 
+from core.adapters.git.locks import locked
 from core.adapters.git.store import GitStore
-from core.errors import BadInput, Conflict, NotFound
+from core.errors import BadInput, Conflict, NotFound, Unavailable
 from core.types import Person
 
 ANN, BOB = Person("Ann", "ann@example.org"), Person("Bob <script>\n", "bob@example.org")
@@ -206,12 +208,75 @@ def test_what_is_not_there_is_named(store: GitStore) -> None:
         store.resolve("deadbeef")
 
 
-def test_locks_that_a_killed_writer_left_are_swept(store: GitStore) -> None:
+def test_what_a_killed_writer_left_is_swept(store: GitStore) -> None:
     store.commit("main", {"a.md": b"1\n"}, ANN, "one")
-    for name in ("refs/heads/main.lock", "packed-refs.lock", "HEAD.lock"):
-        (store.path / name).touch()
+    pid = os.fork()
+    if pid == 0:
+        with store.git.writing(), locked(store.path, "refs/heads/main"), locked(store.path, "packed-refs"):
+            (store.path / "index-killed").mkdir()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert {path.name for path in store.path.rglob("*.lock")} == {"concord.lock", "main.lock", "packed-refs.lock"}
     store.commit("main", {"a.md": b"2\n"}, ANN, "two")
-    assert not list(store.path.rglob("*.lock")) or {p.name for p in store.path.rglob("*.lock")} == {"concord.lock"}
+    assert {path.name for path in store.path.rglob("*.lock")} == {"concord.lock"}
+    assert [path.name for path in store.path.iterdir() if path.name.startswith(("index-", "concord-own"))] == []
+
+
+def test_locks_of_somebody_s_own_git_are_waited_for_and_never_removed(
+    store: GitStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = store.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    for name in ("index.lock", "gc.pid", "config.lock", "packed-refs.lock", "objects/pack/tmp_pack_x"):
+        (store.path / name).touch()
+    store.create()
+    store.commit("main", {"a.md": b"2\n"}, ANN, "two")  # none of those stands in its way
+    with subprocess.Popen(
+        ["git", f"--git-dir={store.path}", "update-ref", "--stdin"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as own:
+        assert own.stdin
+        assert own.stdout
+        own.stdin.write(f"start\nupdate refs/heads/main {one}\nprepare\n")
+        own.stdin.flush()
+        assert [own.stdout.readline() for _ in range(2)] == ["start: ok\n", "prepare: ok\n"]
+        monkeypatch.setattr("core.adapters.git.locks._PATIENCE", 0.2)
+        with pytest.raises(Unavailable, match=r"Another git process holds .*refs/heads/main.lock"):
+            store.commit("main", {"a.md": b"3\n"}, ANN, "three")
+        own.stdin.write("commit\n")
+        own.stdin.close()
+        assert own.wait(10) == 0, "its lock was still its own"
+    assert store.head() == one
+    left = {"index.lock", "gc.pid", "config.lock", "packed-refs.lock", "objects/pack/tmp_pack_x"}
+    assert {name for name in left if (store.path / name).exists()} == left
+
+
+def test_branches_move_as_git_itself_would_move_them(store: GitStore) -> None:
+    one = store.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    two = store.commit("main", {"a.md": b"2\n"}, ANN, "two")
+    assert raw_git(store, "reflog", "show", "--format=%H", "main").split() == [two, one]
+    assert raw_git(store, "rev-parse", "main@{1}").strip() == one
+    store.create_branch("change/1", one)
+    store.create_branch("change/2", "main")
+    raw_git(store, "pack-refs", "--all")
+    store.delete_branch("change/1")
+    store.delete_branch("change/1")
+    assert raw_git(store, "for-each-ref", "--format=%(refname) %(objectname)").splitlines() == [
+        f"refs/heads/change/2 {two}",
+        f"refs/heads/main {two}",
+    ]
+    with pytest.raises(NotFound):
+        store.create_branch("change/3", "f" * 40)
+    assert store.check() == ()
+
+
+def test_a_repository_that_lost_its_head_file_gets_it_back(store: GitStore) -> None:
+    commit = store.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    (store.path / "HEAD").unlink()
+    GitStore(store.path).create()
+    assert store.head() == commit
+    assert store.check() == ()
 
 
 def test_a_foreign_configuration_does_not_reach_git(

@@ -7,7 +7,9 @@ behind an open one.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from pathlib import Path
 from git.cmd import Git
 
 from core.adapters.git import output
+from core.adapters.git.locks import locked, replace, sweep
 from core.adapters.system.files import flock, fsync_folder
 from core.curation.names import safe_revision
 from core.errors import Conflict, Corrupt
@@ -31,6 +34,8 @@ _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
 }
 _ZERO_ID = "0" * 40
+LOCK = "concord.lock"  # one writer of ours at a time
+_INDEX = "index-"  # private indexes, each in a folder
 
 
 class Plumbing:
@@ -84,7 +89,7 @@ class Plumbing:
     def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
         """The tree of `parent` with these blobs written (or deleted, where ""), built in a private index."""
         lines = [f"100644 {blob} 0\t{path}" if blob else f"0 {_ZERO_ID} 0\t{path}" for path, blob in blobs.items()]
-        with tempfile.TemporaryDirectory(prefix="index-", dir=self.path) as folder:
+        with tempfile.TemporaryDirectory(prefix=_INDEX, dir=self.path) as folder:
             index = {"GIT_INDEX_FILE": f"{folder}/index"}
             self.ask("read-tree", *([parent] if parent else ["--empty"]), env=index)
             index_lines = "".join(f"{line}\0" for line in lines).encode()
@@ -123,12 +128,56 @@ class Plumbing:
     def tree_of(self, commit: str) -> str:
         return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
 
+    def ref(self, name: str) -> str:
+        """The commit that a ref names, or "". It reads files and starts no process."""
+        try:
+            return (self.path / name).read_text().strip()
+        except OSError:
+            return self._packed().get(name, "")
+
+    def _packed(self) -> dict[str, str]:
+        """Refs that `git pack-refs` moved into one file."""
+        try:
+            lines = (self.path / "packed-refs").read_text().splitlines()
+        except OSError:
+            return {}
+        return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
+
     def swap(self, branch: str, new: str, old: str) -> None:
-        """Compare and swap: move a branch from `old` to `new`, or leave it alone."""
-        code, _ = self.run("update-ref", f"refs/heads/{branch}", new, old or _ZERO_ID)
-        if code:
-            raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+        """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock."""
+        name = f"refs/heads/{branch}"
+        with locked(self.path, name) as lock:
+            if self.ref(name) != old:
+                raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+            self._log(name, old, new)
+            replace(lock, f"{new}\n")
         self.sync(branch)
+
+    def _log(self, name: str, old: str, new: str) -> None:
+        """A line of the reflog, in git's form."""
+        path = self.path / "logs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a", encoding="utf-8") as log:
+            log.write(f"{old or _ZERO_ID} {new} {APP.name} <{APP.email}> {int(time.time())} +0000\n")
+
+    def drop(self, branch: str) -> None:
+        """Remove a branch; one that is not there is no failure. The caller holds the writers' lock."""
+        name = f"refs/heads/{branch}"
+        with locked(self.path, name):
+            if name in self._packed():
+                with locked(self.path, "packed-refs") as lock:
+                    lines = (self.path / "packed-refs").read_text().splitlines(keepends=True)
+                    replace(lock, "".join(line for line in lines if line[41:].strip() != name))
+            (self.path / name).unlink(missing_ok=True)
+            (self.path / "logs" / name).unlink(missing_ok=True)
+        self.sync(branch)
+
+    def configure(self, values: Mapping[str, str]) -> None:
+        """Add values to the repository's configuration. The caller holds the writers' lock."""
+        with locked(self.path, "config") as lock:
+            parts = ((*key.split(".", 1), value) for key, value in values.items())
+            added = "".join(f"[{section}]\n\t{key} = {value}\n" for section, key, value in parts)
+            replace(lock, (self.path / "config").read_text(encoding="utf-8") + added)
 
     def sync(self, branch: str) -> None:
         """git syncs objects and the ref file, but not the folders that name them."""
@@ -141,16 +190,12 @@ class Plumbing:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the writers' lock, after removing lock files that a killed writer left."""
-        with flock(self.path / "concord.lock", inherit=True):
-            self._sweep()
+        """Hold the writers' lock, after removing what a killed writer left: nobody else of ours writes now."""
+        with flock(self.path / LOCK, inherit=True):
+            sweep(self.path)
+            for stale in self.path.glob(f"{_INDEX}*"):
+                shutil.rmtree(stale, ignore_errors=True)
             yield
-
-    def _sweep(self) -> None:
-        for pattern in ("*.lock", "refs/**/*.lock", "logs/**/*.lock"):
-            for stale in self.path.glob(pattern):
-                if stale.name != "concord.lock":
-                    stale.unlink(missing_ok=True)
 
 
 def _printable(message: str) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.adapters.git import output
-from core.adapters.git.plumbing import Plumbing
+from core.adapters.git.plumbing import LOCK, Plumbing
+from core.adapters.system.files import scratch_folder, sweep
 from core.curation.names import name_collisions, safe_path, safe_revision
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.types import Commit, Edit, Person, TreeEntry
@@ -24,6 +25,7 @@ _CONFIG = {
     "core.protectHFS": "true",
     "core.quotePath": "false",
 }
+_UNFINISHED = ".concord-new-"
 _SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
 
 
@@ -37,31 +39,31 @@ class GitStore:
     def create(self) -> None:
         """Create the repository if it is missing, and wait for a killed writer's last git process."""
         if not (self.path / "HEAD").exists():
-            self.path.mkdir(parents=True, exist_ok=True)
-            self.git.ask("init", "--quiet", "--bare", "--initial-branch", MAIN, str(self.path), bare=False)
+            self._init()
+        for name in ("objects", "refs/heads"):  # a copy may lack folders that are empty
+            (self.path / name).mkdir(parents=True, exist_ok=True)
         have = self.git.ask("config", "--list", "-z").decode().split("\0")
         missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
         with self.git.writing():  # a killed writer's last git process may still be running
-            for key, value in missing.items():
-                self.git.ask("config", key, value)
+            if missing:
+                self.git.configure(missing)
+
+    def _init(self) -> None:
+        """An empty repository, which nobody sees before it is whole; one that lost its HEAD gets it back."""
+        init = ("init", "--quiet", "--bare", "--template=", "--initial-branch", MAIN)
+        sweep(self.path.parent, _UNFINISHED)
+        with scratch_folder(self.path.parent, _UNFINISHED) as folder:
+            self.git.ask(*init, str(folder / "kb.git"), bare=False)
+            try:
+                (folder / "kb.git").rename(self.path)
+            except OSError:
+                self.git.ask(*init, str(self.path), bare=False)
 
     # ------------------------------------------------------------ reading
 
     def head(self, branch: str = MAIN) -> str:
         """The newest commit of a branch, or "". Every search asks, so it reads the ref file and starts no process."""
-        name = f"refs/heads/{safe_revision(branch)}"
-        try:
-            return (self.path / name).read_text().strip()
-        except OSError:
-            return self._packed().get(name, "")
-
-    def _packed(self) -> dict[str, str]:
-        """Refs that `git pack-refs` moved into one file."""
-        try:
-            lines = (self.path / "packed-refs").read_text().splitlines()
-        except OSError:
-            return {}
-        return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
+        return self.git.ref(f"refs/heads/{safe_revision(branch)}")
 
     def resolve(self, revision: str) -> str:
         """The full commit id behind a branch name or a short id."""
@@ -171,6 +173,23 @@ class GitStore:
         out = self.git.ask("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
         return tuple(output.parse_log_record(record) for record in out.split(b"\x01") if record)
 
+    def heads(self) -> dict[str, str]:
+        """Every branch with its commit, while no writer moves one."""
+        with self.git.writing():
+            lines = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads").decode().split()
+        return dict(zip(lines[::2], lines[1::2], strict=True))
+
+    def copy(self, target: Path, heads: Mapping[str, str]) -> None:
+        """A repository of its own with these branches and all that they reach, in one pack."""
+        GitStore(target).create()
+        commits = "".join(f"{commit}\n" for commit in heads.values()).encode()
+        if commits:
+            pack = str(target / "objects" / "pack" / "pack")
+            self.git.ask("pack-objects", "--quiet", "--revs", "--delta-base-offset", pack, stdin=commits)
+        lines = "".join(f"{commit} {name}\n" for name, commit in sorted(heads.items()))
+        (target / "packed-refs").write_text(f"# pack-refs with: sorted \n{lines}", encoding="utf-8")
+        (target / LOCK).unlink()
+
     def check(self) -> tuple[str, ...]:
         """The complaints of `git fsck`."""
         code, out = self.git.run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
@@ -217,13 +236,12 @@ class GitStore:
     def create_branch(self, name: str, at: str) -> None:
         """Start a branch at a commit; it must not exist yet."""
         with self.git.writing():
-            self.git.swap(safe_revision(name), safe_revision(at), "")
+            self.git.swap(safe_revision(name), self.resolve(at), "")
 
     def delete_branch(self, name: str) -> None:
         """Delete a branch; merged commits stay reachable from main."""
         with self.git.writing():
-            self.git.ask("update-ref", "-d", f"refs/heads/{safe_revision(name)}")
-            self.git.sync(name)
+            self.git.drop(safe_revision(name))
 
     def merge(self, head: str, author: Person, message: str, *, into: str = MAIN) -> str:
         """Merge exactly this commit into a branch, without a working tree; conflicts raise."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -37,6 +38,40 @@ def try_flock(path: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
+
+
+@contextmanager
+def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A folder that is removed in the end, unless it was renamed. Its process holds a lock on it, so `sweep` leaves it alone."""
+    parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        folder = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
+        descriptor = os.open(folder, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if folder.exists():
+            break
+        os.close(descriptor)  # swept between the two calls above
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def sweep(parent: Path, prefix: str) -> None:
+    """Remove scratch folders whose process died."""
+    for folder in parent.glob(f"{prefix}*"):
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except BlockingIOError:
+            pass  # its process lives
+        finally:
+            os.close(descriptor)
 
 
 def fsync_file(path: Path) -> None:
