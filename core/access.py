@@ -30,6 +30,8 @@ NEEDS: Mapping[str, str] = {
     "see the audit": "admin",
     "manage accounts": "admin",
     "import documents": "admin",
+    "back up the workspace": "admin",
+    "restore the workspace": "admin",
     "see the ledger": "admin",
     "compare configurations": "author",
     "judge passages": "author",

@@ -17,6 +17,7 @@ from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
 from core.adapters.state.database import Database
+from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.processes import Processes
@@ -46,6 +47,7 @@ from core.services.models.metered import MeteredModels
 from core.services.models.prices import read_prices
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
+from core.services.platform.backups import Backups
 from core.services.platform.jobs import Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.platform.workspace import Workspace
@@ -174,6 +176,7 @@ class Platform:
     """What everything else builds on."""
 
     workspace: Workspace
+    backups: Backups
     jobs: Jobs
     settings: TeamSettings
 
@@ -249,7 +252,15 @@ def build(
         if generations.current(team_settings.production().profile) is not None:
             page.warm()
 
+    def make_ready(progress: Progress) -> tuple[str, ...]:
+        for step in setup:
+            step()
+        if store.head():
+            builder.build(team_settings.profile(), progress=progress)
+        return verifier.problems(progress)
+
     setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), store.create, database.create, merger.repair]
+    backups = Backups(settings.home, store, database, generations, team_settings, Archives(), audit, clock, make_ready)
     return App(
         settings=settings,
         people=People(accounts, audit),
@@ -280,7 +291,7 @@ def build(
         models=ModelRoom(models, ledger),
         platform=Platform(
             Workspace(
-                setup=[*setup, accounts.seed] if settings.sign_in == "demo" else setup,
+                setup=[backups.refuse_half_restored, *setup, *([accounts.seed] if settings.sign_in == "demo" else [])],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],
@@ -292,6 +303,7 @@ def build(
                     **evaluation_jobs.works(),
                 },
             ),
+            backups,
             jobs,
             team_settings,
         ),

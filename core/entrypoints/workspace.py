@@ -1,4 +1,4 @@
-"""The workspace on the command line: init, import, verify."""
+"""The workspace on the command line: init, import, verify, backup, restore."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from core.access import require
 from core.bootstrap import build
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
+from core.services.platform.backups import Backup
 from core.settings import PROJECT, Settings
 from core.types import Person
 
@@ -24,6 +25,15 @@ def register(add: Any) -> None:
         "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
     )
     add("verify", verify, "check that repository, database and index agree")
+    save = add("backup", backup, "save the workspace in a new folder, while people work")
+    save.add_argument(
+        "folder", type=Path, metavar="DIR", help="a folder that does not exist yet, outside the workspace"
+    )
+    save.add_argument(
+        "--with-index", action="store_true", help="save the index too, so that a restore need not build it"
+    )
+    load = add("restore", restore, "fill an empty workspace from a backup")
+    load.add_argument("folder", type=Path, metavar="DIR", help="a folder that `backup` made")
 
 
 def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -94,3 +104,27 @@ def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         {"ok": not problems, "problems": list(problems)}, list(problems) or ["Repository, database and index agree."]
     )
     return 1 if problems else 0
+
+
+def backup(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    saved = app.platform.backups.take(
+        acting(app, options), options.folder, with_index=options.with_index, progress=terminal.progress
+    )
+    terminal.show(strict.plain(saved), [f"Backed up to {saved.folder}: {_contents(saved)}."])
+    return 0
+
+
+def restore(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Exit 0 only if the restored workspace verifies."""
+    if options.user:
+        raise BadInput("An empty workspace has no accounts yet. Restore without --as.")
+    app = build(settings)
+    saved = app.platform.backups.restore(acting(app, options), options.folder, terminal.progress)
+    lines = [f"Restored {settings.home} from {saved.folder}: {_contents(saved)}, as of {saved.created}."]
+    terminal.show({**strict.plain(saved), "home": str(settings.home)}, lines)
+    return 0
+
+
+def _contents(saved: Backup) -> str:
+    return f"{saved.files} files, {saved.bytes / 1e6:.1f} MB, commit {saved.commit[:12] or 'none'}"

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -145,22 +145,32 @@ class Generations:
         return stat.st_ino, stat.st_mtime_ns
 
     def _open_pinned(self, profile: Profile) -> MappedIndex:
-        """Pin, then look again: a folder that vanished in between was replaced by a newer one."""
+        pin, path, manifest = self._pinned(profile)
+        index = MappedIndex(path, _generation(path, manifest, True), profile, self._analyser(profile), self.exact_limit)
+        index.pin = pin
+        return index
+
+    def _pinned(self, profile: Profile) -> tuple[IO[str], Path, Mapping[str, Any]]:
+        """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
         for _ in range(20):
             path, manifest = self._serving(profile)
             try:
                 pin = open(path / "PIN")  # noqa: SIM115  kept open as long as the index lives
                 fcntl.flock(pin, fcntl.LOCK_SH)
                 if (path / "MANIFEST.json").exists():
-                    index = MappedIndex(
-                        path, _generation(path, manifest, True), profile, self._analyser(profile), self.exact_limit
-                    )
-                    index.pin = pin
-                    return index
+                    return pin, path, manifest
                 pin.close()
             except FileNotFoundError:
                 time.sleep(0.01)
         raise Unavailable(f"The index of profile {profile.name!r} keeps changing; try again.")
+
+    def copy(self, profile: Profile, target: Path) -> None:
+        """Copy the generation that serves into another place for generations."""
+        pin, path, _ = self._pinned(profile)
+        with pin:
+            place = target / self.folder(profile).name
+            shutil.copytree(path, place / path.name)
+            shutil.copyfile(self.folder(profile) / "CURRENT", place / "CURRENT")
 
     # ------------------------------------------------------------ building
 

@@ -5,10 +5,12 @@ SQLite runs with a write-ahead log and full sync: what was committed survives a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, create_engine, event
 
@@ -23,6 +25,7 @@ from core.adapters.state.reviews import ChangeRows, CommentRows, VerdictRows
 from core.adapters.state.statements import Statements
 from core.adapters.system.files import flock
 
+T = TypeVar("T")
 _PATIENCE = 60  # seconds that SQLite waits for a lock of another program, a backup for example
 
 
@@ -79,11 +82,31 @@ class Database(State):
             joined = lambda: nullcontext(connection)
             yield State(Statements(joined, joined))
 
+    @contextmanager
+    def frozen(self, look: Callable[[], T]) -> Iterator[tuple[T, Callable[[Path], None]]]:
+        """What `look` sees while nobody writes, and a function that copies the database as it was at that moment.
+
+        Writers wait for `look` alone: the copy reads from a transaction that began then, and others go on.
+        """
+        with self.engine.connect() as connection:
+            with flock(self.path.with_suffix(".lock")):
+                connection.exec_driver_sql("BEGIN")
+                connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")  # a transaction begins when it reads
+                seen = look()
+            yield seen, partial(copy_sqlite, connection.connection.driver_connection)
+
     def check(self) -> tuple[str, ...]:
         """What SQLite finds wrong with its file; nothing when all is well."""
         with self.engine.connect() as connection:
             lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
         return tuple(str(line) for line in lines if line != "ok")
+
+
+def copy_sqlite(source: Any, target: Path) -> None:
+    """A database file as one connection sees it, complete without a log beside it."""
+    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
 
 
 def _prepare(connection: Any, _: object) -> None:

@@ -1,0 +1,156 @@
+"""Backups on disk: folders of plain files with a manifest that names each by size and sha256.
+
+A backup gets its name only when everything in it is on the disk, the manifest last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from core import strict
+from core.adapters.system.files import (
+    fsync_folder,
+    fsync_tree,
+    read_json,
+    scratch_folder,
+    sweep,
+    try_flock,
+    write_atomic,
+)
+from core.errors import BadInput, Conflict, Corrupt, NotFound
+
+MANIFEST = "MANIFEST.json"
+FORMAT = 1
+_RESTORING = "RESTORING"  # lies in a workspace until its restore is finished, and names the backup
+_UNFINISHED = ".concord-backup-"
+
+
+class Archives:
+    """Writes and reads backups."""
+
+    def refuse(self, target: Path, home: Path) -> None:
+        """A backup never replaces anything, and never lies inside what it saves."""
+        if target.is_relative_to(home):
+            raise BadInput(
+                f"{str(target)!r} lies inside the workspace, and would be lost with it. Name a folder elsewhere."
+            )
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise BadInput(f"There already is something in {str(target)!r}. Name a folder that does not exist yet.")
+
+    @contextmanager
+    def writing(self, target: Path) -> Iterator[Path]:
+        """A private folder beside `target` to put files in; `publish` gives it its name. What killed ones left is swept."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep(target.parent, _UNFINISHED)
+        with scratch_folder(target.parent, _UNFINISHED) as folder:
+            yield folder
+
+    def publish(self, folder: Path, target: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the manifest and give the backup its name, at once and only if nobody took it meanwhile."""
+        value = {"format": FORMAT, **facts, "files": [_described(folder, name) for name in _files(folder)]}
+        manifest = {**value, "sha256": _digest(value)}
+        fsync_tree(folder)
+        write_atomic(folder / MANIFEST, strict.canonical(manifest))
+        try:
+            folder.rename(target)
+        except OSError as error:
+            raise BadInput(f"Something else took the name {str(target)!r} meanwhile. Name another folder.") from error
+        fsync_folder(target.parent)
+        return manifest
+
+    def checked(self, folder: Path) -> dict[str, Any]:
+        """The manifest of a backup, after every file was compared with it."""
+        if not (folder / MANIFEST).is_file():
+            raise NotFound(f"There is no backup in {str(folder)!r}: it has no {MANIFEST}.")
+        manifest = read_json(folder / MANIFEST)
+        value = dict(manifest) if isinstance(manifest, dict) else {}
+        if value.pop("sha256", "") != _digest(value):
+            raise Corrupt(f"The backup in {str(folder)!r} is damaged: {MANIFEST}. Take another backup.")
+        if value["format"] != FORMAT:
+            raise BadInput(
+                f"The backup in {str(folder)!r} is of format {value['format']}, which this version cannot read."
+            )
+        damaged = [row["path"] for row in value["files"] if ".." in Path(row["path"]).parts or not _whole(folder, row)]
+        if damaged:
+            more = f" and {len(damaged) - 10} more" if len(damaged) > 10 else ""
+            raise Corrupt(
+                f"The backup in {str(folder)!r} is damaged: {', '.join(damaged[:10])}{more}. "
+                "Nothing was restored. Take another backup."
+            )
+        return value
+
+    def half_restored(self, home: Path) -> str | None:
+        """The backup that an interrupted restore into `home` read from, or None."""
+        try:
+            return (home / _RESTORING).read_text(encoding="utf-8") or "DIR"
+        except OSError:
+            return None
+
+    @contextmanager
+    def restoring(self, home: Path, source: Path) -> Iterator[None]:
+        """Claim an empty workspace, or one that an interrupted restore left; the mark goes when the block ends well."""
+        if home.is_dir() and any(home.iterdir()) and self.half_restored(home) is None:
+            raise BadInput(
+                f"The workspace {str(home)!r} is not empty, and a restore replaces nothing. "
+                "Name another one with --home, or move this one away."
+            )
+        home.mkdir(parents=True, exist_ok=True)
+        descriptor = try_flock(home / _RESTORING)
+        if descriptor is None:
+            raise Conflict(f"Another process is restoring {str(home)!r}. Wait until it has finished.")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as mark:
+            mark.write(str(source))
+            mark.flush()
+            os.fsync(descriptor)
+            _empty(home)
+            yield
+            (home / _RESTORING).unlink()
+        fsync_folder(home)
+
+    def unpack(self, folder: Path, manifest: Mapping[str, Any], home: Path) -> None:
+        """Copy every file of a backup to its place, synced."""
+        for row in manifest["files"]:
+            place = home / row["path"]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / row["path"], place)
+        fsync_tree(home)
+
+
+def _empty(home: Path) -> None:
+    for path in home.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != _RESTORING:
+            path.unlink()
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def _described(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / name
+    return {"path": name, "size": path.stat().st_size, "sha256": _sha256(path)}
+
+
+def _whole(folder: Path, row: Mapping[str, Any]) -> bool:
+    path = folder / row["path"]
+    try:
+        return bool(os.stat(path).st_size == row["size"] and _sha256(path) == row["sha256"])
+    except OSError:
+        return False
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    return hashlib.sha256(strict.canonical(value).encode()).hexdigest()

@@ -1,0 +1,129 @@
+"""Backups: one consistent point of repository, database and files, taken while people work, and the way back.
+
+Writers wait only while the branches are listed and the database's snapshot begins. Every commit that the database names is in
+the repository of the backup, because commits are never removed and the branches are those of that moment.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core import __version__
+from core.access import Actor, require
+from core.errors import Corrupt, Unavailable
+from core.ports import Clock, Progress, no_progress
+from core.services.people.audit import Audit
+from core.services.platform.settings import TeamSettings
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.index.generations import Generations
+    from core.adapters.state.database import Database
+    from core.adapters.system.archives import Archives
+
+_FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that is complete."""
+
+    folder: str
+    created: str
+    version: str
+    commit: str  # the newest one of main
+    branches: int
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backups:
+    """Takes backups of the workspace in `home`, and restores one into it."""
+
+    home: Path
+    store: GitStore
+    database: Database
+    generations: Generations
+    team_settings: TeamSettings
+    archives: Archives
+    audit: Audit
+    clock: Clock
+    ready: Callable[[Progress], tuple[str, ...]]  # makes restored files a workspace; returns what does not agree
+
+    def take(self, actor: Actor, target: Path, *, with_index: bool = False, progress: Progress = no_progress) -> Backup:
+        """Save the workspace as it is at one moment in a new folder."""
+        require(actor, "back up the workspace")
+        target = target.resolve()
+        self.archives.refuse(target, self.home.resolve())
+        with self.archives.writing(target) as folder:
+            if with_index:  # before the moment, so that it is never ahead of the documents
+                progress(0, 3, "Copying the index")
+                self._copy_index(folder)
+            progress(1, 3, "Copying documents and database")
+            with self.database.frozen(self.store.heads) as (heads, copy_database):
+                copy_database(folder / "app.db")
+            self.store.copy(folder / "kb.git", heads)
+            for name in _FOLDERS:
+                _copy_folder(self.home / name, folder / name)
+            progress(2, 3, "Writing the manifest")
+            facts = {"version": __version__, "created": self.clock.stamp(), "branches": heads}
+            backup = _backup(target, self.archives.publish(folder, target, facts))
+        self.audit.note(actor, "back up", target.name, detail=f"{backup.files} files, {backup.bytes} bytes")
+        progress(3, 3, "Done")
+        return backup
+
+    def _copy_index(self, folder: Path) -> None:
+        for profile in self.team_settings.profiles():
+            with suppress(Unavailable):  # a profile that was never built
+                self.generations.copy(profile, folder / "index")
+
+    # ------------------------------------------------------------ the way back
+
+    def restore(self, actor: Actor, source: Path, progress: Progress = no_progress) -> Backup:
+        """Fill an empty workspace from a backup, build its index and verify it."""
+        require(actor, "restore the workspace")
+        source = source.resolve()
+        progress(0, 3, "Checking the backup")
+        manifest = self.archives.checked(source)
+        backup = _backup(source, manifest)
+        with self.archives.restoring(self.home, source):
+            progress(1, 3, "Copying files")
+            self.archives.unpack(source, manifest, self.home)
+            if problems := self.ready(progress):
+                raise Corrupt(f"The restored workspace does not agree with itself: {' '.join(problems)}")
+            self.audit.note(actor, "restore", source.name, detail=f"as of {backup.created}")
+        return backup
+
+    def refuse_half_restored(self) -> None:
+        """A workspace whose restore was interrupted is not used before the restore was finished."""
+        source = self.archives.half_restored(self.home)
+        if source is not None:
+            raise Unavailable(
+                f"The workspace {str(self.home)!r} is half restored. Go on with: python -m core restore {source}"
+            )
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(
+            source, target, ignore=shutil.ignore_patterns(".*")
+        )  # without files that are just being written
+
+
+def _backup(folder: Path, manifest: Mapping[str, Any]) -> Backup:
+    files = manifest["files"]
+    return Backup(
+        folder=str(folder),
+        created=manifest["created"],
+        version=manifest["version"],
+        commit=manifest["branches"].get("refs/heads/main", ""),
+        branches=len(manifest["branches"]),
+        files=len(files),
+        bytes=sum(row["size"] for row in files),
+    )

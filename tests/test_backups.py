@@ -1,0 +1,223 @@
+"""Backups: taken while people work, whole or not there at all, and restored into nothing but an empty workspace."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core import strict
+from core.adapters.system.files import scratch_folder
+from core.bootstrap import App, build
+from core.entrypoints.cli import main
+from core.errors import BadInput, Cancelled, Conflict, Corrupt, NotFound, Refused, Unavailable
+from core.retrieval import config as configs
+from core.services.people.accounts import local_admin
+from core.settings import load
+from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql, write
+
+ADMIN = local_admin("ann")
+
+
+def filled(home: Path) -> App:
+    """A workspace with a document, an open change, an account, a promotion, an alpha model's file and a report."""
+    app = small_app(home, NoProcesses())
+    put(app, {"a.md": "# A\n\nalpha words\n"})
+    app.reviews.changes.propose(demo("author"), "Draft B", {"b.md": b"# B\n"})
+    app.people.accounts.add(demo("admin"), "mei", "Mei", "mei@example.org", "reviewer", "long enough 1")
+    settings = app.platform.settings
+    settings.promote("local", configs.parse("rrf-60"), {}, demo("admin").person, "Promote rrf-60", settings.head())
+    write(home, {"models/alpha/linear.json": "{}", "reports/cascade.md": "# Cascade\n"})
+    return app
+
+
+def parts(home: Path) -> App:
+    """The parts of a workspace that is not there yet."""
+    return build(load({}, home=home), clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
+
+
+def restored(folder: Path, home: Path) -> App:
+    parts(home).platform.backups.restore(ADMIN, folder)
+    return small_app(home, NoProcesses())
+
+
+def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path) -> None:
+    app, copy = filled(tmp_path / "home"), tmp_path / "saved" / "one"
+    taken = app.platform.backups.take(ADMIN, copy)
+    assert sorted(path.name for path in copy.iterdir()) == ["MANIFEST.json", "app.db", "kb.git", "models", "reports"]
+    again = restored(copy, tmp_path / "again")
+    assert again.index.verifier.problems() == ()
+    assert again.knowledge.store.heads() == app.knowledge.store.heads()
+    assert len(app.knowledge.store.heads()) == taken.branches == 3
+    assert again.reviews.changes.get(1).documents == app.reviews.changes.get(1).documents
+    assert again.people.accounts.sign_in("mei", "long enough 1").role == "reviewer"
+    assert again.platform.settings.production() == app.platform.settings.production()
+    assert (tmp_path / "again" / "models" / "alpha" / "linear.json").read_text() == "{}"
+    assert (tmp_path / "again" / "reports" / "cascade.md").read_text() == "# Cascade\n"
+    assert again.search.searcher.search("alpha").hits[0].path == "a.md"
+    assert [entry.action for entry in app.people.audit.entries(ADMIN, limit=1)] == ["back up"]
+    assert "restore" in [entry.action for entry in again.people.audit.entries(ADMIN, limit=3)]
+
+
+def test_a_backup_with_the_index_is_searched_without_a_build(tmp_path: Path) -> None:
+    app = filled(tmp_path / "home")
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    app.platform.backups.take(ADMIN, tmp_path / "saved", with_index=True)
+    again = restored(tmp_path / "saved", tmp_path / "again")
+    assert again.index.generations.all(profile) == app.index.generations.all(profile)
+
+
+def test_a_copy_of_the_database_is_of_one_moment_and_later_writers_do_not_wait_for_it(tmp_path: Path) -> None:
+    app = filled(tmp_path / "home")
+    backups, before = app.platform.backups, app.knowledge.store.head()
+    with backups.database.frozen(backups.store.heads) as (heads, copy):
+        put(app, {"late.md": "# Late\n"})
+        app.people.accounts.add(demo("admin"), "late", "Late", "late@example.org", "reader")
+        copy(tmp_path / "copy.db")
+    assert heads["refs/heads/main"] == before
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
+        ids = {row[0] for row in connection.execute("SELECT id FROM accounts")}
+        commits = {row[0] for row in connection.execute("SELECT commit_id FROM audit")}
+    assert "mei" in ids
+    assert "late" not in ids
+    assert app.knowledge.store.head() not in commits
+
+
+def test_a_backup_replaces_nothing_and_lies_outside_the_workspace(tmp_path: Path) -> None:
+    app = filled(tmp_path / "home")
+    backups = app.platform.backups
+    backups.take(ADMIN, tmp_path / "saved")
+    with pytest.raises(BadInput, match="already is something"):
+        backups.take(ADMIN, tmp_path / "saved")
+    with pytest.raises(BadInput, match="inside the workspace"):
+        backups.take(ADMIN, tmp_path / "home" / "saved")
+    with pytest.raises(Refused, match="Only admins may back up"):
+        backups.take(demo("reviewer"), tmp_path / "other")
+    with pytest.raises(Refused, match="Only admins may restore"):
+        backups.restore(demo("reviewer"), tmp_path / "saved")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "saved"]
+
+
+def test_a_backup_that_fails_leaves_nothing_and_a_killed_one_is_swept_by_the_next(tmp_path: Path) -> None:
+    app, place = filled(tmp_path / "home"), tmp_path / "saved"
+
+    def stop(done: int, total: int, what: str) -> None:
+        if what == "Writing the manifest":
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        app.platform.backups.take(ADMIN, place / "one", progress=stop)
+    assert list(place.iterdir()) == []
+    (place / ".concord-backup-killed" / "kb.git").mkdir(parents=True)
+    with scratch_folder(place, ".concord-backup-") as living:
+        app.platform.backups.take(ADMIN, place / "one")
+        assert sorted(path.name for path in place.iterdir()) == [living.name, "one"]
+
+
+@pytest.mark.parametrize("name", ["app.db", "kb.git/HEAD", "models/alpha/linear.json", "MANIFEST.json"])
+@pytest.mark.parametrize("damage", ["gone", "changed", "cut"])
+def test_a_damaged_backup_is_refused_by_the_name_of_the_file(
+    saved: Path, tmp_path: Path, name: str, damage: str
+) -> None:
+    folder = shutil.copytree(saved, tmp_path / "saved")
+    whole = (folder / name).read_bytes()
+    if damage == "gone":
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(whole[:-1] if damage == "cut" else whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises((Corrupt, NotFound), match=name):
+        parts(tmp_path / "again").platform.backups.restore(ADMIN, folder)
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("backups")
+    filled(folder / "home").platform.backups.take(ADMIN, folder / "saved")
+    return folder / "saved"
+
+
+def test_a_backup_cannot_write_outside_the_workspace(saved: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(saved, tmp_path / "saved")
+    manifest = json.loads((folder / "MANIFEST.json").read_text())
+    del manifest["sha256"]
+    row = manifest["files"][0]
+    manifest["files"].append({**row, "path": f"kb.git/../../saved/{row['path']}"})
+    sealed = {**manifest, "sha256": hashlib.sha256(strict.canonical(manifest).encode()).hexdigest()}
+    (folder / "MANIFEST.json").write_text(strict.canonical(sealed))
+    with pytest.raises(Corrupt, match=r"\.\./"):
+        parts(tmp_path / "again").platform.backups.restore(ADMIN, folder)
+
+
+def test_a_backup_of_another_format_is_refused(saved: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(saved, tmp_path / "saved")
+    manifest = {**json.loads((folder / "MANIFEST.json").read_text()), "format": 2}
+    del manifest["sha256"]
+    sealed = {**manifest, "sha256": hashlib.sha256(strict.canonical(manifest).encode()).hexdigest()}
+    (folder / "MANIFEST.json").write_text(strict.canonical(sealed))
+    with pytest.raises(BadInput, match="format 2"):
+        parts(tmp_path / "again").platform.backups.restore(ADMIN, folder)
+
+
+def test_a_restore_replaces_nothing(saved: Path, tmp_path: Path) -> None:
+    home = write(tmp_path / "home", {"mine.txt": "mine"})
+    with pytest.raises(BadInput, match="is not empty"):
+        parts(home).platform.backups.restore(ADMIN, saved)
+    assert [path.name for path in home.iterdir()] == ["mine.txt"]
+
+
+def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_path: Path) -> None:
+    home = tmp_path / "again"
+
+    def stop(done: int, total: int, what: str) -> None:
+        if what == "Checking the repository":
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        parts(home).platform.backups.restore(ADMIN, saved, stop)
+    with pytest.raises(Unavailable, match=f"half restored. Go on with: python -m core restore {saved}"):
+        small_app(home, NoProcesses())
+    assert restored(saved, home).index.verifier.problems() == ()
+
+
+def test_two_restores_into_one_workspace_do_not_meet(saved: Path, tmp_path: Path) -> None:
+    home = tmp_path / "again"
+
+    def second(done: int, total: int, what: str) -> None:
+        if what == "Copying files":
+            with pytest.raises(Conflict, match="Another process is restoring"):
+                parts(home).platform.backups.restore(ADMIN, saved)
+
+    parts(home).platform.backups.restore(ADMIN, saved, second)
+    assert small_app(home, NoProcesses()).knowledge.store.head()
+
+
+def test_a_restore_that_does_not_verify_says_what_disagrees(tmp_path: Path) -> None:
+    app = filled(tmp_path / "home")
+    sql(
+        app,
+        "INSERT INTO audit (id, at, who, name, role, door, action, what, commit_id) VALUES (-1, '', '', '', '', '', '', '', 'abc')",
+    )
+    app.platform.backups.take(ADMIN, tmp_path / "saved")
+    with pytest.raises(Corrupt, match="commit abc is in the audit but not in the repository"):
+        restored(tmp_path / "saved", tmp_path / "again")
+
+
+def test_backup_and_restore_are_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home, again, copy = tmp_path / "home", tmp_path / "again", tmp_path / "saved"
+    small_app(home, NoProcesses())
+    assert main(["--home", str(home), "backup", str(copy), "--quiet", "--json"]) == 0
+    value = json.loads(capsys.readouterr().out)
+    assert set(value) == {"folder", "created", "version", "commit", "branches", "files", "bytes"}
+    assert main(["--home", str(home), "backup", str(tmp_path / "no"), "--as", "author"]) == 1
+    assert "Only admins may back up the workspace" in capsys.readouterr().err
+    assert main(["--home", str(again), "restore", str(copy), "--as", "admin"]) == 1
+    assert "without --as" in capsys.readouterr().err
+    assert main(["--home", str(again), "restore", str(copy), "--quiet"]) == 0
+    assert f"Restored {again} from {copy}" in capsys.readouterr().out
