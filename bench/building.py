@@ -11,12 +11,10 @@ from typing import Any
 
 from bench.corpus import SyntheticModels, documents
 from bench.measure import cpu
+from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.retrieval import config as configs
 from core.settings import load
-from core.types import Person
-
-ME = Person("bench", "bench@localhost")
 
 OPEN = """
 import json, resource, sys, time
@@ -44,7 +42,7 @@ def workspace(home: Path, chunks: int) -> App:
     app = build(load(home=home, threads=2), models=SyntheticModels())
     app.platform.workspace.create()
     if not app.knowledge.store.head():
-        app.knowledge.documents.save(documents(chunks), [], ME, f"{chunks} chunks")
+        app.knowledge.documents.save(SYSTEM, documents(chunks), [], f"{chunks} chunks")
     return app
 
 
@@ -65,7 +63,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
             .decode()
             .replace("Reference", f"Edited {time.time_ns()}, reference", 1)
         )
-        app.knowledge.store.commit("main", {path: text.encode()}, ME, "edit")
+        app.knowledge.store.commit("main", {path: text.encode()}, SYSTEM.person, "edit")
         before, started = used(), time.perf_counter()
         built = app.index.builder.build(profile)
         word = text.split("Edited ")[1].split(",")[0]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from core.access import SYSTEM
 from core.bootstrap import App, build, evaluation_workspace
 from core.evaluation.querysets import beir
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -64,9 +65,9 @@ def index_collection(home: Path, folder: Path) -> IndexedCollection:
     collection = beir.read(folder)
     models = PairCachingModels(main.models.registry, home / "methods" / "cache" / "pairs.db")
     caching = replace(main, models=replace(main.models, registry=models))
-    app = evaluation_workspace(caching, f"beir-{collection.name}-{collection.digest}")
+    app = evaluation_workspace(caching, SYSTEM, f"beir-{collection.name}-{collection.digest}")
     if not app.knowledge.store.head():
-        app.knowledge.documents.save(collection.files, [], collections.AUTHOR, f"Records of {collection.name}")
+        app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     indexed = IndexedCollection(collection.name, folder, app, app.platform.settings.profile())
     app.index.builder.build(indexed.profile)
     return indexed

@@ -13,9 +13,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from bench.building import ME
 from bench.corpus import ROOT, SHARED, markdown, real, vectors
 from bench.measure import cpu
+from core.access import SYSTEM
 from core.adapters.models.onnx import OnnxEmbedder
 from core.bootstrap import build
 from core.settings import load
@@ -90,9 +90,9 @@ def _measure(home: Path, name: str) -> list[str]:
     app = build(load(home=home, threads=CORES))
     app.platform.workspace.create()
     if folder := next((folder for folder in FOLDERS if folder.name == name), None):
-        app.knowledge.documents.import_folder(folder, ME)
+        app.knowledge.documents.import_folder(SYSTEM, folder)
     else:
-        app.knowledge.documents.save(markdown(int(name)), [], ME, f"about {name} chunks")
+        app.knowledge.documents.save(SYSTEM, markdown(int(name)), [], f"about {name} chunks")
     profile = app.platform.settings.profile()
     every = EVERY if name.isdecimal() and int(name) > LARGE else 1
     meter = EmbeddingClock(app.models.registry.embedder(profile.embedder), every)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from typing import Any
 
 from bench.corpus import ROOT, RealQueryModels, exactly, queries
 from core import strict
+from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.retrieval.presets import presets
 from core.services.playground.compare import Column
@@ -105,14 +106,16 @@ def rows(times: PlaygroundTimes) -> list[str]:
 def _search(query: str, names: tuple[str, ...], run: str) -> dict[str, Any]:
     from pages.ui.playground import view_data
 
-    return view_data.update({"setup": _setup(query, names), "run": _short(run)})
+    return view_data.update(SYSTEM, {"setup": _setup(query, names), "run": _short(run)})
 
 
 def _turn(query: str, case: Case, alpha: float) -> dict[str, Any]:
     from pages.ui.playground import view_data
 
     turns = [{"knob": "alpha", "column": case.knob, "value": alpha}]
-    return view_data.update({"setup": _setup(query, case.three), "run": _short(f"{case.name}-{query}"), "turns": turns})
+    return view_data.update(
+        SYSTEM, {"setup": _setup(query, case.three), "run": _short(f"{case.name}-{query}"), "turns": turns}
+    )
 
 
 def _short(run: str) -> str:

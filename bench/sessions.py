@@ -28,6 +28,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bench.corpus import ROOT
+from core.access import SYSTEM
 from core.bootstrap import build
 from core.settings import load
 
@@ -203,9 +204,7 @@ def measure(home: Path) -> dict[str, Any]:
     app = build(load(home=home / "app"))
     app.platform.workspace.create()
     if not app.knowledge.store.head():
-        from core.types import Person
-
-        app.knowledge.documents.import_folder(ROOT / "kb", Person("bench", "bench@localhost"))
+        app.knowledge.documents.import_folder(SYSTEM, ROOT / "kb")
     app.index.builder.build(app.platform.settings.profile())
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

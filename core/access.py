@@ -15,6 +15,9 @@ NEEDS: Mapping[str, str] = {
     "search": "reader",
     "read documents": "reader",
     "report a gap": "reader",
+    "see jobs": "author",
+    "see the log of a job": "admin",
+    "work on a job": "admin",
     "see the index": "admin",
     "rebuild the index": "admin",
     "roll back the index": "admin",
@@ -36,8 +39,12 @@ NEEDS: Mapping[str, str] = {
     "compare configurations": "author",
     "judge passages": "author",
     "judge results": "reader",
+    "see query sets": "author",
     "keep a query set": "author",
     "run an evaluation": "author",
+    "explore the graph": "author",
+    "ask a language model": "author",
+    "fetch models": "admin",
 }
 
 
@@ -54,6 +61,9 @@ class Actor:
     @property
     def person(self) -> Person:
         return Person(self.name, self.email)
+
+
+SYSTEM = Actor("concord", "Concord", "concord@localhost", "admin", "system")  # for work that nobody asked for
 
 
 def folded(name: str) -> str:

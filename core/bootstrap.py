@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core.access import SYSTEM, Actor, require
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
@@ -244,7 +246,7 @@ def build(
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
-    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, production.watched)
+    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, partial(production.watched, SYSTEM))
     merger = Merger(changes, index_jobs.catch_up)
     freshness = FreshnessBoard(documents, store, database, audit, clock, index_jobs.catch_up)
 
@@ -316,8 +318,9 @@ def _models(settings: Settings, ledger: Ledger) -> Models:
     return MeteredModels(registry, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
 
 
-def evaluation_workspace(app: App, name: str) -> App:
+def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     """A workspace of its own for a collection, under the cache; models and vectors are shared."""
+    require(actor, "run an evaluation")
     home = app.settings.home / "cache" / "evaluation" / name
     shared = app.settings.cache or app.settings.home / "cache"
     other = build(replace(app.settings, home=home, cache=shared), models=app.models.registry)
@@ -325,8 +328,9 @@ def evaluation_workspace(app: App, name: str) -> App:
     return other
 
 
-def fetch_models(settings: Settings, names: list[str], progress: Progress) -> list[str]:
+def fetch_models(settings: Settings, actor: Actor, names: list[str], progress: Progress) -> list[str]:
     """Fetch bundled models; without names, the default ones."""
+    require(actor, "fetch models")
     chosen = [weights.bundled(name) for name in names] or [model for model in weights.BUNDLED if model.default]
     return weights.fetch(settings.models, chosen, progress)
 

@@ -37,7 +37,8 @@ def password_set(name: str) -> None:
 
 def _set_password(actor: Actor, name: str, password: str) -> str:
     app().people.accounts.set_password(actor, name, password)
-    return f"The password of {app().people.accounts.get(name).name} is set."
+    names = {account.id: account.name for account in app().people.accounts.listed(actor)}
+    return f"The password of {names[name]} is set."
 
 
 def added() -> None:
@@ -90,9 +91,9 @@ def account_row(account: Account) -> None:
 
 st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
-for problem in app().people.accounts.problems():
+for problem in app().people.accounts.warnings(me):
     st.warning(flash.plain(problem), icon=":material/warning:")
-for account in app().people.accounts.all():
+for account in app().people.accounts.listed(me):
     account_row(account)
 with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):
     first, second, third = st.columns(3)

@@ -3,7 +3,7 @@
 from pages.ui import identity
 from pages.ui.graph import choices, views
 
-me = identity.require("compare configurations")
+me = identity.require("explore the graph")
 
 choice = choices.draw()
 views.draw(choice)

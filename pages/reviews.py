@@ -27,7 +27,7 @@ def chosen_tab(change: Change) -> str:
 def one_change(number: str) -> None:
     st.button("All changes", on_click=back_to_queues, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
-        change = app().reviews.changes.get(int(number) if number.isdecimal() and len(number) < 10 else 0)
+        change = app().reviews.changes.show(me, int(number) if number.isdecimal() and len(number) < 10 else 0)
     except ConcordError:
         st.error(f"There is no change {flash.plain(number)}.", icon=":material/search_off:")
         return

@@ -202,7 +202,7 @@ def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = kb_settings(tmp_path_factory.mktemp("kb"))
     app = build(settings)
     app.platform.workspace.create()
-    app.knowledge.documents.import_folder(ROOT / "kb", ME, "Start with the starter knowledge base")
+    app.knowledge.documents.import_folder(demo("admin"), ROOT / "kb", "Start with the starter knowledge base")
     app.index.builder.build(app.platform.settings.profile())
     return settings.home
 

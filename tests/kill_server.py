@@ -39,7 +39,7 @@ def parts(home: Path) -> App:
 
 def import_folder(app: App, place: Path, name: str) -> dict[str, Any]:
     folder = write(place / "import" / name, {f"{name}.md": f"# {name}\n\nImported words of {name}.\n"})
-    imported = app.knowledge.documents.import_folder(folder, ADMIN.person)
+    imported = app.knowledge.documents.import_folder(ADMIN, folder)
     app.people.audit.note(ADMIN, "import", folder.name, commit=imported.commit)
     return {"commit": imported.commit, "path": f"{name}.md"}
 
@@ -55,7 +55,7 @@ def merge(app: App, place: Path, name: str) -> dict[str, Any]:
 def upload(app: App, place: Path, name: str) -> dict[str, Any]:
     office = name.endswith("7")  # a converter takes seconds to start
     files = [(f"{name}.docx", docx(name))] if office else [(f"{name}.md", f"# {name}\n\nUploaded.\n".encode())]
-    batch = app.upload.uploads.decided(app.upload.uploads.read(files))
+    batch = app.upload.uploads.decided(app.upload.uploads.read(AUTHOR, files))
     change, _ = app.upload.uploads.submit(AUTHOR, batch, name)
     return {"change": change.id, "title": name}
 

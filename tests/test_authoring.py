@@ -14,7 +14,7 @@ from core.errors import BadInput, ConcordError
 from core.services.knowledge.blame import approval, blame
 from core.services.reviews.authoring import Target, check_new_path, moved, restored, save, touching, with_status
 from core.types import Chunk
-from tests.conftest import put
+from tests.conftest import demo, put
 
 TEXT = "---\nid: A-1   # never changes\ntitle: 'Old'\ncustom: {a: 1}\ntags:\n  - x\n  - y\nreview_due: 2026-01-01\n---\n\n# Old\n\ntext\n"
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -103,7 +103,7 @@ def test_saving_from_an_old_text_never_undoes_what_was_merged_meanwhile(app: App
     author = app.people.accounts.actor("author")
     change = save(app.reviews.changes, author, Target(title="End", base=seen), {"a.md": b"# A\n\none\n\n\n\n\nend\n"})
     assert change.conflicts == ()
-    assert [one.id for one in touching(app.reviews.changes, "a.md")] == [change.id]
+    assert [one.id for one in touching(app.reviews.changes, demo("author"), "a.md")] == [change.id]
     clash = save(
         app.reviews.changes, author, Target(title="Same", base=seen), {"a.md": b"# A\n\nthree\n\n\n\n\nlast\n"}
     )

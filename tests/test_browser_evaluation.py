@@ -84,11 +84,11 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, 
             shots(screen, "tuning-promote", "light")
             screen.key("confirm_yes").get_by_role("button").click()
             expect(screen.page.get_by_text("is in production now")).to_be_visible()
-            assert len(judged_app.tuning.production.history()) == 1
+            assert len(judged_app.tuning.production.history(demo("author"))) == 1
             screen.key("unpromote").get_by_role("button").click()
             screen.key("confirm_yes").get_by_role("button").click()
             expect(screen.page.get_by_text("is in production again")).to_be_visible()
-            assert "rolled_back" in judged_app.tuning.production.history()[0].evidence
+            assert "rolled_back" in judged_app.tuning.production.history(demo("author"))[0].evidence
         with browser.screen(chromium, url, scheme="dark") as screen:
             screen.open("/evaluation?evaluation_tab=Runs")
             expect(screen.page.get_by_text(re.compile("leads with nDCG@10"))).to_be_visible()

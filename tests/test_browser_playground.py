@@ -108,7 +108,7 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_app: App,
             screen.page.keyboard.press("1")
             screen.settle()
             expect(second.get_by_role("button", name="Grade 1: related")).to_have_attribute("aria-pressed", "true")
-            assert sorted(said.grade for said in own_app.playground.grades.of(QUERY)) == [1, 3]
+            assert sorted(said.grade for said in own_app.playground.grades.of(demo("author"), QUERY)) == [1, 3]
             card.get_by_role("button", name="Around it").click()
             screen.settle()
             expect(screen.page.locator(".around").first).to_be_visible()
@@ -226,4 +226,4 @@ def test_every_screen_of_the_playground(chromium: Any, own_app: App, tmp_path: P
             screen.page.get_by_label("Name").fill("Our favourite")
             screen.key("adjust_save").get_by_role("button").click()
             expect(screen.page.get_by_label("Configuration of column B")).to_have_value("Our favourite")
-        assert list(own_app.playground.notebook.saved()) == ["Our favourite"]
+        assert list(own_app.playground.notebook.saved(demo("author"))) == ["Our favourite"]

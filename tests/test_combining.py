@@ -118,7 +118,7 @@ def test_vectors_are_shared_with_profiles_of_one_embedder(two_embedders_app: App
         == 3
     )
     both = profiles.from_mapping({"name": "both", "embedder": "first", "embedders": ["second"]})
-    assert two_embedders_app.index.admin.estimate(both).to_embed == 0
+    assert two_embedders_app.index.admin.estimate(demo("admin"), both).to_embed == 0
     assert two_embedders_app.index.builder.build(both).embedded == 0
 
 
@@ -180,21 +180,24 @@ def production_app(two_embedders_app: App, request: pytest.FixtureRequest) -> Ap
 
 def test_an_upload_is_compared_by_meaning(production_app: App) -> None:
     copy = f"---\ntags: [copy]\n---\n{DOCUMENTS['a.md']}".encode()
-    batch = production_app.upload.uploads.read([("copy.md", copy)])
+    batch = production_app.upload.uploads.read(demo("author"), [("copy.md", copy)])
     assert not [finding for finding in batch.items[0].findings if finding.severity == "error"]
     looked = production_app.upload.uploads.meaning(batch, 0)
     assert "a.md" in {duplicate.path for item in looked.items for duplicate in item.duplicates}
 
 
 def test_the_graph_and_its_communities_answer(production_app: App) -> None:
-    view = production_app.graph.explorer.around_query("Suspicious activity reports", profile="both")
+    view = production_app.graph.explorer.around_query(demo("author"), "Suspicious activity reports", profile="both")
     assert view.notes
-    assert isinstance(production_app.graph.communities.global_search("reports", profile="both"), tuple)
+    assert isinstance(production_app.graph.communities.global_search(demo("author"), "reports", profile="both"), tuple)
 
 
 def test_an_estimate_counts_both_embedders(production_app: App) -> None:
     put(production_app, {"d.md": "# Parking\n\nPark behind the house.\n"})
-    assert production_app.index.admin.estimate(production_app.platform.settings.profile("both")).to_embed >= 1
+    assert (
+        production_app.index.admin.estimate(demo("admin"), production_app.platform.settings.profile("both")).to_embed
+        >= 1
+    )
 
 
 def test_a_run_names_both_models_and_the_playground_and_sliders_work(production_app: App) -> None:
@@ -204,9 +207,9 @@ def test_a_run_names_both_models_and_the_playground_and_sliders_work(production_
     (run,) = production_app.evaluation.runs.evaluate("few", [plan])
     assert run.models == ("first", "second")
     assert run.figures["MRR@10"] == 1.0
-    compared = production_app.playground.comparer.run("reports", [Column("both", parse("dense"))])
+    compared = production_app.playground.comparer.run(demo("author"), "reports", [Column("both", parse("dense"))])
     assert compared.outcomes[0].result
-    assert production_app.tuning.sweeps.load("few", "both").questions
+    assert production_app.tuning.sweeps.load(demo("author"), "few", "both").questions
 
 
 def test_documents_are_cut_as_the_index_cuts_them(production_app: App) -> None:

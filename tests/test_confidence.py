@@ -12,6 +12,7 @@ from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.config import parse
 from core.services.playground.compare import Column
 from core.services.playground.confidence import Confidence, confidence, learned_alphas, place_on_curve
+from tests.conftest import demo
 from tests.evaluated import ADMIN, evaluated
 
 CONDITIONAL = Column("local", parse('{"base": "convex-0.5", "rerank": "conditional", "tau": 0.9}'))
@@ -34,12 +35,12 @@ def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:
 
 
 def test_without_runs_there_is_a_score_and_no_curve(judged_app: App) -> None:
-    search = judged_app.playground.comparer.cached_searches([CONDITIONAL])["local"]
+    search = judged_app.playground.comparer.cached_searches(demo("author"), [CONDITIONAL])["local"]
     score = confidence(QUERY, CONDITIONAL, search)
-    found = place_on_curve(judged_app.evaluation.runs, CONDITIONAL, score)
+    found = place_on_curve(judged_app.evaluation.runs, demo("author"), CONDITIONAL, score)
     assert 0 < found.score <= 1
     assert found.at is None
-    result = judged_app.playground.comparer.run(QUERY, [CONDITIONAL]).outcomes[0].result
+    result = judged_app.playground.comparer.run(demo("author"), QUERY, [CONDITIONAL]).outcomes[0].result
     assert result is not None
     (note,) = [stage.note for stage in result.stages if stage.name == "rerank"]
     assert f"best score {score:.4g} " in note, "the same score that decides about reranking"
@@ -48,17 +49,19 @@ def test_without_runs_there_is_a_score_and_no_curve(judged_app: App) -> None:
 def test_the_curve_is_that_of_a_calibration_and_costs_nothing(judged_app: App) -> None:
     made = judged_app.tuning.sweeps.tau(ADMIN, "small", config=CONDITIONAL.config, least=5)
     before = len(judged_app.evaluation.runs.all())
-    found = place_on_curve(judged_app.evaluation.runs, CONDITIONAL, 0.5)
+    found = place_on_curve(judged_app.evaluation.runs, demo("author"), CONDITIONAL, 0.5)
     assert found.questions == 48 == found.curve[0].skipped
     assert found.queryset == "small"
     assert len(found.curve) == len(made.curve)
     assert len(judged_app.evaluation.runs.all()) == before
     other = replace(CONDITIONAL, config=replace(CONDITIONAL.config, alpha=0.1))
-    assert place_on_curve(judged_app.evaluation.runs, other, 0.5).curve == (), "another alpha is another way of ranking"
+    assert place_on_curve(judged_app.evaluation.runs, demo("author"), other, 0.5).curve == (), (
+        "another alpha is another way of ranking"
+    )
 
 
 def test_learned_alphas_are_those_of_models_that_fit(judged_app: App) -> None:
-    search = judged_app.playground.comparer.cached_searches([CONDITIONAL])["local"]
+    search = judged_app.playground.comparer.cached_searches(demo("author"), [CONDITIONAL])["local"]
     column = Column("local", parse("convex-0.5"))
     fits = purpose(column.config, search.index.generation.digest)
     for name, made_for in (("flat", fits), ("foreign", "another way")):

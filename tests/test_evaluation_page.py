@@ -163,8 +163,8 @@ def test_what_people_judged_in_the_playground_becomes_a_query_set(visit: Open, k
         (ADMIN.id, 2.0),
         (AUTHOR.id, 3.0),
     ]
-    assert kb.evaluation.querysets.unmapped("playground", kb.search.searcher.index()) == ()
-    assert kb.evaluation.querysets.agreement("playground")[0].places == 1
+    assert kb.evaluation.querysets.unmapped(demo("author"), "playground", kb.search.searcher.index()) == ()
+    assert kb.evaluation.querysets.agreement(demo("author"), "playground")[0].places == 1
     with pytest.raises(BadInput, match="Nobody judged anything in the playground"):
         kb.evaluation.querysets.from_playground(ADMIN, ())
 
@@ -184,7 +184,7 @@ def test_an_upload_brings_good_lines_in_and_names_the_bad_ones(kb: App) -> None:
     ("form", "ending"), [("jsonl", "small.jsonl"), ("csv", "small.csv"), ("beir", "small-beir.zip")]
 )
 def test_a_set_is_exported_as_one_download(kb: App, form: str, ending: str) -> None:
-    name, content = kb.evaluation.querysets.export("small", form)
+    name, content = kb.evaluation.querysets.export(demo("author"), "small", form)
     assert name == ending
     assert (content[:2] == b"PK") == name.endswith("zip")
 
@@ -255,15 +255,15 @@ def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
 def test_a_report_holds_every_run_and_opens_again(visit: Open, kb: App) -> None:
     measured(kb, "bm25", "dense")
     made = kb.evaluation.experiments.summary(
-        [kb.evaluation.runs.get(run.id) for run in kb.evaluation.runs.all("small")]
+        demo("author"), [kb.evaluation.runs.get(run.id) for run in kb.evaluation.runs.all("small")]
     )
     assert [part.title for part in made.parts][:2] == ["Leaderboard", "Leaderboard with intervals"]
     app = visit("evaluation", kb, evaluation_tab="Experiments")
     assert "No report yet" in words(app)
     ran(app.button(key="do_compliance").click())
     work(kb)
-    (path,) = kb.evaluation.experiments.reports()
-    assert len(kb.evaluation.experiments.values(path)["runs"]) == 15
+    (path,) = kb.evaluation.experiments.reports(demo("author"))
+    assert len(kb.evaluation.experiments.values(demo("author"), path)["runs"]) == 15
     app = visit("evaluation", kb, evaluation_tab="Experiments")
     ran(app.button(key=f"open_{path.stem}").click())
     assert len(figure(app, "report_heat")["data"][0]["y"]) == 15
@@ -280,7 +280,7 @@ def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open,
     after = figure(app, "tune_bars")["data"]
     assert after[0]["y"] == before[0]["y"]
     assert after[1]["y"] != before[1]["y"]
-    data = kb.tuning.sweeps.load("small", depth=50)
+    data = kb.tuning.sweeps.load(demo("author"), "small", depth=50)
     expected = kb.tuning.sweeps.measure_at(
         data, kb.evaluation.runs.plan("", '{"base": "convex-0", "depth": 30}').config
     )

@@ -133,11 +133,11 @@ def bombard(app: App, count: int, seed: int) -> dict[str, int]:
     """Generated uploads, some at a time; returns how many ended in which state."""
     r, seen, app.upload.uploads.changes = random.Random(seed), dict.fromkeys(STATES, 0), ProposedChanges()
     put(app, {"it/f1.md": GOOD.format("X-1"), "it/f2.md": "# Two\n\nText with words Text with words.\n"})
-    app.upload.uploads.read([("f1.md", b"# warm\n\nup\n")])
+    app.upload.uploads.read(demo("author"), [("f1.md", b"# warm\n\nup\n")])
     before = state_of(app.settings.home)
     for done in range(0, count, 20):
         files = [upload(r) for _ in range(min(20, count - done))]
-        batch = app.upload.uploads.read(files, r.choice(["", "it"]))
+        batch = app.upload.uploads.read(demo("author"), files, r.choice(["", "it"]))
         assert len(batch.items) >= len(files)
         for item in batch.items:
             seen[item.state] += 1

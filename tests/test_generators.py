@@ -20,7 +20,7 @@ from core.evaluation.runs import pooling
 from core.services.evaluation.runs import RunPlan
 from core.settings import load
 from core.types import Document
-from tests.conftest import ROOT, FixedClock, ScriptedLlm, SmallModels, put
+from tests.conftest import ROOT, FixedClock, ScriptedLlm, SmallModels, demo, put
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 
@@ -172,6 +172,6 @@ def test_agreement_of_the_model_with_people_is_shown(judged_by_llm: tuple[App, S
     pool = pooling.pool([run], app.search.searcher.index())[:3]
     app.evaluation.querysets.judge_by_model(ADMIN, "items", pool, llm)
     app.evaluation.querysets.judge(ADMIN, "items", [one.judged(1.0 if n == 0 else 0.0) for n, one in enumerate(pool)])
-    found = {one.judges: one for one in app.evaluation.querysets.agreement("items")}
+    found = {one.judges: one for one in app.evaluation.querysets.agreement(demo("author"), "items")}
     assert found["ann", "scripted (llm)"].kappa == 1.0
     assert isinstance(pool[0].judged(1.0), Judgment)

@@ -32,7 +32,7 @@ from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
 from core.types import Filters, Graph
-from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, put, small_app
+from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.graphs import FILES, RELATIONS, page, some_graph
 
 
@@ -254,7 +254,7 @@ def test_drafts_are_neither_found_nor_walked_through(indexed_app: App) -> None:
     assert "e.md" not in everything
     assert all("Falcon" not in leg.note for hit in hits(indexed_app, "FinCEN", "graph") for leg in hit.legs.values())
     with pytest.raises(NotFound):
-        indexed_app.graph.explorer.around_entity("Project Falcon")
+        indexed_app.graph.explorer.around_entity(demo("author"), "Project Falcon")
 
 
 def test_a_query_that_names_nothing_known_finds_nothing_and_says_so(indexed_app: App) -> None:
@@ -357,7 +357,7 @@ def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path)
     groups = {membership[named(graph, f"{side}{x}ville")] for side in ("left", "right") for x in "abcd"}
     assert groups == {0, 1}
     assert modularity(graph, membership) == pytest.approx(0.5)
-    best, score = app.graph.communities.global_search("Rightaville; Rightbville; Rightcville", k=1)[0]
+    best, score = app.graph.communities.global_search(demo("author"), "Rightaville; Rightbville; Rightcville", k=1)[0]
     assert best.documents == ("r",)
     assert score > 0.2
     assert "Rightaville" in best.summary
@@ -401,29 +401,29 @@ def test_communities_are_the_same_in_another_process_with_another_number_of_thre
 def test_another_algorithm_does_not_serve_the_communities_of_the_one_before(
     indexed_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    indexed_app.graph.communities.all()
+    indexed_app.graph.communities.all(demo("author"))
     (kept,) = (indexed_app.settings.home / "cache" / "communities").glob("*.json")
     kept.write_text(kept.read_text().replace("FinCEN", "of yesterday"))
     monkeypatch.setattr(community_rules, "VERSION", community_rules.VERSION + 1)
     again = build(indexed_app.settings, clock=FixedClock(), models=SmallModels())
-    assert all("of yesterday" not in community.summary for community in again.graph.communities.all())
+    assert all("of yesterday" not in community.summary for community in again.graph.communities.all(demo("author")))
 
 
 def test_communities_are_kept_on_disk_and_never_quote_drafts(indexed_app: App) -> None:
-    first = indexed_app.graph.communities.all()
+    first = indexed_app.graph.communities.all(demo("author"))
     assert all("Falcon" not in community.summary for community in first)
     kept = list((indexed_app.settings.home / "cache" / "communities").glob("*.json"))
     assert len(kept) == 1
     again = build(indexed_app.settings, clock=FixedClock(), models=SmallModels())
     kept[0].write_text(kept[0].read_text().replace(first[0].summary, "from the disk"))
-    assert again.graph.communities.all()[0].summary == "from the disk"
+    assert again.graph.communities.all(demo("author"))[0].summary == "from the disk"
 
 
 # ---------------------------------------------------------------- views
 
 
 def test_around_a_document_its_entities_links_and_kin(indexed_app: App) -> None:
-    view = indexed_app.graph.explorer.around_document("DOC-2", hops=2)
+    view = indexed_app.graph.explorer.around_document(demo("author"), "DOC-2", hops=2)
     kinds = {node.label: (node.kind, node.hop) for node in view.nodes}
     assert kinds["Title DOC-2"] == ("document", 0)
     assert kinds["Vienna"] == ("entity", 1)
@@ -435,27 +435,27 @@ def test_around_a_document_its_entities_links_and_kin(indexed_app: App) -> None:
 
 
 def test_around_a_query_seeds_hops_and_ranked_chunks(indexed_app: App) -> None:
-    view = indexed_app.graph.explorer.around_query("what is FinCEN")
+    view = indexed_app.graph.explorer.around_query(demo("author"), "what is FinCEN")
     assert [node.label for node in view.nodes if node.kind == "entity" and node.hop == 0] == ["FinCEN"]
     ranks = [node.rank for node in view.nodes if node.kind == "chunk"]
     assert ranks == list(range(1, len(ranks) + 1))
     assert any(note.startswith("hop 2 adds") for note in view.notes)
-    assert len(indexed_app.graph.explorer.around_query("what is FinCEN", limit=3).nodes) <= 3
+    assert len(indexed_app.graph.explorer.around_query(demo("author"), "what is FinCEN", limit=3).nodes) <= 3
 
 
 def test_around_an_entity_and_a_sentence_when_it_is_not_there(indexed_app: App) -> None:
-    view = indexed_app.graph.explorer.around_entity("sar")
+    view = indexed_app.graph.explorer.around_entity(demo("author"), "sar")
     assert {"FinCEN", "Zurich", "SAR"} <= {node.label for node in view.nodes}
     assert next(node for node in view.nodes if node.label == "SAR").sources == ("b.md", "c.md")
     with pytest.raises(NotFound, match="no entity 'Zurihc'. Did you mean: Zurich"):
-        indexed_app.graph.explorer.around_entity("Zurihc")
+        indexed_app.graph.explorer.around_entity(demo("author"), "Zurihc")
     with pytest.raises(BadInput, match="between 1 and 300"):
-        indexed_app.graph.explorer.around_entity("sar", limit=301)
+        indexed_app.graph.explorer.around_entity(demo("author"), "sar", limit=301)
 
 
 def test_links_list_orphans_dead_ends_and_broken_links(indexed_app: App) -> None:
     put(indexed_app, {"f.md": page("DOC-6", "See [gone](gone.md) and [a](a.md).")})
-    view = indexed_app.graph.explorer.links()
+    view = indexed_app.graph.explorer.links(demo("author"))
     assert [(edge.source, edge.target) for edge in view.edges] == [
         ("document:DOC-1", "document:DOC-2"),
         ("document:DOC-6", "document:DOC-1"),
@@ -466,6 +466,6 @@ def test_links_list_orphans_dead_ends_and_broken_links(indexed_app: App) -> None
 
 
 def test_communities_are_nodes_whose_sources_are_documents(indexed_app: App) -> None:
-    view = indexed_app.graph.explorer.communities()
+    view = indexed_app.graph.explorer.communities(demo("author"))
     assert view.nodes
     assert all(node.kind == "community" and node.sources and node.detail for node in view.nodes)

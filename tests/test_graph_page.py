@@ -21,7 +21,7 @@ from pages.ui.graph.layout import HIGH, WIDE, settle
 from pages.ui.graph.network import drawing
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
-from tests.conftest import ROOT, SmallModels, put, small_app
+from tests.conftest import ROOT, SmallModels, demo, put, small_app
 from tests.hostile import PAYLOADS, document
 from tests.small_kb import FILES
 
@@ -124,11 +124,11 @@ def test_an_entity_that_is_not_there_is_a_sentence(visit: Open) -> None:
 
 def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) -> None:
     for graphs in (small_app(home).graph.explorer, kb_app.graph.explorer):
-        listed = graphs.entities(40)
+        listed = graphs.entities(demo("author"), 40)
         assert [one.size for one in listed] == sorted((one.size for one in listed), reverse=True)
         assert {one.kind for one in listed} == {"entity"}
         for one in listed:
-            starts = {node.id for node in graphs.around_entity(one.label).nodes if node.hop == 0}
+            starts = {node.id for node in graphs.around_entity(demo("author"), one.label).nodes if node.hop == 0}
             assert one.id in starts
 
 

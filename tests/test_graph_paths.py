@@ -15,7 +15,7 @@ from core.bootstrap import App
 from core.errors import BadInput, NotFound
 from core.graph.paths import LONGEST, MOST, gap, relation_network, shortest
 from core.types import Graph
-from tests.conftest import put
+from tests.conftest import demo, put
 from tests.graphs import FILES, RELATIONS, page, some_graph
 
 SIZE = 12
@@ -91,7 +91,7 @@ def indexed_app(app: App) -> App:
 
 
 def test_every_step_quotes_a_sentence_that_names_both_ends(indexed_app: App) -> None:
-    (path,) = indexed_app.graph.explorer.path("Bank Secrecy Act", "golden ledger").paths
+    (path,) = indexed_app.graph.explorer.path(demo("author"), "Bank Secrecy Act", "golden ledger").paths
     assert [node.label for node in path.nodes][1:] == ["FinCEN", "SAR", "Zurich", "Golden Ledger"]
     quotes = [step.witnesses[0].quote for step in path.steps]
     assert quotes[1:] == [
@@ -106,8 +106,8 @@ def test_every_step_quotes_a_sentence_that_names_both_ends(indexed_app: App) -> 
 
 
 def test_a_link_says_which_document_links_to_the_other(indexed_app: App) -> None:
-    there = indexed_app.graph.explorer.path("DOC-1", "DOC-2").paths[0].steps[0]
-    back = indexed_app.graph.explorer.path("b.md", "a.md").paths[0].steps[0]
+    there = indexed_app.graph.explorer.path(demo("author"), "DOC-1", "DOC-2").paths[0].steps[0]
+    back = indexed_app.graph.explorer.path(demo("author"), "b.md", "a.md").paths[0].steps[0]
     assert (there.relation, back.relation) == ("links to", "is linked from")
     assert there.witnesses[0].path == back.witnesses[0].path == "a.md"
 
@@ -116,8 +116,8 @@ def test_no_path_leads_through_a_draft_nor_along_what_only_a_draft_says(indexed_
     put(indexed_app, {"g.md": page("DOC-7", "In secret the Bank Secrecy Act met Zurich.", "draft")})
     indexed_app.index.builder.build(indexed_app.platform.settings.profile())
     with pytest.raises(NotFound, match="no entity 'Project Falcon'"):
-        indexed_app.graph.explorer.path("FinCEN", "Project Falcon")
-    (path,) = indexed_app.graph.explorer.path("BSA", "Zurich").paths
+        indexed_app.graph.explorer.path(demo("author"), "FinCEN", "Project Falcon")
+    (path,) = indexed_app.graph.explorer.path(demo("author"), "BSA", "Zurich").paths
     assert len(path.steps) == 3, "the draft would make it one"
     assert all(witness.path != "g.md" for step in path.steps for witness in step.witnesses)
 
@@ -125,9 +125,9 @@ def test_no_path_leads_through_a_draft_nor_along_what_only_a_draft_says(indexed_
 def test_what_only_a_retired_document_names_is_no_end_and_no_way(indexed_app: App) -> None:
     put(indexed_app, {"g.md": page("DOC-7", "The Bank Secrecy Act met Zurich and Old Harbour.", "retired")})
     indexed_app.index.builder.build(indexed_app.platform.settings.profile())
-    assert len(indexed_app.graph.explorer.path("BSA", "Zurich").paths[0].steps) == 3
+    assert len(indexed_app.graph.explorer.path(demo("author"), "BSA", "Zurich").paths[0].steps) == 3
     with pytest.raises(NotFound, match="Only retired, superseded or upcoming documents name 'Old Harbour'"):
-        indexed_app.graph.explorer.path("BSA", "Old Harbour")
+        indexed_app.graph.explorer.path(demo("author"), "BSA", "Old Harbour")
 
 
 def test_a_document_that_is_published_tomorrow_makes_a_path_tomorrow(indexed_app: App) -> None:
@@ -137,19 +137,19 @@ def test_a_document_that_is_published_tomorrow_makes_a_path_tomorrow(indexed_app
     lengths = []
     for day in ("2026-11-15", "2026-11-16"):
         indexed_app.search.searcher.clock.day = day
-        lengths.append(len(indexed_app.graph.explorer.path("BSA", "Zurich").paths[0].steps))
+        lengths.append(len(indexed_app.graph.explorer.path(demo("author"), "BSA", "Zurich").paths[0].steps))
     assert lengths == [3, 1]
 
 
 def test_names_are_found_by_label_spelling_and_beginning(indexed_app: App) -> None:
     graphs = indexed_app.graph.explorer
-    assert graphs.path("gold", "FinCEN").source.label == "Golden Ledger"
+    assert graphs.path(demo("author"), "gold", "FinCEN").source.label == "Golden Ledger"
     with pytest.raises(BadInput, match="'Title' could be one of 4 entities: Title DOC"):
-        graphs.path("Title", "FinCEN")
+        graphs.path(demo("author"), "Title", "FinCEN")
     with pytest.raises(BadInput, match="are the same entity. Choose two different ones."):
-        graphs.path("BSA", "Bank Secrecy Act")
+        graphs.path(demo("author"), "BSA", "Bank Secrecy Act")
     with pytest.raises(NotFound, match="no entity ''"):
-        graphs.path("", "FinCEN")
+        graphs.path(demo("author"), "", "FinCEN")
 
 
 def test_why_there_is_no_path(indexed_app: App) -> None:
@@ -158,13 +158,13 @@ def test_why_there_is_no_path(indexed_app: App) -> None:
         {"h.md": page("DOC-8", "Only Atlantis.\n\nThen Lemuria meets Hyperborea.\n\nSo Ultima Thule for 30 days.")},
     )
     indexed_app.index.builder.build(indexed_app.platform.settings.profile())
-    why = lambda a, b: indexed_app.graph.explorer.path(a, b).note
+    why = lambda a, b: indexed_app.graph.explorer.path(demo("author"), a, b).note
     assert why("Lemuria", "SAR").startswith("There is no path: Lemuria is connected only with Hyperborea; SAR is ")
     assert why("DOC-8", "SAR") == "There is no path: Title DOC-8 links to no document, and none links to it."
     assert why("Ultima Thule", "SAR") == (
         "Paths lead only through amounts or dates, such as 30 days, which join what does not belong together."
     )
-    shared = indexed_app.graph.explorer.path("Lemuria", "Ultima Thule").shared
+    shared = indexed_app.graph.explorer.path(demo("author"), "Lemuria", "Ultima Thule").shared
     assert [witness.doc for witness in shared] == ["DOC-8"]
 
 
@@ -172,16 +172,16 @@ def test_a_hub_is_an_end_but_no_way_through(app: App) -> None:
     spokes = {f"s{n}.md": page(f"S-{n}", f"Here Hubville meets Spoke{n}ville.") for n in range(55)}
     put(app, spokes)
     app.index.builder.build(app.platform.settings.profile())
-    assert len(app.graph.explorer.path("Hubville", "Spoke1ville").paths[0].steps) == 1
-    assert app.graph.explorer.path("Spoke1ville", "Spoke2ville").note == (
+    assert len(app.graph.explorer.path(demo("author"), "Hubville", "Spoke1ville").paths[0].steps) == 1
+    assert app.graph.explorer.path(demo("author"), "Spoke1ville", "Spoke2ville").note == (
         "Paths lead only through entities that join nearly everything, such as Hubville (in 55 of 55 passages)."
     )
 
 
 def test_the_network_is_built_once_for_a_generation_and_goes_with_it(indexed_app: App) -> None:
     graphs = indexed_app.graph.explorer
-    first = graphs.path("BSA", "Zurich")
-    assert graphs.path("BSA", "Zurich") == first
+    first = graphs.path(demo("author"), "BSA", "Zurich")
+    assert graphs.path(demo("author"), "BSA", "Zurich") == first
     (known,) = graphs._networks.values()
-    graphs.path("SAR", "Zurich")
+    graphs.path(demo("author"), "SAR", "Zurich")
     assert next(iter(graphs._networks.values())) is known

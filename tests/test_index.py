@@ -21,7 +21,7 @@ from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
 from core.services.index.background import in_background
 from core.types import Filters
-from tests.conftest import ME, HashEmbedder, put, small_app, write
+from tests.conftest import HashEmbedder, demo, put, small_app, write
 
 WORDS = [
     "cash",
@@ -457,11 +457,11 @@ def test_a_path_that_is_another_documents_id_gives_way(app: App) -> None:
 def test_an_import_refuses_one_of_two_names_that_differ_in_case_and_takes_the_rest(app: App, tmp_path: Path) -> None:
     texts = ("Note.MD", "Note.md", "sub/README.md", "sub/Readme.md", "good.md")
     folder = write(tmp_path / "in", {name: f"# {name}\n\ntext\n" for name in texts})
-    imported = app.knowledge.documents.import_folder(folder, ME)
+    imported = app.knowledge.documents.import_folder(demo("admin"), folder)
     assert imported.added == ("Note.md", "good.md", "sub/README.md")
     assert [path for path, _ in imported.refused] == ["Note.md", "sub/Readme.md"]
     other = write(tmp_path / "more", {"GOOD.md": "# Good\n\ntext\n", "new.md": "# New\n\ntext\n"})
-    again = app.knowledge.documents.import_folder(other, ME)
+    again = app.knowledge.documents.import_folder(demo("admin"), other)
     assert (again.added, [path for path, _ in again.refused]) == (("new.md",), ["GOOD.md"])
 
 

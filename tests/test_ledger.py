@@ -25,7 +25,7 @@ from core.services.evaluation.runs import RunPlan
 from core.services.models.ledger import Ledger
 from core.services.models.prices import Price, Prices, read_prices
 from core.settings import load
-from tests.conftest import FixedClock, put, sql
+from tests.conftest import FixedClock, demo, put, sql
 from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
@@ -162,12 +162,12 @@ def test_an_estimate_says_what_a_build_will_cost(server: ScriptedServer, tmp_pat
     put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n"})
     profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
     tokens = app.models.registry.embedder(VECTORS).tokens
-    expected = app.index.admin.estimate(profile).dollars
+    expected = app.index.admin.estimate(demo("admin"), profile).dollars
     app.index.builder.build(profile)
     index = app.index.generations.open(profile)
     text = f"{index.context(0)}\n\n{index.excerpt(0)}"
     assert expected == pytest.approx(len(tokens(text)) / 1000)
-    assert app.index.admin.estimate(profile).dollars == 0.0
+    assert app.index.admin.estimate(demo("admin"), profile).dollars == 0.0
 
 
 def test_a_run_says_what_a_question_costs_also_when_its_answers_were_known(

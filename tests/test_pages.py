@@ -17,7 +17,7 @@ from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from tests.apptest import Open, drawn, words
-from tests.conftest import ROOT, kb_settings, put
+from tests.conftest import ROOT, demo, kb_settings, put
 
 
 @pytest.fixture
@@ -148,11 +148,10 @@ def test_odd_queries_are_just_words(visit: Open, query: str) -> None:
 
 
 def test_a_gap_is_kept_for_the_owners(own_app: App) -> None:
-    from tests.conftest import demo
 
     for _ in range(2):
         own_app.knowledge.gaps.report(demo("reader"), "how do I book the boat", "there was a boat once")
-    assert [(gap.query, gap.note, gap.who) for gap in own_app.knowledge.gaps.open()] == [
+    assert [(gap.query, gap.note, gap.who) for gap in own_app.knowledge.gaps.open(demo("admin"))] == [
         ("how do I book the boat", "there was a boat once", "Robin Falk")
     ]
 
@@ -167,7 +166,7 @@ def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
         search_view, "search_view", lambda *given, **named: SimpleNamespace(open=None, report=dict(told))
     )
     app = visit("search", home=own_app.settings.home, q=told["query"])
-    assert [gap.query for gap in own_app.knowledge.gaps.open()] == [told["query"]]
+    assert [gap.query for gap in own_app.knowledge.gaps.open(demo("admin"))] == [told["query"]]
     assert "flash" not in app.session_state, "the fragment would not show it, so a later page would"
 
 
@@ -341,7 +340,6 @@ def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own
     assert not app.exception
     assert own_app.platform.settings.profile("small").chunker.params["max_tokens"] == 120
     from core.errors import BadInput
-    from tests.conftest import demo
 
     with pytest.raises(BadInput, match="has no index yet"):
         own_app.index.admin.make_default(demo("admin"), "small")
@@ -366,7 +364,6 @@ def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pyt
 def test_services_refuse_whatever_door_was_used(own_app: App, act: str, persona: str) -> None:
     from core.errors import Refused
     from core.types import Profile
-    from tests.conftest import demo
 
     arguments = {"rollback": (1,), "cancel": (1,), "add_profile": (Profile("x"),), "make_default": ("local",)}.get(
         act, ()

@@ -14,7 +14,7 @@ from core.retrieval.presets import presets
 from core.services.evaluation.candidates import CandidateCache
 from core.services.playground.compare import Column
 from core.types import Filters, SearchConfig
-from tests.conftest import ME, ROOT, ScriptedLlm, SmallModels, demo, small_app
+from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, small_app
 
 HIERARCHICAL = {
     "name": "families",
@@ -39,7 +39,7 @@ CONFIGURATIONS = {**presets(), **MORE}
 def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     app = small_app(tmp_path_factory.mktemp("parity") / "home")
     app.search.searcher.models = SmallModels(ScriptedLlm("[2, 1, 3]"))
-    app.knowledge.documents.import_folder(ROOT / "kb", ME, "Start")
+    app.knowledge.documents.import_folder(demo("admin"), ROOT / "kb", "Start")
     app.index.builder.build(app.platform.settings.profile())
     family = app.index.admin.add_profile(demo("admin"), from_mapping(HIERARCHICAL))
     app.index.builder.build(family)
@@ -80,7 +80,7 @@ def test_parents_are_the_same_too(kb: App, text: str) -> None:
 def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, name: str) -> None:
     config, index = CONFIGURATIONS[name], kb.search.searcher.index()
     for filters in FILTERS:
-        cached = kb.playground.comparer.cached_searches([Column("local", config)], filters)["local"]
+        cached = kb.playground.comparer.cached_searches(demo("author"), [Column("local", config)], filters)["local"]
         for question in questions(kb)[:: 60 if config.engines else 12]:
             for moved in (config, replace(config, depth=5), replace(config, k=3)):
                 assert (

@@ -126,7 +126,9 @@ def test_a_strip_needs_an_alpha_that_matters() -> None:
 @pytest.mark.parametrize("name", list(presets()))
 def test_a_column_equals_a_search(indexed_app: App, name: str) -> None:
     config = presets()[name]
-    outcome = indexed_app.playground.comparer.run(QUERY, [column("bm25"), Column("local", config, name)]).outcomes[1]
+    outcome = indexed_app.playground.comparer.run(
+        demo("author"), QUERY, [column("bm25"), Column("local", config, name)]
+    ).outcomes[1]
     alone = indexed_app.search.searcher.search(QUERY, profile="local", config=config)
     assert outcome.result is not None
     assert (outcome.result.hits, outcome.result.warnings, outcome.result.near) == (
@@ -140,7 +142,7 @@ def test_a_column_equals_a_search(indexed_app: App, name: str) -> None:
 @pytest.mark.parametrize("name", ["BM25", "Convex 0.3", "TM2C2 0.5", "RRF 60", "Conditional rerank", "CombMNZ"])
 def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(indexed_app: App, name: str) -> None:
     start = Column("local", presets()[name], name)
-    caches = indexed_app.playground.comparer.cached_searches([start])
+    caches = indexed_app.playground.comparer.cached_searches(demo("author"), [start])
     indexed_app.playground.comparer.rank(QUERY, [start], caches)
     searches = caches["local"].cache.searches
     for change in (
@@ -174,7 +176,7 @@ def test_legs_and_rerankers_are_shared_between_columns(indexed_app: App, monkeyp
         column("tm2c2-0.5+rerank"),
         column("combsum+rerank"),
     ]
-    caches = indexed_app.playground.comparer.cached_searches(columns)
+    caches = indexed_app.playground.comparer.cached_searches(demo("author"), columns)
     made = indexed_app.playground.comparer.rank(QUERY, columns, caches)
     assert caches["local"].cache.searches == 2, "one search per leg, not per column"
     assert len(read) == len(set(read)), "no passage is read twice"
@@ -187,7 +189,7 @@ def test_four_columns_read_little_more_than_the_slowest(indexed_app: App, monkey
         scores = lambda _, query, texts: passages.extend(texts) or [float(len(text)) for text in texts]
         counting = type("Counting", (WordReranker,), {"name": "counting", "scores": scores})
         monkeypatch.setattr(indexed_app.search.searcher.models, "reranker", lambda name: counting())
-        indexed_app.playground.comparer.run(QUERY, columns)
+        indexed_app.playground.comparer.run(demo("author"), QUERY, columns)
         return len(passages)
 
     columns = [column("bm25"), column("dense"), column("rrf-60+rerank"), column("convex-0.5+rerank")]
@@ -195,7 +197,7 @@ def test_four_columns_read_little_more_than_the_slowest(indexed_app: App, monkey
 
 
 def test_columns_know_their_moves_and_what_is_gone(indexed_app: App) -> None:
-    made = indexed_app.playground.comparer.run("file form", [column("bm25"), column("dense", k=2)])
+    made = indexed_app.playground.comparer.run(demo("author"), "file form", [column("bm25"), column("dense", k=2)])
     base, other = made.outcomes
     assert base.moves == ()
     assert other.result is not None
@@ -210,7 +212,7 @@ def test_columns_know_their_moves_and_what_is_gone(indexed_app: App) -> None:
 def test_profiles_that_cut_differently_are_compared_by_document(writable_app: App) -> None:
     writable_app.index.builder.build(writable_app.platform.settings.profile("windows"))
     made = writable_app.playground.comparer.run(
-        "error 809", [column("bm25"), replace(column("bm25"), profile="windows")]
+        demo("author"), "error 809", [column("bm25"), replace(column("bm25"), profile="windows")]
     )
     assert made.by == "doc"
     assert made.pairs[0, 1].jaccard == 1.0
@@ -218,15 +220,19 @@ def test_profiles_that_cut_differently_are_compared_by_document(writable_app: Ap
 
 
 def test_a_column_without_an_index_says_so_and_the_others_answer(indexed_app: App) -> None:
-    made = indexed_app.playground.comparer.run("error 809", [column("bm25"), replace(column("bm25"), profile="quick")])
+    made = indexed_app.playground.comparer.run(
+        demo("author"), "error 809", [column("bm25"), replace(column("bm25"), profile="quick")]
+    )
     assert made.outcomes[0].result is not None
     assert "has no index yet" in made.outcomes[1].error
     with pytest.raises(BadInput, match="1 to 4 columns"):
-        indexed_app.playground.comparer.run("x", [column("bm25")] * 5)
+        indexed_app.playground.comparer.run(demo("author"), "x", [column("bm25")] * 5)
 
 
 def test_filters_hold_in_every_column(indexed_app: App) -> None:
-    made = indexed_app.playground.comparer.run("file form", [column("bm25"), column("rrf-60")], Filters(tags=("cash",)))
+    made = indexed_app.playground.comparer.run(
+        demo("author"), "file form", [column("bm25"), column("rrf-60")], Filters(tags=("cash",))
+    )
     assert {hit.path for outcome in made.outcomes if outcome.result for hit in outcome.result.hits} == {"fin/ctr.md"}
 
 
@@ -250,7 +256,7 @@ def test_neighbours_are_the_chunks_beside_a_passage(writable_app: App) -> None:
     put(writable_app, {"fruit.md": "# Fruit\n\n" + "\n\n".join(parts)})
     writable_app.index.builder.build(writable_app.platform.settings.profile())
     columns = [column("bm25", k=50, depth=50)]
-    caches = writable_app.playground.comparer.cached_searches(columns)
+    caches = writable_app.playground.comparer.cached_searches(demo("author"), columns)
     result = writable_app.playground.comparer.rank("pears", columns, caches).outcomes[0].result
     assert result is not None
     text = writable_app.knowledge.documents.show("fruit").text
@@ -266,14 +272,14 @@ def test_neighbours_are_the_chunks_beside_a_passage(writable_app: App) -> None:
 
 
 def test_a_document_that_is_found_says_its_rank(indexed_app: App) -> None:
-    where = indexed_app.playground.locator.where("error 809", "IT-1", column("bm25"))
+    where = indexed_app.playground.locator.where(demo("author"), "error 809", "IT-1", column("bm25"))
     assert (where.cut, where.rank, where.changes) == ("found", 1, ())
     assert where.ways[0].legs == {"bm25": 1}
 
 
 def test_every_change_that_is_promised_keeps_its_promise(indexed_app: App) -> None:
     start = column("convex-0.9", depth=1, k=1)
-    where = indexed_app.playground.locator.where("file form 111 fob home", "BSA-1", start)
+    where = indexed_app.playground.locator.where(demo("author"), "file form 111 fob home", "BSA-1", start)
     assert where.cut in ("k", "not retrieved")
     assert where.changes
     for change in where.changes:
@@ -299,18 +305,18 @@ def test_every_change_that_is_promised_keeps_its_promise(indexed_app: App) -> No
     ],
 )
 def test_status_and_filters_are_named(indexed_app: App, doc: str, filters: Filters, cut: str, change: str) -> None:
-    where = indexed_app.playground.locator.where("file form 111", doc, column("convex-0.5"), filters)
+    where = indexed_app.playground.locator.where(demo("author"), "file form 111", doc, column("convex-0.5"), filters)
     assert where.cut == cut
     assert [one.value for one in where.changes] == ([change] if change else [])
 
 
 def test_a_document_that_came_after_the_build_is_not_indexed(writable_app: App) -> None:
     put(writable_app, {"new.md": "---\nid: NEW-1\n---\n# New\n\nForm 999.\n"})
-    assert writable_app.playground.locator.where("form", "NEW-1", column("bm25")).cut == "not indexed"
+    assert writable_app.playground.locator.where(demo("author"), "form", "NEW-1", column("bm25")).cut == "not indexed"
     with pytest.raises(NotFound, match="There is no document"):
-        writable_app.playground.locator.where("form", "NOPE", column("bm25"))
+        writable_app.playground.locator.where(demo("author"), "form", "NOPE", column("bm25"))
     with pytest.raises(Unavailable, match="has no index yet"):
-        writable_app.playground.locator.where("form", "BSA-1", replace(column("bm25"), profile="quick"))
+        writable_app.playground.locator.where(demo("author"), "form", "BSA-1", replace(column("bm25"), profile="quick"))
 
 
 def test_what_the_reranker_moved_out_is_named(indexed_app: App) -> None:
@@ -320,7 +326,7 @@ def test_what_the_reranker_moved_out_is_named(indexed_app: App) -> None:
         0
     ]
     final = indexed_app.search.searcher.search(query, profile="local", config=start.config).hits[0]
-    where = indexed_app.playground.locator.where(query, fused.doc, start)
+    where = indexed_app.playground.locator.where(demo("author"), query, fused.doc, start)
     assert where.cut == ("found" if final.doc == fused.doc else "rerank")
 
 
@@ -355,20 +361,22 @@ def test_history_lists_a_query_once_and_stars_stay_on_top(writable_app: App) -> 
 
 def test_saved_configurations_are_shared_checked_and_forgotten(writable_app: App) -> None:
     writable_app.playground.notebook.save(ANN, column("tm2c2-0.4", "Ours  today"))
-    assert writable_app.playground.notebook.saved() == {"Ours today": column("tm2c2-0.4", "Ours today")}
+    assert writable_app.playground.notebook.saved(demo("author")) == {"Ours today": column("tm2c2-0.4", "Ours today")}
     with pytest.raises(BadInput, match="name of 1 to 60"):
         writable_app.playground.notebook.save(ANN, column("bm25", " "))
     writable_app.playground.notebook.forget(ANN, "Ours today")
-    assert writable_app.playground.notebook.saved() == {}
+    assert writable_app.playground.notebook.saved(demo("author")) == {}
 
 
 def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(writable_app: App) -> None:
     hits = writable_app.search.searcher.search("error 809").hits
     writable_app.playground.grades.judge(ANN, "error  809", hits[0], 1)
     writable_app.playground.grades.judge(ANN, "error 809", hits[0], 3, blind=True)
-    assert [(j.grade, j.blind, j.judge) for j in writable_app.playground.grades.of("error 809")] == [(3, True, ANN.id)]
-    assert writable_app.playground.grades.grades("error 809", ANN.id, hits) == {hits[0].chunk: 3}
-    assert writable_app.playground.grades.grades("error 809", "Somebody else", hits) == {}
+    assert [(j.grade, j.blind, j.judge) for j in writable_app.playground.grades.of(demo("author"), "error 809")] == [
+        (3, True, ANN.id)
+    ]
+    assert writable_app.playground.grades.grades(ANN, "error 809", hits) == {hits[0].chunk: 3}
+    assert writable_app.playground.grades.grades(demo("author2"), "error 809", hits) == {}
     with pytest.raises(BadInput, match="A grade is one of"):
         writable_app.playground.grades.judge(ANN, "error 809", hits[0], 4)
     for act in (
@@ -381,7 +389,9 @@ def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(writable_app: A
 
 
 def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(indexed_app: App) -> None:
-    made = indexed_app.playground.comparer.run("file form", [column("bm25"), column("dense"), column("rrf-60")])
+    made = indexed_app.playground.comparer.run(
+        demo("author"), "file form", [column("bm25"), column("dense"), column("rrf-60")]
+    )
     lists = [outcome.result.hits for outcome in made.outcomes if outcome.result]
     pooled = pool(lists, 7)
     assert {anchor(hit) for hit in pooled} == {anchor(hit) for hits in lists for hit in hits}

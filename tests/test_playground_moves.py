@@ -16,7 +16,7 @@ from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from pages.ui import workspace
 from pages.ui.playground import column_data, view_data
-from tests.conftest import WordReranker, put, small_app
+from tests.conftest import WordReranker, demo, put, small_app
 from tests.small_kb import FILES
 
 QUERY = "file form 111 within days"
@@ -45,9 +45,9 @@ def ask(*turns: dict[str, Any], run: str = "run", start: Sequence[dict[str, Any]
     """What the component hears when it shows a setup after `start` and turns knobs."""
     now = Setup(QUERY, tuple(Column("local", presets()[name], name) for name in NAMES))
     for turn in start:
-        now = view_data.apply_turn(now, turn)
+        now = view_data.apply_turn(demo("author"), now, turn)
     asked = {"setup": strict.plain(now), "run": run, "turns": list(turns)}
-    return json.loads(json.dumps(view_data.update(json.loads(json.dumps(asked)))))
+    return json.loads(json.dumps(view_data.update(demo("author"), json.loads(json.dumps(asked)))))
 
 
 def joined(was: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
@@ -123,5 +123,5 @@ def test_a_reranker_is_asked_once_what_it_cuts(indexed_app: App, monkeypatch: py
     )
     monkeypatch.setattr(indexed_app.search.searcher.models, "reranker", lambda name: counting())
     columns = [Column("local", replace(presets()["Rerank always"], alpha=alpha)) for alpha in (0.2, 0.9)]
-    indexed_app.playground.comparer.run(QUERY, columns)
+    indexed_app.playground.comparer.run(demo("author"), QUERY, columns)
     assert len(asked) == len(set(asked)) > 0

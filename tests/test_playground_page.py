@@ -283,7 +283,9 @@ def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: 
         "python -m core compare 'o'\"'\"'hara; rm -rf' --config bm25 --config '{\"rerank\""
     )
     compile(share.as_python(setup), "shared", "exec")
-    made = build(kb_settings(home), models=SmallModels()).playground.comparer.run(QUERY, columns("BM25", "Vectors"))
+    made = build(kb_settings(home), models=SmallModels()).playground.comparer.run(
+        demo("author"), QUERY, columns("BM25", "Vectors")
+    )
     rows = share.as_csv(made).splitlines()
     assert len(rows) == 1 + sum(len(outcome.result.hits) for outcome in made.outcomes if outcome.result)
     assert main(["--home", str(home), "judge", QUERY, "--json"]) == 0

@@ -21,7 +21,7 @@ from core.evaluation.querysets.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
 from core.evaluation.runs.trec_runs import read_run, write_run
 from core.types import ChunkerSpec, Frozen, Profile
-from tests.conftest import put, sql, write
+from tests.conftest import demo, put, sql, write
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 READER = Actor("rob", "Rob", "rob@example.org", "reader")
@@ -143,7 +143,7 @@ def test_any_question_survives_csv_and_none_is_a_formula(
 @pytest.mark.parametrize("form", ["beir", "trec"])
 def test_document_formats_keep_questions_and_grades_by_document_id(kb: App, tmp_path: Path, form: str) -> None:
     kb.evaluation.querysets.keep(ADMIN, sample())
-    kb.evaluation.querysets.write("sample", tmp_path / "out", form)
+    kb.evaluation.querysets.write(demo("author"), "sample", tmp_path / "out", form)
     found, problems = kb.evaluation.querysets.read(ADMIN, tmp_path / "out", form, "again")
     assert problems == ()
     assert found.questions[0].text == "how late may a claim be"
@@ -254,16 +254,19 @@ def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
     ]
     assert given == [("john1", 0.0), ("john2", 1.0)]
     assert ("John Smith (john1)", "John Smith (john2)") in [
-        one.judges for one in kb.evaluation.querysets.agreement("sample")
+        one.judges for one in kb.evaluation.querysets.agreement(demo("author"), "sample")
     ]
     hits = kb.search.searcher.search("photos").hits
     for grade, person in enumerate(people):
         kb.playground.grades.judge(person, "photos", hits[0], grade)
-    assert [kb.playground.grades.grades("photos", one.id, hits) for one in people] == [
+    assert [kb.playground.grades.grades(one, "photos", hits) for one in people] == [
         {hits[0].chunk: 0},
         {hits[0].chunk: 1},
     ]
-    assert [one.name for one in kb.playground.grades.of("photos")] == ["John Smith (john1)", "John Smith (john2)"]
+    assert [one.name for one in kb.playground.grades.of(demo("author"), "photos")] == [
+        "John Smith (john1)",
+        "John Smith (john2)",
+    ]
 
 
 def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> None:
@@ -274,7 +277,10 @@ def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> No
     kb.evaluation.querysets.keep(ADMIN, sample())
     for statement in statements(next(one for one in MIGRATIONS if "UPDATE OR IGNORE judged" in one)):
         sql(kb, statement)
-    assert [(one.judge, one.name) for one in kb.playground.grades.of("photos")] == [("ann", "Ann"), ("Gone", "Gone")]
+    assert [(one.judge, one.name) for one in kb.playground.grades.of(demo("author"), "photos")] == [
+        ("ann", "Ann"),
+        ("Gone", "Gone"),
+    ]
     assert [one.judge for one in kb.evaluation.querysets.get("sample").judgments] == ["ann", "Ben", ""]
 
 
@@ -326,10 +332,10 @@ def test_a_heading_means_its_section_and_no_more(kb: App) -> None:
 
 def test_what_cannot_be_mapped_after_a_build_is_listed(kb: App) -> None:
     kb.evaluation.querysets.keep(ADMIN, sample())
-    assert kb.evaluation.querysets.unmapped("sample", kb.search.searcher.index()) == ()
+    assert kb.evaluation.querysets.unmapped(demo("author"), "sample", kb.search.searcher.index()) == ()
     put(kb, {"ops/claims.md": CLAIMS.replace("nine months", "one year"), "people/leave.md": None})
     kb.index.builder.build(kb.platform.settings.profile())
-    lost = kb.evaluation.querysets.unmapped("sample", kb.search.searcher.index())
+    lost = kb.evaluation.querysets.unmapped(demo("author"), "sample", kb.search.searcher.index())
     assert [one.why for one in lost] == [
         "The quoted words no longer stand in 'ops/claims.md'.",
         "There is no document 'people/leave.md' any more.",

@@ -11,7 +11,7 @@ from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
-from tests.conftest import NoProcesses, put, small_app, sql
+from tests.conftest import NoProcesses, demo, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
 TEXT = "---\ntitle: Keeping records\nowner: Finance\nreview_due: 2026-01-01\n---\n# Keeping records\n\nKeep them 5 years.\n\nThen shred.\n"
@@ -130,11 +130,11 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
     made = reviews_app.reviews.discussion.comment(REVIEWER, number, body, path="finance/records.md", line=8)
     moved = TEXT.replace("5 years", "7 years").replace("# Keeping records\n", "# Keeping records\n\nFor all.\n")
     reviews_app.reviews.changes.edit(AUTHOR, number, {"finance/records.md": moved.encode()})
-    assert reviews_app.reviews.discussion.comments(number)[0].line == 10
+    assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].line == 10
     reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
     text = reviews_app.knowledge.store.read(reviews_app.reviews.changes.get(number).head, "finance/records.md").decode()
     assert "Keep them 7 years after closing.\n\nThen shred." in text
-    assert reviews_app.reviews.discussion.comments(number)[0].resolved
+    assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
         reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
 
@@ -176,7 +176,7 @@ def test_a_conflict_is_solved_hunk_by_hunk_and_voids_approval(reviews_app: App) 
     assert now.conflicts == ("finance/records.md",)
     with pytest.raises(Refused, match="conflicts with what was merged meanwhile"):
         reviews_app.reviews.merger.merge(AUTHOR, number)
-    conflict = reviews_app.reviews.merger.collisions(number)[0]
+    conflict = reviews_app.reviews.merger.collisions(demo("admin"), number)[0]
     assert [part.mine for part in conflict.parts if part.conflict] == [("Keep them 7 years.",)]
     with pytest.raises(BadInput, match="Decide about each document"):
         reviews_app.reviews.merger.solve(AUTHOR, number, {})
@@ -198,7 +198,7 @@ def test_a_document_that_one_side_deleted_is_kept_whole_or_not_at_all(
     mine, theirs = ({path: None}, edit) if deletes == "mine" else (edit, {path: None})
     one, two = (reviews_app.reviews.changes.propose(AUTHOR, "T", mine).id for _ in range(2))
     reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, theirs, "Other"))
-    conflict = reviews_app.reviews.merger.collisions(one)[0]
+    conflict = reviews_app.reviews.merger.collisions(demo("admin"), one)[0]
     assert (conflict.gone, [part.conflict for part in conflict.parts]) == (deletes, [True])
     kept = reviews_app.reviews.merger.solve(AUTHOR, one, {path: (keep,)})
     assert reviews_app.knowledge.store.read(kept.head, path) == edit[path]
@@ -217,7 +217,7 @@ def test_a_document_that_both_sides_renamed_is_decided_name_by_name(reviews_app:
     reviews_app.reviews.merger.merge(
         AUTHOR, approved(reviews_app, to("finance/store.md", TEXT.replace("5 years", "9 years")), "Other")
     )
-    found = {one.path: one.gone for one in reviews_app.reviews.merger.collisions(number)}
+    found = {one.path: one.gone for one in reviews_app.reviews.merger.collisions(demo("admin"), number)}
     assert found == {"finance/keep.md": "theirs", "finance/store.md": "mine"}
     choices = {"finance/keep.md": ("mine",), "finance/store.md": ("mine",)}
     solved = reviews_app.reviews.merger.solve(AUTHOR, number, choices)
@@ -236,7 +236,7 @@ def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(reviews_ap
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", moved).id
     theirs = TEXT.replace("5 years", "9 years").replace("Then shred", "Then burn")
     reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, {"finance/records.md": theirs.encode()}, "Other"))
-    assert [one.gone for one in reviews_app.reviews.merger.collisions(number)] == [""]
+    assert [one.gone for one in reviews_app.reviews.merger.collisions(demo("admin"), number)] == [""]
     solved = reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/keep.md": ("mine",)})
     text = reviews_app.knowledge.store.read(solved.head, "finance/keep.md").decode()
     assert text == TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
@@ -246,7 +246,7 @@ def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(reviews_ap
 def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(reviews_app: App, moves: str) -> None:
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
     reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, changed("5 years", "9 years"), "Other"))
-    seen = reviews_app.reviews.merger.collisions(number)[0]
+    seen = reviews_app.reviews.merger.collisions(demo("admin"), number)[0]
     if moves == "change":
         reviews_app.reviews.changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
     else:
@@ -331,7 +331,7 @@ def test_a_bypass_stays_visible_after_a_kill_before_it_was_written_down(
             reviews_app.reviews.merger.merge(ADMIN, number, bypass="The auditor\nis here.")
     assert reviews_app.reviews.merger.repair() == 1
     assert reviews_app.reviews.changes.get(number).bypass == "The auditor is here."
-    assert reviews_app.people.audit.of_change(number)[-1].action == "merge with bypass"
+    assert reviews_app.people.audit.of_change(demo("admin"), number)[-1].action == "merge with bypass"
 
 
 def test_the_history_names_only_approvals_that_stood_and_each_once(reviews_app: App) -> None:

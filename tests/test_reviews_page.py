@@ -16,7 +16,7 @@ from core.curation.review import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
 from tests.apptest import drawn
-from tests.conftest import ROOT, NoProcesses, kb_settings, put
+from tests.conftest import ROOT, NoProcesses, demo, kb_settings, put
 from tests.hostile import PAYLOADS, document
 
 Open = Callable[..., AppTest]
@@ -399,7 +399,7 @@ def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb
     body = "Better:\n```suggestion\nKeep invoices 10 years.\n```"
     said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": body}
     assert comments.perform(reviewer, number, said) == "Comment added."
-    root = kb.reviews.discussion.comments(number)[0]
+    root = kb.reviews.discussion.comments(demo("admin"), number)[0]
     comments.perform(author, number, {"do": "reply", "thread": root.id, "body": "Good."})
     comments.perform(author, number, {"do": "resolve", "thread": root.id})
     comments.perform(author, number, {"do": "reopen", "thread": root.id})

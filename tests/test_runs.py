@@ -20,7 +20,7 @@ from core.services.evaluation.experiments.compliance import configurations
 from core.services.evaluation.experiments.context import sampled
 from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
 from core.services.evaluation.runs import RunPlan
-from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, put, small_app
+from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
@@ -148,7 +148,7 @@ def test_sets_with_the_same_questions_have_runs_of_their_own(judged_app: App) ->
     assert (one.queryset, other.queryset) == ("small", "twin")
     assert [run.id for run in judged_app.evaluation.runs.all("twin")] == [other.id]
     judged_app.evaluation.querysets.drop(ADMIN, "small")
-    assert judged_app.tuning.production.evidence(other.id).after == other
+    assert judged_app.tuning.production.evidence(demo("author"), other.id).after == other
 
 
 def test_a_run_can_be_traced(shared_app: App) -> None:
@@ -224,9 +224,9 @@ def test_an_unknown_measure_names_the_known_ones(shared_app: App) -> None:
 
 
 def test_drift_marks_a_loss_that_is_not_chance(judged_app: App) -> None:
-    assert judged_app.tuning.production.drift() == ()
+    assert judged_app.tuning.production.check(demo("author")) == ()
     judged_app.evaluation.runs.evaluate("small", [judged_app.evaluation.runs.plan()])
-    assert [one.lost for one in judged_app.tuning.production.drift()] == [False]
+    assert [one.lost for one in judged_app.tuning.production.check(demo("author"))] == [False]
     spoilt = {path: text.replace("key", "other").replace("Document", "Paper") for path, text in corpus().items()}
     loose = questions()
     judged_app.evaluation.querysets.keep(
@@ -235,7 +235,7 @@ def test_drift_marks_a_loss_that_is_not_chance(judged_app: App) -> None:
     judged_app.evaluation.runs.evaluate("small", [judged_app.evaluation.runs.plan()])
     put(judged_app, spoilt)
     judged_app.index.builder.build(judged_app.platform.settings.profile())
-    found = judged_app.tuning.production.drift()[0]
+    found = judged_app.tuning.production.check(demo("author"))[0]
     assert found.lost
     assert found.sentence.startswith("small: Worse by")
     assert judged_app.platform.workspace.works["drift"]({}, lambda *_: None)["lost"] == ["small"]
@@ -274,7 +274,7 @@ def test_the_compliance_report_says_which_questions_it_is_about(shared_app: App)
 def test_what_needs_a_language_model_is_left_out_with_a_sentence(judged_app: App) -> None:
     made = judged_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=6)
     assert any("No language model is configured" in line for line in made.report.values["skipped"])
-    assert judged_app.evaluation.experiments.reports() == (made.path,)
+    assert judged_app.evaluation.experiments.reports(demo("author")) == (made.path,)
 
 
 def test_sampling_takes_evenly_from_every_category() -> None:

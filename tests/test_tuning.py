@@ -20,7 +20,7 @@ from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import spell
 from core.retrieval.ranking import rank
 from core.services.evaluation.runs import RunPlan
-from tests.conftest import put, small_app
+from tests.conftest import demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.61", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
@@ -72,7 +72,7 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
 @pytest.mark.parametrize("unit", ["document", "passage"])
 def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str, unit: str) -> None:
-    data = shared_app.tuning.sweeps.load("small", depth=9, unit=unit)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, unit=unit)
     index = shared_app.search.searcher.index()
     for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
         config = replace(configs.parse(name), depth=9)
@@ -95,14 +95,14 @@ def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared_app: 
     sure = sorted(one.confidence for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
         moved = shared_app.tuning.sweeps.measure_at(
-            shared_app.tuning.sweeps.load("small", depth=9), replace(config, tau=tau)
+            shared_app.tuning.sweeps.load(demo("author"), "small", depth=9), replace(config, tau=tau)
         )
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
 
 
 def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    data = shared_app.tuning.sweeps.load("small", depth=9)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9)
     table = alpha_curves.table(data.table, config, "MRR@10")
     index = shared_app.search.searcher.index()
     judged = {one.question: one.path for one in shared_app.evaluation.querysets.get("small").judgments}
@@ -119,7 +119,7 @@ def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
 
 
 def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load("small", depth=9)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9)
     found = shared_app.tuning.sweeps.alpha(data, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
@@ -129,11 +129,11 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) 
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
-    assert shared_app.tuning.sweeps.load("small", depth=9) is data, "loaded once"
+    assert shared_app.tuning.sweeps.load(demo("author"), "small", depth=9) is data, "loaded once"
 
 
 def test_only_convex_fusion_of_two_legs_has_an_alpha(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load("small", depth=9)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9)
     with pytest.raises(BadInput, match="needs convex fusion"):
         shared_app.tuning.sweeps.alpha(data, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
@@ -217,7 +217,7 @@ def test_a_promotion_carries_its_evidence_and_is_searched_with(judged_app: App) 
     assert 0 < made.evidence["low"] <= made.evidence["difference"] <= made.evidence["high"]
     assert judged_app.platform.settings.production().config.legs == ("bm25",)
     assert judged_app.search.searcher.search("key1first").config.legs == ("bm25",)
-    newest = judged_app.tuning.production.history()[0]
+    newest = judged_app.tuning.production.history(demo("author"))[0]
     assert (newest.author, newest.evidence["run"]) == ("Ann", run)
     assert f"Run: {run}" in newest.message
     assert judged_app.knowledge.store.head("main") == judged_app.search.searcher.index().generation.commit, (
@@ -233,7 +233,7 @@ def test_evidence_is_of_the_questions_and_the_generation_of_now(judged_app: App)
     judged_app.evaluation.querysets.keep(
         ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one")))
     )
-    found = judged_app.tuning.production.evidence(old)
+    found = judged_app.tuning.production.evidence(demo("author"), old)
     assert found.note == ""
     assert (found.before.commit, found.before.queryset_digest) == (found.after.commit, found.after.queryset_digest)
     assert found.after.commit == judged_app.knowledge.store.head()
@@ -247,7 +247,7 @@ def test_evidence_from_two_commits_is_no_evidence_and_says_so(judged_app: App) -
     run = judged_app.evaluation.runs.evaluate("small", [RunPlan(family, configs.parse("bm25"))])[0].id
     put(judged_app, {"a/doc0.md": None})
     judged_app.index.builder.build(judged_app.platform.settings.profile())
-    assert judged_app.tuning.production.evidence(run).overall.verdict == "better"
+    assert judged_app.tuning.production.evidence(demo("author"), run).overall.verdict == "better"
     with pytest.raises(BadInput, match=r"The runs saw different commits\. A promotion without evidence needs a reason"):
         judged_app.tuning.production.promote(ADMIN, run)
     made = judged_app.tuning.production.promote(ADMIN, run, reason="it is only one document")
@@ -298,7 +298,7 @@ def test_rolling_back_restores_what_was_there_before(judged_app: App) -> None:
     judged_app.tuning.production.promote(ADMIN, run)
     back = judged_app.tuning.production.rollback(ADMIN, "it was worse for people")
     assert (back.production, judged_app.platform.settings.production()) == (weak, weak)
-    assert len(judged_app.tuning.production.history()) == 3, "history only grows"
+    assert len(judged_app.tuning.production.history(demo("author"))) == 3, "history only grows"
     assert judged_app.tuning.production.rollback(ADMIN).production == start, "a second step goes further back"
     with pytest.raises(NotFound, match="nothing earlier"):
         judged_app.tuning.production.rollback(ADMIN)

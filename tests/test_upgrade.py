@@ -71,21 +71,24 @@ def test_a_workspace_of_the_version_before_keeps_every_value(old_home: Path) -> 
 def test_what_people_did_before_the_upgrade_is_what_services_show(upgraded_app: App) -> None:
     states = {change.id: change.state for change in upgraded_app.reviews.changes.all()}
     assert states == {1: "merged", 2: "draft", 3: "changes requested", 4: "approved", 5: "closed"}
-    assert [comment.body for comment in upgraded_app.reviews.discussion.comments(1)] == ["Why?", "Holidays."]
+    assert [comment.body for comment in upgraded_app.reviews.discussion.comments(demo("admin"), 1)] == [
+        "Why?",
+        "Holidays.",
+    ]
     assert upgraded_app.people.accounts.sign_in("zoe@meridale.example", "correct horse battery").name == "Zoë Ünal"
     assert [account.id for account in upgraded_app.people.accounts.all()][-1] == "zoe"
-    assert [grade.grade for grade in upgraded_app.playground.grades.of("photos")] == [3, 1]
+    assert [grade.grade for grade in upgraded_app.playground.grades.of(demo("author"), "photos")] == [3, 1]
     assert [(asked.query, asked.starred) for asked in upgraded_app.playground.notebook.history(AUTHOR)] == [
         ("photos", True),
         ("leave", False),
     ]
-    assert list(upgraded_app.playground.notebook.saved()) == ["Words only"]
+    assert list(upgraded_app.playground.notebook.saved(demo("author"))) == ["Words only"]
     assert len(upgraded_app.evaluation.querysets.get("small").judgments) == 4
     assert [
         len(upgraded_app.evaluation.runs.get(run.id).results) for run in upgraded_app.evaluation.runs.all("small")
     ] == [3, 3]
     assert upgraded_app.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
-    assert [gap.query for gap in upgraded_app.knowledge.gaps.open()] == ["parking at night"]
+    assert [gap.query for gap in upgraded_app.knowledge.gaps.open(demo("admin"))] == ["parking at night"]
     assert upgraded_app.knowledge.drafts.find(AUTHOR, "new") == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
 
 

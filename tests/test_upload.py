@@ -40,13 +40,13 @@ def refusal(item: UploadItem) -> str:
 
 
 def test_a_good_file_is_ready_and_keeps_its_bytes(app: App) -> None:
-    batch = app.upload.uploads.read([("vpn.md", GOOD.format("IT-1").encode())], "it/access")
+    batch = app.upload.uploads.read(demo("author"), [("vpn.md", GOOD.format("IT-1").encode())], "it/access")
     assert (one(batch).state, one(batch).path) == ("ready", "it/access/vpn.md")
     assert app.upload.uploads.files(batch) == {"it/access/vpn.md": GOOD.format("IT-1").encode()}
 
 
 def test_a_bad_file_becomes_ready_when_its_text_is_fixed(app: App) -> None:
-    batch = app.upload.uploads.read([("a.md", b"---\nstatus: wip\n---\n# A\n\nText.\n")])
+    batch = app.upload.uploads.read(demo("author"), [("a.md", b"---\nstatus: wip\n---\n# A\n\nText.\n")])
     assert one(batch).findings[0].line == 2
     assert refusal(one(batch)).startswith("status is 'wip'")
     fixed = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("wip", "approved"))
@@ -79,13 +79,13 @@ def test_a_bad_file_becomes_ready_when_its_text_is_fixed(app: App) -> None:
     ],
 )
 def test_bad_input_gets_a_sentence(app: App, name: str, raw: bytes, sentence: str) -> None:
-    batch = app.upload.uploads.read([(name, raw)])
+    batch = app.upload.uploads.read(demo("author"), [(name, raw)])
     assert sentence in refusal(one(batch))
     assert app.upload.uploads.files(batch) == {}
 
 
 def test_a_text_in_an_older_encoding_can_be_taken_as_shown(app: App) -> None:
-    batch = app.upload.uploads.read([("cafe.txt", "# Café\n\nTwo crèmes.\n".encode("cp1252"))])
+    batch = app.upload.uploads.read(demo("author"), [("cafe.txt", "# Café\n\nTwo crèmes.\n".encode("cp1252"))])
     assert "not valid UTF-8" in refusal(one(batch))
     taken = app.upload.uploads.edit(batch, 0, text=one(batch).text)
     assert one(taken).included
@@ -93,14 +93,14 @@ def test_a_text_in_an_older_encoding_can_be_taken_as_shown(app: App) -> None:
 
 
 def test_marks_and_line_ends_are_made_harmless_and_said(app: App) -> None:
-    batch = app.upload.uploads.read([("a.md", b"\xef\xbb\xbf# A\r\n\r\nText.\r\n")])
+    batch = app.upload.uploads.read(demo("author"), [("a.md", b"\xef\xbb\xbf# A\r\n\r\nText.\r\n")])
     assert one(batch).text == "# A\n\nText.\n"
     assert {"encoding"} <= {finding.rule for finding in one(batch).findings}
 
 
 def test_nested_quotes_and_scripts_do_not_stop_a_document(app: App) -> None:
     raw = b"# A\n\n" + b">" * 10_000 + b" x\n\n<script>alert(1)</script> [x](javascript:alert(1))\n"
-    assert one(app.upload.uploads.read([("a.md", raw)])).included
+    assert one(app.upload.uploads.read(demo("author"), [("a.md", raw)])).included
 
 
 # ---------------------------------------------------------------- many
@@ -114,7 +114,9 @@ def test_in_a_batch_of_fifty_three_bad_files_do_not_hold_up_the_others(app: App)
         ("d33.md", b"---\nid: a b\n---\nT\n"),
     )
     app.upload.uploads.changes = changes = ProposedChanges()
-    made, left = app.upload.uploads.submit(demo("author"), app.upload.uploads.read(files, "it"), "Fifty", "why")
+    made, left = app.upload.uploads.submit(
+        demo("author"), app.upload.uploads.read(demo("author"), files, "it"), "Fifty", "why"
+    )
     assert (made.id, len(changes.made[0][2]), changes.made[0][3]) == ("c1", 47, "why")
     assert [item.name for item in left.items] == ["d7.md", "../d20.md", "d33.md"]
     assert all(refusal(item) for item in left.items)
@@ -124,7 +126,9 @@ def test_in_a_batch_of_fifty_three_bad_files_do_not_hold_up_the_others(app: App)
 def test_names_that_differ_only_in_case_or_form_are_refused(app: App) -> None:
     put(app, {"it/Vpn.md": "# V\n\nText.\n"})
     batch = app.upload.uploads.read(
-        [("vpn.md", b"# A\n\nOne.\n"), ("Caf\u00e9.md", b"# B\n\nTwo.\n"), ("cafe\u0301.md", b"# C\n\nThree.\n")], "it"
+        demo("author"),
+        [("vpn.md", b"# A\n\nOne.\n"), ("Caf\u00e9.md", b"# B\n\nTwo.\n"), ("cafe\u0301.md", b"# C\n\nThree.\n")],
+        "it",
     )
     assert "it/Vpn.md already" in refusal(batch.items[0])
     assert all("differs only in case" in refusal(item) for item in batch.items[1:])
@@ -133,14 +137,14 @@ def test_names_that_differ_only_in_case_or_form_are_refused(app: App) -> None:
 
 def test_links_between_documents_of_one_upload_are_not_broken(app: App) -> None:
     files = [("a.md", b"# A\n\n[b](b.md#two)\n"), ("b.md", b"# B\n\n## Two\n\n[a](a.md) [c](c.md)\n")]
-    batch = app.upload.uploads.read(files, "it")
+    batch = app.upload.uploads.read(demo("author"), files, "it")
     broken = [(item.name, finding.line) for item in batch.items for finding in item.findings if finding.rule == "links"]
     assert broken == [("b.md", 5)]
 
 
 def test_of_two_documents_with_one_id_the_second_is_refused(app: App) -> None:
     batch = app.upload.uploads.read(
-        [("a.md", GOOD.format("X-1").encode()), ("b.md", GOOD.format("X-1").encode() + b"More.\n")]
+        demo("author"), [("a.md", GOOD.format("X-1").encode()), ("b.md", GOOD.format("X-1").encode() + b"More.\n")]
     )
     states = [item.state for item in batch.items]
     assert states[1] == "refused"
@@ -154,40 +158,42 @@ def test_a_zip_keeps_its_folders_and_leaves_clutter_behind(app: App) -> None:
     raw = uploads.zipped(
         {"it/a.md": "# A\n\nOne.\n", "it/deep/b.md": "# B\n\nTwo.\n", "__MACOSX/it/._a.md": "x", ".DS_Store": "x"}
     )
-    batch = app.upload.uploads.read([("kb.zip", raw)], "new")
+    batch = app.upload.uploads.read(demo("author"), [("kb.zip", raw)], "new")
     assert [item.path for item in batch.items] == ["new/it/a.md", "new/it/deep/b.md"]
 
 
 def test_bad_entries_of_a_zip_are_refused_alone(app: App) -> None:
     files = {"ok.md": "# Ok\n\nText.\n", "../up.md": "# U\n\nText.\n", "/abs.md": "# A\n\nText.\n", "..\\win.md": "# W\n\nText.\n",
              "in.zip": uploads.zipped({"x.md": "x"}), "prog.exe": b"MZ"}  # fmt: skip
-    batch = app.upload.uploads.read([("kb.zip", uploads.zipped(files))])
+    batch = app.upload.uploads.read(demo("author"), [("kb.zip", uploads.zipped(files))])
     assert [item.path for item in batch.included] == ["ok.md"]
     assert len(batch.items) == 6
 
 
 def test_links_in_a_zip_are_not_followed(app: App) -> None:
-    link, good = app.upload.uploads.read([("kb.zip", uploads.link_zip())]).items
+    link, good = app.upload.uploads.read(demo("author"), [("kb.zip", uploads.link_zip())]).items
     assert "links are not followed" in refusal(link)
     assert "root:" not in link.text
     assert good.included
 
 
 def test_a_locked_zip_says_so(app: App) -> None:
-    assert "password" in refusal(one(app.upload.uploads.read([("kb.zip", uploads.locked_zip())])))
+    assert "password" in refusal(one(app.upload.uploads.read(demo("author"), [("kb.zip", uploads.locked_zip())])))
 
 
 def test_bombs_are_refused_by_ratio_number_total_and_list(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     ratio = uploads.zipped({"big.md": b"a" * 5_000_000, "ok.md": "# Ok\n\nText.\n"})
-    bomb, good = app.upload.uploads.read([("kb.zip", ratio)]).items
+    bomb, good = app.upload.uploads.read(demo("author"), [("kb.zip", ratio)]).items
     assert "zip bomb" in refusal(bomb)
     assert good.included
     many = uploads.zipped({f"{n}.md": "x" for n in range(501)})
-    assert "501 files" in refusal(one(app.upload.uploads.read([("kb.zip", many)])))
-    assert "far more than 500" in refusal(one(app.upload.uploads.read([("kb.zip", uploads.crowded_zip(2**31))])))
+    assert "501 files" in refusal(one(app.upload.uploads.read(demo("author"), [("kb.zip", many)])))
+    assert "far more than 500" in refusal(
+        one(app.upload.uploads.read(demo("author"), [("kb.zip", uploads.crowded_zip(2**31))]))
+    )
     monkeypatch.setattr(archives, "MAX_TOTAL", 1024 * 1024)
     total = uploads.zipped({f"{n}.md": bytes(range(1, 256)) * 2000 for n in range(3)})
-    assert "unpacks to more than 1 MB" in refusal(one(app.upload.uploads.read([("kb.zip", total)])))
+    assert "unpacks to more than 1 MB" in refusal(one(app.upload.uploads.read(demo("author"), [("kb.zip", total)])))
 
 
 def test_reading_a_zip_stops_at_the_limit_whatever_its_header_says() -> None:
@@ -218,7 +224,7 @@ def test_other_formats_become_markdown_with_their_tables(
     app: App, conversion: Converters, name: str, raw: bytes, expected: list[str]
 ) -> None:
     app.upload.uploads.converter = conversion
-    item = one(app.upload.uploads.read([(name, raw)]))
+    item = one(app.upload.uploads.read(demo("author"), [(name, raw)]))
     assert item.included, item.findings
     assert item.converted
     for text in expected:
@@ -243,7 +249,7 @@ def test_damaged_files_are_refused_and_the_next_one_is_converted(
     app: App, conversion: Converters, name: str, raw: bytes
 ) -> None:
     app.upload.uploads.converter = conversion
-    bad, good = app.upload.uploads.read([(name, raw), ("ok.html", uploads.HTML)]).items
+    bad, good = app.upload.uploads.read(demo("author"), [(name, raw), ("ok.html", uploads.HTML)]).items
     assert refusal(bad).endswith(".")
     assert good.included
 
@@ -253,14 +259,14 @@ def test_damaged_files_are_refused_and_the_next_one_is_converted(
 
 def test_the_same_text_at_the_same_place_is_dropped_by_itself(app: App) -> None:
     put(app, {"it/a.md": "# A\n\nText.\n"})
-    item = one(app.upload.uploads.read([("a.md", b"# A\r\n\r\nText.\r\n")], "it"))
+    item = one(app.upload.uploads.read(demo("author"), [("a.md", b"# A\r\n\r\nText.\r\n")], "it"))
     assert (item.duplicates[0].kind, item.choice, item.included) == ("same content", "drop", False)
 
 
 def test_a_new_version_waits_for_a_choice_and_each_choice_does_what_it_says(app: App) -> None:
     put(app, {"it/a.md": GOOD.format("X-1")})
     newer = GOOD.format("X-1").replace("number", "figure").encode()
-    batch = app.upload.uploads.read([("a.md", newer)], "it")
+    batch = app.upload.uploads.read(demo("author"), [("a.md", newer)], "it")
     assert (one(batch).duplicates[0].kind, one(batch).undecided) == ("same path", True)
     assert app.upload.uploads.files(batch) == {}
     assert app.upload.uploads.files(app.upload.uploads.choose(batch, 0, "replace")) == {"it/a.md": newer}
@@ -274,14 +280,16 @@ def test_a_new_version_waits_for_a_choice_and_each_choice_does_what_it_says(app:
 
 def test_a_document_that_moved_can_replace_the_one_with_its_id(app: App) -> None:
     put(app, {"old/place.md": GOOD.format("X-1")})
-    batch = app.upload.uploads.read([("new.md", b"---\nid: X-1\ntitle: N\n---\n# N\n\nAll other words.\n")], "it")
+    batch = app.upload.uploads.read(
+        demo("author"), [("new.md", b"---\nid: X-1\ntitle: N\n---\n# N\n\nAll other words.\n")], "it"
+    )
     assert [duplicate.kind for duplicate in one(batch).duplicates] == ["same id"]
     assert list(app.upload.uploads.files(app.upload.uploads.choose(batch, 0, "replace"))) == ["old/place.md"]
 
 
 def test_two_copies_in_one_upload_are_told(app: App) -> None:
     text = "# A\n\n" + " ".join(f"word{n}" for n in range(40)) + "\n"
-    batch = app.upload.uploads.read([("a.md", text.encode()), ("b.md", text.encode())])
+    batch = app.upload.uploads.read(demo("author"), [("a.md", text.encode()), ("b.md", text.encode())])
     assert all(item.duplicates[0].batch for item in batch.items)
     with pytest.raises(BadInput, match="Only a document of the knowledge base"):
         app.upload.uploads.choose(batch, 0, "replace")
@@ -291,7 +299,9 @@ def test_two_copies_in_one_upload_are_told(app: App) -> None:
 def test_near_copies_are_found_with_the_passages_that_match(kb_app: App) -> None:
     path = "supply-chain/safety/dock-safety-cmh2.md"
     text = (ROOT / "kb" / path).read_text().replace("CMH2", "ATL4").replace("\nid: ", "\nformer: ")
-    item = one(kb_app.upload.uploads.read([("dock-safety-atl4.md", text.encode())], "supply-chain/safety"))
+    item = one(
+        kb_app.upload.uploads.read(demo("author"), [("dock-safety-atl4.md", text.encode())], "supply-chain/safety")
+    )
     first = item.duplicates[0]
     assert (first.kind, first.path) == ("near copy", path)
     assert first.score > 0.9
@@ -304,18 +314,18 @@ def test_a_text_that_says_the_same_in_its_own_order_is_found_by_meaning(kb_app: 
     reworded = " ".join(source.text[source.body :].split()).replace(" must ", " has to ").replace(" the ", " ")
     sentences = [part.strip() for part in reworded.replace("#", "").replace("|", " ").split(". ") if len(part) > 40]
     parts = "\n\n".join(f"## Part {n}\n\n{sentence}." for n, sentence in enumerate(sentences[:12]))
-    batch = kb_app.upload.uploads.read([("sar.md", f"# {source.title}\n\n{parts}\n".encode())])
+    batch = kb_app.upload.uploads.read(demo("author"), [("sar.md", f"# {source.title}\n\n{parts}\n".encode())])
     found = kb_app.upload.uploads.meaning(batch, 0).items[0].duplicates
     assert any("sar-filing" in duplicate.path for duplicate in found)
 
 
 def test_what_is_not_there_has_no_duplicates(kb_app: App) -> None:
     text = "# Espresso machine\n\nDescale it every month with citric acid and rinse twice.\n\n## Beans\n\nStore them dark.\n"
-    assert one(kb_app.upload.uploads.read([("espresso.md", text.encode())])).duplicates == ()
+    assert one(kb_app.upload.uploads.read(demo("author"), [("espresso.md", text.encode())])).duplicates == ()
 
 
 def test_a_path_that_was_taken_meanwhile_waits_for_a_choice(app: App) -> None:
-    batch = app.upload.uploads.read([("a.md", b"# A\n\nText.\n")], "it")
+    batch = app.upload.uploads.read(demo("author"), [("a.md", b"# A\n\nText.\n")], "it")
     assert one(batch).included
     put(app, {"it/a.md": "# Other\n\nOther.\n"})
     app.upload.uploads.changes = changes = ProposedChanges()
@@ -329,7 +339,7 @@ def test_a_path_that_was_taken_meanwhile_waits_for_a_choice(app: App) -> None:
 
 def test_a_reader_may_not_submit_and_a_change_needs_a_title(app: App) -> None:
     app.upload.uploads.changes = changes = ProposedChanges()
-    batch = app.upload.uploads.read([("a.md", b"# A\n\nText.\n")])
+    batch = app.upload.uploads.read(demo("author"), [("a.md", b"# A\n\nText.\n")])
     with pytest.raises(Refused, match="Only authors and above may propose a change"):
         app.upload.uploads.submit(demo("reader"), batch, "T")
     with pytest.raises(BadInput, match="title"):
@@ -344,11 +354,11 @@ def test_a_reader_may_not_submit_and_a_change_needs_a_title(app: App) -> None:
 
 def test_pasted_text_gets_a_path_from_its_name(app: App) -> None:
     batch = app.upload.uploads.add(
-        Batch(), app.upload.uploads.paste("Lost badge!", "# Lost badge\r\n\r\nCall 4400.\r\n", "it")
+        Batch(), app.upload.uploads.paste(demo("author"), "Lost badge!", "# Lost badge\r\n\r\nCall 4400.\r\n", "it")
     )
     assert app.upload.uploads.files(batch) == {"it/lost-badge.md": b"# Lost badge\n\nCall 4400.\n"}
     with pytest.raises(BadInput):
-        app.upload.uploads.paste("", "text")
+        app.upload.uploads.paste(demo("author"), "", "text")
 
 
 def test_check_prints_findings_and_duplicates_and_exits_1_when_a_file_is_refused(

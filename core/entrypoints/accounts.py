@@ -8,7 +8,6 @@ from argparse import Namespace
 from typing import Any
 
 from core import strict
-from core.access import require
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.settings import Settings
@@ -36,8 +35,7 @@ def register(add: Any) -> None:
 
 def accounts_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    require(acting(app, options), "manage accounts")
-    accounts = app.people.accounts.all()
+    accounts = app.people.accounts.listed(acting(app, options))
     rows = [
         (account.id, account.role, account.name, account.email, "" if account.active else "off") for account in accounts
     ]

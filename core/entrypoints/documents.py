@@ -10,7 +10,7 @@ from core.chunking import chunker
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
 from core.entrypoints.index import params_of
-from core.entrypoints.session import open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import NotFound
 from core.settings import Settings
@@ -31,7 +31,7 @@ def register(add: Any) -> None:
         command = documents(name, run, about)
         command.add_argument("document", metavar="ID_OR_PATH")
         if name == "show":
-            command.add_argument("--at", default="main", help="a commit instead of the newest state")
+            command.add_argument("--at", default="", help="a commit instead of the newest state")
         if name == "diff":
             command.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
             command.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
@@ -55,7 +55,12 @@ def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -
 
 
 def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    document = open_app(settings).knowledge.documents.show(options.document, options.at)
+    app = open_app(settings)
+    document = (
+        app.knowledge.documents.show_at(acting(app, options), options.document, options.at)
+        if options.at
+        else app.knowledge.documents.show(options.document)
+    )
     terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
     return 0
 
@@ -109,7 +114,7 @@ def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -
     for number in (new, old):
         if number not in versions:
             raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
-    before, after = (app.knowledge.documents.at(versions[n].id, versions[n].path) for n in (old, new))
+    before, after = (app.knowledge.documents.at(versions[n]) for n in (old, new))
     body, fields = body_diff(before, after), field_changes(before.meta, after.meta)
     lines = [f"{field.name}: {field.before or '-'} -> {field.after or '-'}" for field in fields]
     for row in body.rows:

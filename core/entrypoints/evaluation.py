@@ -9,7 +9,7 @@ from typing import Any
 from core import strict
 from core.bootstrap import build, evaluation_workspace
 from core.entrypoints import querysets
-from core.entrypoints.session import acting, open_app
+from core.entrypoints.session import acting, introduced, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
 from core.evaluation.querysets import beir
@@ -68,11 +68,11 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
     """Score one configuration on a BEIR folder; the index is kept for the next one."""
     main = build(settings)
     collection = beir.read(options.folder, options.split, options.limit)
-    app = evaluation_workspace(main, f"beir-{collection.name}-{collection.digest}")
+    app = evaluation_workspace(main, introduced(settings, options), f"beir-{collection.name}-{collection.digest}")
     team_settings = (main if (settings.home / "kb.git").is_dir() else app).platform.settings
     profile = team_settings.profile(options.profile)
     if not app.knowledge.store.head():
-        app.knowledge.documents.save(collection.files, [], collections.AUTHOR, f"Records of {collection.name}")
+        app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     built = app.index.builder.build(profile, progress=terminal.progress)
     config = configs.parse(options.config) if options.config else team_settings.production().config
     run = collections.run(
@@ -154,7 +154,8 @@ def _run_json(run: Run) -> dict[str, Any]:
 
 
 def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    runs = open_app(settings).evaluation.runs.all(options.queryset)
+    app = open_app(settings)
+    runs = app.evaluation.runs.listed(acting(app, options), options.queryset)
     rows = [
         (run.id, run.queryset, run.name, f"{run.figures.get('nDCG@10', 0.0):.4f}", run.questions, run.commit[:12], run.created)
         for run in runs
@@ -166,9 +167,8 @@ def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int
 
 def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    comparison = comparisons.compare(
-        app.evaluation.runs.get(options.before), app.evaluation.runs.get(options.after), options.measure
-    )
+    before, after = (app.evaluation.runs.show(acting(app, options), run) for run in (options.before, options.after))
+    comparison = comparisons.compare(before, after, options.measure)
     value = {
         "before": _run_json(comparison.before),
         "after": _run_json(comparison.after),

@@ -22,7 +22,8 @@ def register(add: Any) -> None:
 
 
 def gaps_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    gaps = open_app(settings).knowledge.gaps.open()
+    app = open_app(settings)
+    gaps = app.knowledge.gaps.open(acting(app, options))
     rows = [(gap.id, gap.query, gap.note, gap.who, gap.created) for gap in gaps]
     terminal.show([strict.plain(gap) for gap in gaps], table(rows, ("n", "question", "note", "who", "when")))
     return 0

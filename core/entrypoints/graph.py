@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from core import strict
-from core.entrypoints.session import open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.services.graph import communities as community_json
 from core.services.graph.paths import EntityPath
@@ -44,23 +44,33 @@ def _shared(command: Any) -> None:
 
 
 def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    graphs = open_app(settings).graph.explorer
-    return _show(terminal, graphs.around_document(options.start, options.hops, options.limit, options.profile))
+    app = open_app(settings)
+    view = app.graph.explorer.around_document(
+        acting(app, options), options.start, options.hops, options.limit, options.profile
+    )
+    return _show(terminal, view)
 
 
 def query(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    graphs = open_app(settings).graph.explorer
-    return _show(terminal, graphs.around_query(options.start, options.hops, options.limit, options.profile))
+    app = open_app(settings)
+    view = app.graph.explorer.around_query(
+        acting(app, options), options.start, options.hops, options.limit, options.profile
+    )
+    return _show(terminal, view)
 
 
 def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    graphs = open_app(settings).graph.explorer
-    return _show(terminal, graphs.around_entity(options.start, options.hops, options.limit, options.profile))
+    app = open_app(settings)
+    view = app.graph.explorer.around_entity(
+        acting(app, options), options.start, options.hops, options.limit, options.profile
+    )
+    return _show(terminal, view)
 
 
 def path(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """The shortest paths between two entities, each step with its witnesses."""
-    connection = open_app(settings).graph.explorer.path(options.source, options.target, options.profile)
+    app = open_app(settings)
+    connection = app.graph.explorer.path(acting(app, options), options.source, options.target, options.profile)
     lines = [line for number, chain in enumerate(connection.paths) for line in _path_lines(number, chain)]
     lines += [connection.note] if connection.note else []
     lines += [f"Both are named in {witness.title} ({witness.path})" for witness in connection.shared]
@@ -83,16 +93,18 @@ def _path_lines(number: int, chain: EntityPath) -> list[str]:
 def communities(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """All communities, or the best ones for a question."""
     app = open_app(settings)
+    actor = acting(app, options)
     if not options.query:
-        return _show(terminal, app.graph.explorer.communities(options.profile, options.limit))
-    scored = app.graph.communities.global_search(options.query, min(options.limit, 10), options.profile)
+        return _show(terminal, app.graph.explorer.communities(actor, options.profile, options.limit))
+    scored = app.graph.communities.global_search(actor, options.query, min(options.limit, 10), options.profile)
     lines = [f"{score:.3f}  {community.summary}" for community, score in scored]
     terminal.show(community_json.as_json(scored), lines or ["There are no communities."])
     return 0
 
 
 def links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    return _show(terminal, open_app(settings).graph.explorer.links())
+    app = open_app(settings)
+    return _show(terminal, app.graph.explorer.links(acting(app, options)))
 
 
 def _show(terminal: Terminal, view: GraphView) -> int:

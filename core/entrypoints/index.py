@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from core import profiles, strict
-from core.access import require
 from core.chunking import CHUNKERS
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -67,10 +66,7 @@ def _generations(add: Any) -> None:
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Build in this process, with a progress bar."""
     app = open_app(settings)
-    require(acting(app, options), "rebuild the index")
-    built = app.index.builder.build(
-        app.platform.settings.profile(options.profile), full=options.full, progress=terminal.progress
-    )
+    built = app.index.jobs.build(acting(app, options), options.profile, full=options.full, progress=terminal.progress)
     lines = [builder.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
     lines += [f"left out {path}: {why}" for path, why in built.skipped]
@@ -83,8 +79,7 @@ def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) ->
     app = open_app(settings)
     production = app.platform.settings.production().profile
     value = []
-    for profile in app.platform.settings.profiles():
-        serving = app.index.generations.current(profile)
+    for profile, serving in app.index.admin.profiles(acting(app, options)):
         value.append(
             {
                 **strict.plain(profile),
@@ -144,7 +139,7 @@ def profiles_default(settings: Settings, options: Namespace, terminal: Terminal)
 
 def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    estimate = app.index.admin.estimate(app.platform.settings.profile(options.name))
+    estimate = app.index.admin.estimate(acting(app, options), app.platform.settings.profile(options.name))
     terminal.show(
         strict.plain(estimate),
         [
@@ -167,7 +162,7 @@ def params_of(pairs: Sequence[str]) -> dict[str, int]:
 
 def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    generations = app.index.generations.all(app.platform.settings.profile(options.profile))
+    generations = app.index.admin.generations_of(acting(app, options), options.profile)
     terminal.show(
         [strict.plain(g) for g in generations],
         table([_row(g) for g in generations], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),

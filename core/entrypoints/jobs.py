@@ -25,7 +25,8 @@ def register(add: Any) -> None:
 
 
 def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    jobs = open_app(settings).platform.jobs.recent()
+    app = open_app(settings)
+    jobs = app.platform.jobs.listed(acting(app, options))
     rows = [
         (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.message or job.error, job.created) for job in jobs
     ]
@@ -36,10 +37,9 @@ def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int
 
 
 def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    jobs = open_app(settings).platform.jobs
-    job = jobs.get(options.job)
-    log = jobs.processes.log(job.id)
-    terminal.show({"job": job.id, "log": log}, log.splitlines() or [f"Job {job.id} printed nothing."])
+    app = open_app(settings)
+    log = app.platform.jobs.log(acting(app, options), options.job)
+    terminal.show({"job": options.job, "log": log}, log.splitlines() or [f"Job {options.job} printed nothing."])
     return 0
 
 
@@ -55,7 +55,7 @@ def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    job = app.platform.jobs.run(options.job, app.platform.workspace.works)
+    job = app.platform.jobs.work(acting(app, options), options.job, app.platform.workspace.works)
     if job.state == "done":
         app.platform.workspace.catch_up()  # what was merged while the work went on has not started a job of its own
     terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])

@@ -7,7 +7,7 @@ from typing import Any
 
 from core import strict
 from core.bootstrap import fetch_models, list_models
-from core.entrypoints.session import open_app
+from core.entrypoints.session import acting, introduced, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.llm.bill import dollars_of
 from core.settings import Settings
@@ -34,13 +34,14 @@ def models_list(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    fetched = fetch_models(settings, options.names, terminal.progress)
+    fetched = fetch_models(settings, introduced(settings, options), options.names, terminal.progress)
     terminal.show({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
     return 0
 
 
 def models_ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    answer = open_app(settings).models.registry.llm(options.model).complete(options.prompt, purpose="ask")
+    app = open_app(settings)
+    answer = app.playground.answerer.plain(acting(app, options), options.prompt, options.model)
     cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
     used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
     terminal.show(strict.plain(answer), [answer.text, "", used])

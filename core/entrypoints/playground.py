@@ -57,7 +57,9 @@ def _filters_of(options: Namespace) -> Filters:
 def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Columns side by side; the first is the baseline."""
     app = open_app(settings)
-    comparison = app.playground.comparer.run(options.query, _columns(app, options), _filters_of(options))
+    comparison = app.playground.comparer.run(
+        acting(app, options), options.query, _columns(app, options), _filters_of(options)
+    )
     lines = [line for outcome in comparison.outcomes for line in _outcome_lines(outcome)]
     terminal.show(to_json(comparison), [*lines, *_pair_lines(comparison)])
     return 0
@@ -112,7 +114,9 @@ def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     production = app.platform.settings.production()
     config = configs.parse(options.config) if options.config else production.config
     column = Column(app.platform.settings.profile(options.profile).name, config)
-    place = app.playground.locator.where(options.query, options.document, column, _filters_of(options))
+    place = app.playground.locator.where(
+        acting(app, options), options.query, options.document, column, _filters_of(options)
+    )
     legs = list(place.ways[0].legs) if place.ways else []
     rows = [
         (
@@ -132,7 +136,7 @@ def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) ->
     """Save a grade; without a passage, list the grades of the query."""
     app = open_app(settings)
     if not options.chunk:
-        grades = app.playground.grades.of(options.query)
+        grades = app.playground.grades.of(acting(app, options), options.query)
         rows = [
             (grade.grade, grade.name, "blind" if grade.blind else "", grade.path, grade.heading) for grade in grades
         ]

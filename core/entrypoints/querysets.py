@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
+from core.access import Actor
+from core.bootstrap import App
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
@@ -45,8 +47,8 @@ def register(add: Any) -> None:
 def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     if options.name:
-        return _one_set(app, options.name, terminal)
-    querysets = app.evaluation.querysets.all()
+        return _one_set(app, acting(app, options), options.name, terminal)
+    querysets = app.evaluation.querysets.listed(acting(app, options))
     rows = [
         (queryset.name, queryset.questions, queryset.judgments, queryset.judges, queryset.created, queryset.about)
         for queryset in querysets
@@ -57,9 +59,9 @@ def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -
     return 0
 
 
-def _one_set(app: Any, name: str, terminal: Terminal) -> int:
-    queryset, agreed = app.evaluation.querysets.get(name), app.evaluation.querysets.agreement(name)
-    lost = app.evaluation.querysets.unmapped(name, app.search.searcher.index())
+def _one_set(app: App, actor: Actor, name: str, terminal: Terminal) -> int:
+    queryset, agreed = app.evaluation.querysets.show(actor, name), app.evaluation.querysets.agreement(actor, name)
+    lost = app.evaluation.querysets.unmapped(actor, name, app.search.searcher.index())
     value = {
         "name": queryset.name,
         "about": queryset.about,
@@ -135,15 +137,15 @@ def eval_import(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    if options.format in ("trec-run", "json") or (
-        options.format == "csv" and options.name not in {queryset.name for queryset in app.evaluation.querysets.all()}
-    ):
-        run = app.evaluation.runs.get(options.name)
+    actor = acting(app, options)
+    known = {queryset.name for queryset in app.evaluation.querysets.listed(actor)}
+    if options.format in ("trec-run", "json") or (options.format == "csv" and options.name not in known):
+        run = app.evaluation.runs.show(actor, options.name)
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(RUN_FORMATS[options.format](run), encoding="utf-8")
         files: tuple[Path, ...] = (options.out,)
     else:
-        files = app.evaluation.querysets.write(options.name, options.out, options.format)
+        files = app.evaluation.querysets.write(actor, options.name, options.out, options.format)
     terminal.show({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
     return 0
 
@@ -151,13 +153,12 @@ def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> i
 def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Grades by a language model, labelled as such, and its agreement with people."""
     app = open_app(settings)
+    actor = acting(app, options)
+    runs = [app.evaluation.runs.show(actor, number) for number in options.runs]
     llm = app.models.registry.llm()
-    runs = [app.evaluation.runs.get(number) for number in options.runs]
     pool = pooling.pool(runs, app.search.searcher.index(runs[0].profile), options.depth)
-    judged, failed = app.evaluation.querysets.judge_by_model(
-        acting(app, options), options.queryset, pool, llm, terminal.progress
-    )
-    agreed = app.evaluation.querysets.agreement(options.queryset)
+    judged, failed = app.evaluation.querysets.judge_by_model(actor, options.queryset, pool, llm, terminal.progress)
+    agreed = app.evaluation.querysets.agreement(actor, options.queryset)
     lines = [f"{llm.name} judged {judged} passages; {failed} answers could not be used."]
     lines += [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in agreed if pair.kappa is not None]
     terminal.show({"judged": judged, "failed": failed, "agreement": strict.plain(agreed)}, lines)

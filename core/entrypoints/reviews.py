@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.access import require
+from core.access import Actor
 from core.bootstrap import App
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -115,15 +115,15 @@ def _files(options: Namespace) -> dict[str, bytes | None]:
     return files | dict.fromkeys(options.delete, None)
 
 
-def _json(app: App, change: Change) -> dict[str, Any]:
+def _json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
     talk = [
         {**strict.plain(comment), "suggestion": comment.suggestion}
-        for comment in app.reviews.discussion.comments(change.id)
+        for comment in app.reviews.discussion.comments(actor, change.id)
     ]
     return {**strict.plain(change), "comments": talk}
 
 
-def _show(app: App, change: Change, terminal: Terminal) -> int:
+def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> int:
     lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
     lines += [f"  approved by {name}" for name in change.approvals]
@@ -131,35 +131,35 @@ def _show(app: App, change: Change, terminal: Terminal) -> int:
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
-    terminal.show(_json(app, change), lines)
+    terminal.show(_json(app, acting(app, options), change), lines)
     return 0
 
 
 def new(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     change = app.reviews.changes.propose(acting(app, options), options.title, _files(options), options.message)
-    return _show(app, change, terminal)
+    return _show(app, options, change, terminal)
 
 
 def edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor, files = acting(app, options), _files(options)
-    change = app.reviews.changes.get(options.change)
+    change = app.reviews.changes.show(actor, options.change)
     if options.title:
         change = app.reviews.changes.describe(actor, change.id, options.title, options.message or change.description)
     if files or not options.title:
         change = app.reviews.changes.edit(actor, change.id, files, options.message)
-    return _show(app, change, terminal)
+    return _show(app, options, change, terminal)
 
 
 def submit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.changes.submit(acting(app, options), options.change), terminal)
+    return _show(app, options, app.reviews.changes.submit(acting(app, options), options.change), terminal)
 
 
 def withdraw(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.changes.withdraw(acting(app, options), options.change), terminal)
+    return _show(app, options, app.reviews.changes.withdraw(acting(app, options), options.change), terminal)
 
 
 def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -183,23 +183,30 @@ def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 def resolve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     app.reviews.discussion.resolve(acting(app, options), options.change, options.comment, done=not options.reopen)
-    return _show(app, app.reviews.changes.get(options.change), terminal)
+    return _show(app, options, app.reviews.changes.show(acting(app, options), options.change), terminal)
 
 
 def apply(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.discussion.apply(acting(app, options), options.change, options.comment), terminal)
+    return _show(
+        app, options, app.reviews.discussion.apply(acting(app, options), options.change, options.comment), terminal
+    )
 
 
 def approve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.discussion.approve(acting(app, options), options.change, options.message), terminal)
+    return _show(
+        app, options, app.reviews.discussion.approve(acting(app, options), options.change, options.message), terminal
+    )
 
 
 def request_changes(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     return _show(
-        app, app.reviews.discussion.request_changes(acting(app, options), options.change, options.message), terminal
+        app,
+        options,
+        app.reviews.discussion.request_changes(acting(app, options), options.change, options.message),
+        terminal,
     )
 
 
@@ -208,14 +215,14 @@ def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     change = app.reviews.merger.merge(acting(app, options), options.change, bypass=options.bypass)
     if not options.no_wait:
-        _wait(app, terminal)
-    return _show(app, change, terminal)
+        _wait(app, acting(app, options), terminal)
+    return _show(app, options, change, terminal)
 
 
-def _wait(app: App, terminal: Terminal) -> None:
+def _wait(app: App, actor: Actor, terminal: Terminal) -> None:
     """Wait until no index build is left to do."""
     job = app.platform.workspace.catch_up()
-    while job and (job := app.platform.jobs.get(job.id)).open:
+    while job and (job := app.platform.jobs.show(actor, job.id)).open:
         terminal.progress(job.done, job.total, job.message or "Indexing")
         time.sleep(_PAUSE)
         app.platform.jobs.sweep()
@@ -223,33 +230,35 @@ def _wait(app: App, terminal: Terminal) -> None:
 
 def close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.changes.close(acting(app, options), options.change, options.message), terminal)
+    return _show(
+        app, options, app.reviews.changes.close(acting(app, options), options.change, options.message), terminal
+    )
 
 
 def reopen(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.changes.reopen(acting(app, options), options.change), terminal)
+    return _show(app, options, app.reviews.changes.reopen(acting(app, options), options.change), terminal)
 
 
 def revert(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, app.reviews.merger.revert(acting(app, options), options.change), terminal)
+    return _show(app, options, app.reviews.merger.revert(acting(app, options), options.change), terminal)
 
 
 def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    require(acting(app, options), "propose a change")
-    return _show(app, app.reviews.changes.get(options.change), terminal)
+    return _show(app, options, app.reviews.changes.show(acting(app, options), options.change), terminal)
 
 
 def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor = acting(app, options)
-    require(actor, "propose a change")
     listed = (
         app.reviews.changes.waiting_for(actor)
         if options.waiting
-        else app.reviews.changes.all(state=options.state, author=actor.id if options.mine else "", text=options.text)
+        else app.reviews.changes.listed(
+            actor, state=options.state, author=actor.id if options.mine else "", text=options.text
+        )
     )
     rows = [(change.id, change.state, change.author_name, len(change.documents), change.title) for change in listed]
     terminal.show([strict.plain(change) for change in listed], table(rows, ("id", "state", "author", "docs", "title")))
@@ -258,8 +267,7 @@ def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    require(acting(app, options), "propose a change")
-    collisions = app.reviews.merger.collisions(options.change)
+    collisions = app.reviews.merger.collisions(acting(app, options), options.change)
     lines = []
     for collision in collisions:
         lines.append(f"{collision.path}{' (not in ' + collision.gone + ')' if collision.gone else ''}")
@@ -277,11 +285,11 @@ def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor, left = acting(app, options), list(options.choice)
     choices: dict[str, tuple[str, ...]] = {}
-    collisions = app.reviews.merger.collisions(options.change)
+    collisions = app.reviews.merger.collisions(actor, options.change)
     for collision in collisions:
         wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in collision.parts)
         choices[collision.path], left = tuple(left[:wanted]), left[wanted:]
     head, main = (app.knowledge.store.resolve(seen) if seen else "" for seen in (options.head, options.main))
     if collisions:
         head, main = head or collisions[0].head, main or collisions[0].main
-    return _show(app, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)
+    return _show(app, options, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)

@@ -23,8 +23,14 @@ def open_app(settings: Settings) -> App:
 
 def introduce(settings: Settings, options: Namespace) -> None:
     """Refuse an unknown or inactive --as, also for commands that anybody may use."""
+    introduced(settings, options)
+
+
+def introduced(settings: Settings, options: Namespace) -> Actor:
+    """Who acts in a command that needs no workspace; without one there are no accounts."""
     if options.user and (settings.home / "kb.git").is_dir():
-        open_app(settings).people.accounts.actor(options.user)
+        return acting(open_app(settings), options)
+    return local_admin(getpass.getuser())
 
 
 def acting(app: App, options: Namespace) -> Actor:

@@ -263,7 +263,8 @@ def _promoted(promoted: PromotionResult, terminal: Terminal) -> int:
 
 
 def tune_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    history = open_app(settings).tuning.production.history()
+    app = open_app(settings)
+    history = app.tuning.production.history(acting(app, options))
     value = [
         {
             "commit": entry.commit,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.access import require
 from core.curation.uploads import MAX_UPLOAD, UploadItem
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
@@ -29,7 +28,9 @@ def register(add: Any) -> None:
 def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
     app = open_app(settings)
-    batch = app.upload.uploads.read([_read(path) for path in options.files], options.into, terminal.progress)
+    batch = app.upload.uploads.read(
+        acting(app, options), [_read(path) for path in options.files], options.into, terminal.progress
+    )
     value = {
         "ready": sum(item.included for item in batch.items),
         "refused": sum(item.state == "refused" for item in batch.items),
@@ -45,15 +46,14 @@ def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> in
         return import_folder(settings, options, terminal)
     app = open_app(settings)
     actor = acting(app, options)
-    require(actor, "import documents")
     batch = app.upload.uploads.decided(
-        app.upload.uploads.read([_read(options.folder)], options.into, terminal.progress)
+        app.upload.uploads.read(actor, [_read(options.folder)], options.into, terminal.progress)
     )
     files = {path: raw for path, raw in app.upload.uploads.files(batch).items() if raw is not None}
     files |= {item.path: item.text.encode() for item in batch.items if item.choice == "drop"}
     refused = [(item.path, item.findings[0].message) for item in batch.items if item.state == "refused"]
     message = options.message or f"Import {options.folder.name}"
-    imported = app.knowledge.documents.save(files, refused, actor.person, message)
+    imported = app.knowledge.documents.save(actor, files, refused, message)
     if imported.added or imported.edited:
         app.people.audit.note(actor, "import", options.folder.name, commit=imported.commit)
     return show_imported(terminal, imported)

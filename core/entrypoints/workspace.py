@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.access import require
+from core.access import SYSTEM, require
 from core.bootstrap import build
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
 from core.errors import BadInput, NotFound
 from core.services.platform.backups import Backup
 from core.settings import PROJECT, Settings
-from core.types import Person
-
-STARTER = Person("Concord", "concord@localhost")
 
 
 def register(add: Any) -> None:
@@ -40,13 +37,14 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Create the workspace; import a first folder if it is empty."""
     app = build(settings)
     app.platform.workspace.create()
+    require(acting(app, options), "import documents")
     source = options.source or PROJECT / "kb"
     imported = None
     if options.source and not source.is_dir():
         raise NotFound(f"There is no folder {str(source)!r}.")
     if not app.knowledge.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
-        imported = app.knowledge.documents.import_folder(source, STARTER, first, progress=terminal.progress)
+        imported = app.knowledge.documents.import_folder(SYSTEM, source, first, progress=terminal.progress)
         app.reviews.merger.repair()
     value = {
         "home": str(settings.home),
@@ -64,9 +62,8 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 def import_folder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor = acting(app, options)
-    require(actor, "import documents")
     imported = app.knowledge.documents.import_folder(
-        options.folder, actor.person, options.message, options.into, terminal.progress
+        actor, options.folder, options.message, options.into, terminal.progress
     )
     if imported.added or imported.edited:
         app.people.audit.note(actor, "import", options.folder.name, commit=imported.commit)
@@ -99,7 +96,8 @@ def _imported(terminal: Terminal, value: dict[str, Any], lines: list[str], impor
 
 def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 0 only if repository, database and index agree."""
-    problems = open_app(settings).index.verifier.problems(terminal.progress)
+    app = open_app(settings)
+    problems = app.index.jobs.verify(acting(app, options), terminal.progress)
     terminal.show(
         {"ok": not problems, "problems": list(problems)}, list(problems) or ["Repository, database and index agree."]
     )

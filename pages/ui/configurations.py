@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from core.access import Actor
 from core.retrieval.presets import learned_alpha, presets
 from core.types import SearchConfig
 from pages.ui.workspace import app
 
 
-def choices() -> dict[str, SearchConfig]:
+def choices(actor: Actor) -> dict[str, SearchConfig]:
     """Configurations by name: production, presets, learned alphas, then what the team saved."""
-    saved = {name: column.config for name, column in app().playground.notebook.saved().items()}
+    saved = {name: column.config for name, column in app().playground.notebook.saved(actor).items()}
     learned = {f"Learned alpha: {name}": learned_alpha(name) for name in app().tuning.alphas.names()}
     return {"Production": app().platform.settings.production().config, **presets(), **learned, **saved}
 
 
-def built_profiles() -> list[str]:
+def built_profiles(actor: Actor) -> list[str]:
     """Names of the profiles that have an index."""
-    current = app()
-    return [
-        profile.name
-        for profile in current.platform.settings.profiles()
-        if current.index.generations.current(profile) is not None
-    ]
+    return [profile.name for profile, serving in app().index.admin.profiles(actor) if serving is not None]

@@ -14,7 +14,7 @@ PAGES = {
     ),
     "Analysis": (
         ("playground", "Playground", ":material/compare_arrows:", "compare configurations"),
-        ("graph", "Graph", ":material/hub:", "compare configurations"),
+        ("graph", "Graph", ":material/hub:", "explore the graph"),
         ("evaluation", "Evaluation", ":material/leaderboard:", "run an evaluation"),
         ("tuning", "Tuning", ":material/tune:", "run an evaluation"),
     ),

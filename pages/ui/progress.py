@@ -25,7 +25,7 @@ NAMES = {
 
 def draw(kinds: Sequence[str]) -> None:
     """Poll every second while a job runs; when it ends, rerun the page."""
-    newest = next((job for job in app().platform.jobs.recent(50) if job.kind in kinds), None)
+    newest = next((job for job in app().platform.jobs.listed(identity.me(), 50) if job.kind in kinds), None)
     if _running(kinds):
         _live(tuple(kinds))
     elif newest and newest.state == "failed":
@@ -33,7 +33,7 @@ def draw(kinds: Sequence[str]) -> None:
 
 
 def _running(kinds: Sequence[str]) -> list[Job]:
-    return [job for job in app().platform.jobs.recent(50) if job.open and job.kind in kinds]
+    return [job for job in app().platform.jobs.listed(identity.me(), 50) if job.open and job.kind in kinds]
 
 
 @st.fragment(run_every="1s")

@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.access import Actor, allowed
+from core.access import Actor, require
 from core.bootstrap import App
-from core.errors import ConcordError
+from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
 from pages.ui import direct
 from pages.ui.components.search_view import answer, filters_from
@@ -42,8 +42,8 @@ async def health(request: Request) -> Response:
 
 async def find(request: Request) -> Response:
     """The search box as the user types: the same results as the page."""
-    if not _authorised(request, "search"):
-        return _refused(401, "This page is too old to search. Load it again.")
+    if isinstance(actor := _authorised(request, "search"), Response):
+        return actor
     parameters = request.query_params
     filters = filters_from(parameters.getlist, parameters.get("history") == "true")
     return await _computed(request, lambda: answer(current_app(), parameters.get("q", ""), filters))
@@ -52,12 +52,12 @@ async def find(request: Request) -> Response:
 async def compare(request: Request) -> Response:
     """A playground by its link, for programs."""
     actor = _authorised(request, "compare configurations")
-    if not actor:
-        return _refused(401, "This token is too old, or may not compare configurations.")
+    if isinstance(actor, Response):
+        return actor
 
     def compared() -> dict[str, Any]:
         setup = current_app().playground.notebook.opened(actor, request.query_params.get("link", ""))
-        return to_json(current_app().playground.comparer.run(setup.query, setup.columns, setup.filters))
+        return to_json(current_app().playground.comparer.run(actor, setup.query, setup.columns, setup.filters))
 
     try:
         return await _computed(request, compared)
@@ -67,11 +67,12 @@ async def compare(request: Request) -> Response:
 
 async def playground(request: Request) -> Response:
     """The playground's knobs as they move: ranked from the cache."""
-    if not _authorised(request, "compare configurations"):
-        return _refused(401, "This page is too old to compare. Load it again.")
+    actor = _authorised(request, "compare configurations")
+    if isinstance(actor, Response):
+        return actor
     try:
         body = await request.json()
-        return await _computed(request, lambda: view_data.update(body))
+        return await _computed(request, lambda: view_data.update(actor, body))
     except (ConcordError, ValueError, TypeError, AttributeError) as error:
         return _refused(400, str(error))
 
@@ -84,11 +85,17 @@ ROUTES = [
 ]
 
 
-def _authorised(request: Request, action: str) -> Actor | None:
-    """The account that the request's token names, if its role allows the action."""
+def _authorised(request: Request, action: str) -> Actor | Response:
+    """The account that the request's token names, if its role allows the action; else the refusal."""
     token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
     actor = direct.holder(token, current_app().people.accounts)
-    return actor if actor and allowed(actor, action) else None
+    if actor is None:
+        return _refused(401, "There is no token, or it is too old. Load the page again.")
+    try:
+        require(actor, action)
+    except Refused as error:
+        return _refused(403, str(error))
+    return actor
 
 
 async def _computed(request: Request, work: Callable[[], Any]) -> Response:

@@ -1,4 +1,7 @@
-"""The App behind the pages, and every cache: only what all users may see, keyed by commit or generation."""
+"""The App behind the pages, and every cache: only what all users of a page may see, keyed by commit or generation.
+
+`_actor` is no part of a key: pages ask `identity.require` on every run, and the services ask whoever fills the cache.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import streamlit as st
 
 from core import strict
+from core.access import Actor
 from core.bootstrap import App, build
 from core.curation.links import backlinks
 from core.evaluation.querysets.anchoring import Anchored
@@ -54,34 +58,34 @@ def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return dict(backlinks(app().knowledge.documents.all()))
 
 
-def cached_search(run: str, profile: str, filters: Filters) -> CachedSearch | None:
+def cached_search(actor: Actor, run: str, profile: str, filters: Filters) -> CachedSearch | None:
     """One run's search of one profile, so that sliders need no new one; None without an index."""
-    return _cached_search(run, profile, strict.canonical(filters)).get(profile)
+    return _cached_search(run, profile, strict.canonical(filters), actor).get(profile)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _cached_search(run: str, profile: str, filters: str) -> dict[str, CachedSearch]:
+def _cached_search(run: str, profile: str, filters: str, _actor: Actor) -> dict[str, CachedSearch]:
     return app().playground.comparer.cached_searches(
-        [Column(profile)], strict.parse(Filters, json.loads(filters), "filters")
+        _actor, [Column(profile)], strict.parse(Filters, json.loads(filters), "filters")
     )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def run(number: str) -> Run:
+def run(number: str, _actor: Actor) -> Run:
     """A run with all its questions; runs are immutable."""
-    return app().evaluation.runs.get(number)
+    return app().evaluation.runs.show(_actor, number)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def leaderboard(numbers: tuple[str, ...], measure: str) -> tuple[LeaderboardRow, ...]:
+def leaderboard(numbers: tuple[str, ...], measure: str, _actor: Actor) -> tuple[LeaderboardRow, ...]:
     """Runs ordered by their mean, with intervals."""
-    return comparisons.leaderboard([run(number) for number in numbers], measure)
+    return comparisons.leaderboard([run(number, _actor) for number in numbers], measure)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def run_comparison(before: str, after: str, measure: str) -> RunComparison:
+def run_comparison(before: str, after: str, measure: str, _actor: Actor) -> RunComparison:
     """Two runs, question by question."""
-    return compare(run(before), run(after), measure)
+    return compare(run(before, _actor), run(after, _actor), measure)
 
 
 def generation() -> str:
@@ -92,29 +96,29 @@ def generation() -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Searching every question once")
-def sweep_data(queryset: str, digest: str, generation: str, day: str, depth: int) -> SweepData:
+def sweep_data(queryset: str, digest: str, generation: str, day: str, depth: int, _actor: Actor) -> SweepData:
     """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the day changes."""
-    return app().tuning.sweeps.load(queryset, depth=depth)
+    return app().tuning.sweeps.load(_actor, queryset, depth=depth)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Drawing the curve")
 def alpha_curve(
-    queryset: str, digest: str, generation: str, day: str, depth: int, config: str, measure: str
+    queryset: str, digest: str, generation: str, day: str, depth: int, config: str, measure: str, _actor: Actor
 ) -> AlphaCurve:
     """A measure over alpha for one way of searching."""
     return app().tuning.sweeps.alpha(
-        sweep_data(queryset, digest, generation, day, depth), configs.parse(config), measure
+        sweep_data(queryset, digest, generation, day, depth, _actor), configs.parse(config), measure
     )
 
 
 @st.cache_resource(max_entries=16, show_spinner="Weighing against production")
-def evidence(run: str, production: str, generation: str, digest: str, measure: str) -> RunComparison:
+def evidence(run: str, production: str, generation: str, digest: str, measure: str, _actor: Actor) -> RunComparison:
     """A run against what is in production."""
-    return app().tuning.production.evidence(run, measure)
+    return app().tuning.production.evidence(_actor, run, measure)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def unmapped(queryset: str, digest: str, generation: str) -> tuple[Anchored, ...]:
+def unmapped(queryset: str, digest: str, generation: str, _actor: Actor) -> tuple[Anchored, ...]:
     """Judgments of a set that find no place in the serving generation."""
     current = app()
-    return current.evaluation.querysets.unmapped(queryset, current.search.searcher.index())
+    return current.evaluation.querysets.unmapped(_actor, queryset, current.search.searcher.index())

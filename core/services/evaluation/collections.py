@@ -8,15 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.access import Actor
 from core.evaluation.measures import ranking
 from core.evaluation.querysets.beir import Collection
 from core.ports import Index, Progress, no_progress
 from core.retrieval.config import name as config_name
 from core.services.search.searcher import Searcher
-from core.types import Filters, Person, SearchConfig
+from core.types import Filters, SearchConfig
 
 DEPTH = 100  # documents ranked per query
-AUTHOR = Person("Evaluation", "evaluation@localhost")
+AUTHOR = Actor(
+    "evaluation", "Evaluation", "evaluation@localhost", "admin", "system"
+)  # of records, in their own workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class EvaluationJobs:
     def drift(self, actor: Actor) -> Job:
         """Run production again on the query sets it was measured on."""
         require(actor, "run an evaluation")
-        return self.jobs.start("drift", {})
+        return self.jobs.start("drift", {}, actor)
 
     def cancel(self, actor: Actor, job: int) -> Job:
         """Cancel a measurement; finished work stays."""
@@ -67,9 +67,9 @@ class EvaluationJobs:
             raise Refused(f"Job {job} is no measurement. Admins stop it on the Index page.")
         return self.jobs.cancel(job)
 
-    def last(self, kind: str, queryset: str = "", state: str = "done") -> Job | None:
+    def last(self, actor: Actor, kind: str, queryset: str = "", state: str = "done") -> Job | None:
         """The newest job of a kind in a state, optionally of one query set."""
-        jobs = (job for job in self.jobs.recent(500) if (job.kind, job.state) == (kind, state))
+        jobs = (job for job in self.jobs.listed(actor, 500) if (job.kind, job.state) == (kind, state))
         return next((job for job in jobs if not queryset or job.arguments.get("queryset") == queryset), None)
 
     # ------------------------------------------------------------ work

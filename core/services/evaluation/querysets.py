@@ -52,12 +52,22 @@ class QuerySets:
     def __init__(self, database: Database, documents: Documents, clock: Clock) -> None:
         self.database, self.documents, self.clock = database, documents, clock
 
+    def listed(self, actor: Actor) -> tuple[QuerySetSummary, ...]:
+        """Every query set, for those who may see them."""
+        require(actor, "see query sets")
+        return self.all()
+
+    def show(self, actor: Actor, name: str) -> QuerySet:
+        """A query set by name, for those who may see it."""
+        require(actor, "see query sets")
+        return self.get(name)
+
     def all(self) -> tuple[QuerySetSummary, ...]:
-        """Every query set, newest first."""
+        """Every query set, newest first; for services, doors call `listed`."""
         return tuple(QuerySetSummary(**row) for row in self.database.querysets.summaries())
 
     def get(self, name: str) -> QuerySet:
-        """A query set by name, with all its judgments."""
+        """A query set by name, with all its judgments; for services, doors call `show`."""
         head = self._head(name)
         questions = tuple(Question(**row) for row in self.database.querysets.questions(head["id"]))
         judgments = tuple(map(_judgment, self.database.querysets.judgments(head["id"])))
@@ -112,7 +122,7 @@ class QuerySets:
     ) -> tuple[int, int]:
         """Let a language model judge a pool, labelled as such; returns how many it judged and how many it failed on."""
         require(actor, "keep a query set")
-        guidelines, answers = self.guidelines(name), []
+        guidelines, answers = self.guidelines(actor, name), []
         for n, item in enumerate(pool, 1):
             answers.append(ask_model(llm, item, guidelines))
             progress(n, len(pool), f"{llm.name} judges")
@@ -128,7 +138,8 @@ class QuerySets:
         with self.database.transaction() as state:
             state.querysets.drop(number)
 
-    def guidelines(self, name: str) -> str:
+    def guidelines(self, actor: Actor, name: str) -> str:
+        require(actor, "see query sets")
         return str(self._head(name)["guidelines"])
 
     def set_guidelines(self, actor: Actor, name: str, text: str) -> None:
@@ -137,8 +148,9 @@ class QuerySets:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
         self.database.querysets.set_guidelines(self._head(name)["id"], text.strip())
 
-    def agreement(self, name: str) -> tuple[JudgeAgreement, ...]:
+    def agreement(self, actor: Actor, name: str) -> tuple[JudgeAgreement, ...]:
         """How far the judges of a set agree, people and models."""
+        require(actor, "see query sets")
         names = shown_names(self.database.accounts)
         return agreement(
             replace(judgment, judge=names.get(judgment.judge, judgment.judge))
@@ -147,14 +159,16 @@ class QuerySets:
             for judgment in self.get(name).judgments
         )
 
-    def unmapped(self, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
+    def unmapped(self, actor: Actor, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
         """Judgments whose place a generation does not have, with the reason."""
+        require(actor, "see query sets")
         return anchoring.gains(self.get(name).judgments, index).unmapped
 
     def read(
         self, actor: Actor, path: Path, form: str = "", name: str = "", split: str = "test"
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Import a set from a file or folder; returns it and the lines that were left out."""
+        require(actor, "keep a query set")
         queryset, problems = import_querysets.read(path, form, name or _name(path.stem), split)
         taken = _taken(self.database.querysets.texts(safe_profile(queryset.name)), queryset.questions)
         problems += tuple(
@@ -170,7 +184,8 @@ class QuerySets:
         paths = {document.id: document.path for document in self.documents.all()}
         return [replace(judgment, path=paths.get(judgment.path, judgment.path)) for judgment in judgments]
 
-    def write(self, name: str, path: Path, form: str) -> tuple[Path, ...]:
+    def write(self, actor: Actor, name: str, path: Path, form: str) -> tuple[Path, ...]:
+        require(actor, "see query sets")
         return export_querysets.write(self.get(name), path, form, self.documents.all())
 
     def read_upload(
@@ -186,12 +201,14 @@ class QuerySets:
             path.write_bytes(content)
             return self.read(actor, path, form, name)
 
-    def export(self, name: str, form: str) -> tuple[str, bytes]:
+    def export(self, actor: Actor, name: str, form: str) -> tuple[str, bytes]:
         """A set as a download: file name and content."""
+        require(actor, "see query sets")
         return export_querysets.packed(self.get(name), form, self.documents.all())
 
     def from_playground(self, actor: Actor, grades: Sequence[Grade], name: str = "playground") -> QuerySet:
         """A set of the grades given in the playground: one question per query."""
+        require(actor, "keep a query set")
         if not grades:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
         questions = {
@@ -203,6 +220,7 @@ class QuerySets:
 
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
         """A set of the questions that documents say they answer."""
+        require(actor, "keep a query set")
         return self.keep(actor, import_querysets.from_frontmatter(self.documents.all(), name))
 
 

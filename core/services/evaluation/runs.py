@@ -84,8 +84,7 @@ class Runs:
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""
-        if "who" in arguments:  # jobs queued by older versions do not name one
-            self.jobs.actor(arguments, "run an evaluation")
+        self.jobs.actor(arguments, "run an evaluation")
         plans = [self.plan(*pair) for pair in arguments["pairs"]]
         runs = self.evaluate(arguments["queryset"], plans, arguments.get("unit", "document"), progress)
         return {"runs": [run.id for run in runs]}
@@ -196,8 +195,18 @@ class Runs:
                 created=run.created,
             )
 
+    def show(self, actor: Actor, number: str) -> Run:
+        """A run, for those who may see it."""
+        require(actor, "run an evaluation")
+        return self.get(number)
+
+    def listed(self, actor: Actor, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
+        """Runs without their questions, for those who may see them."""
+        require(actor, "run an evaluation")
+        return self.all(queryset, limit)
+
     def get(self, number: str) -> Run:
-        """A run with all its questions, by its id or a unique prefix."""
+        """A run with all its questions, by its id or a unique prefix; for services, doors call `show`."""
         rows = self.database.runs.starting(number)
         if len(rows) != 1 or len(number) < 4:
             known = ", ".join(run.id for run in self.all()[:5]) or "none yet"
@@ -211,7 +220,7 @@ class Runs:
         return unpack(row) if row else None
 
     def all(self, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
-        """Runs without their questions, newest first."""
+        """Runs without their questions, newest first; for services, doors call `listed`."""
         return tuple(unpack(row) for row in self.database.runs.newest(queryset, limit))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core import strict
+from core.access import Actor, require
 from core.graph import communities
 from core.graph.communities import Community
 from core.ports import Index
@@ -29,16 +30,19 @@ class Communities:
         self.searcher, self.cache, self.memo = searcher, cache, memo
         self._last: tuple[str, Any] = ("", None)
 
-    def all(self, profile: str = "") -> tuple[Community, ...]:
+    def all(self, actor: Actor, profile: str = "") -> tuple[Community, ...]:
         """Communities with their summaries, the largest first."""
+        require(actor, "explore the graph")
         rows = self.cached(self.searcher.index(profile))["communities"]
         return tuple(strict.parse(Community, row, "community") for row in rows)
 
-    def global_search(self, query: str, k: int = 5, profile: str = "") -> tuple[tuple[Community, float], ...]:
+    def global_search(
+        self, actor: Actor, query: str, k: int = 5, profile: str = ""
+    ) -> tuple[tuple[Community, float], ...]:
         """Communities by the cosine of their summary to the query."""
         import numpy as np
 
-        query, known = check_query(query), self.all(profile)
+        query, known = check_query(query), self.all(actor, profile)
         if not known:
             return ()
         embedder = self.searcher.models.of(self.searcher.index(profile).profile)

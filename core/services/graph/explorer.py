@@ -6,6 +6,7 @@ from datetime import date
 from itertools import islice
 from weakref import WeakKeyDictionary
 
+from core.access import Actor, require
 from core.curation.links import links
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
@@ -35,8 +36,9 @@ class GraphExplorer:
         self.searcher, self.documents, self.topics = searcher, documents, topics
         self._networks: WeakKeyDictionary[Index, tuple[date, RelationNetwork]] = WeakKeyDictionary()
 
-    def around_document(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
+    def around_document(self, actor: Actor, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """A document, what it names and links to; with two hops also documents that name the same."""
+        require(actor, "explore the graph")
         index, painter = self._open(profile, hops, limit)
         document = _document(index, painter, name)
         own = int(painter.graph.document_nodes[document])
@@ -55,9 +57,10 @@ class GraphExplorer:
         return GraphView(tuple(nodes.values()), _once(edges), notes)
 
     def around_query(
-        self, query: str, hops: int = 2, limit: int = 100, profile: str = "", filters: Filters = Filters()
+        self, actor: Actor, query: str, hops: int = 2, limit: int = 100, profile: str = "", filters: Filters = Filters()
     ) -> GraphView:
         """The entities that a query names, where relations lead from them, and the chunks that this finds."""
+        require(actor, "explore the graph")
         query = check_query(query)
         index, painter = self._open(profile, hops, limit, filters)
         vector = self.searcher.query_vector(index.profile, query)
@@ -77,8 +80,9 @@ class GraphExplorer:
         inside = {node.id for node in nodes}
         return GraphView(tuple(nodes), tuple(e for e in _once(edges) if {e.source, e.target} <= inside), tuple(notes))
 
-    def around_entity(self, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
+    def around_entity(self, actor: Actor, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """An entity and what is related to it, the strongest first."""
+        require(actor, "explore the graph")
         _, painter = self._open(profile, hops, limit)
         start = [entity for entity in seeds(painter.graph, name) if painter.seen(entity)]
         if not start:
@@ -90,8 +94,9 @@ class GraphExplorer:
         nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
         return GraphView(nodes, _once(painter.relations(shown)), notes)
 
-    def path(self, source: str, target: str, profile: str = "") -> EntityConnection:
+    def path(self, actor: Actor, source: str, target: str, profile: str = "") -> EntityConnection:
         """How two entities are connected: the shortest paths with their witnesses, or why there is none."""
+        require(actor, "explore the graph")
         index, painter = self._open(profile, 0, 1, IN_FORCE)
         first, second = (self._end(painter, name, profile) for name in (source, target))
         if first == second:
@@ -116,9 +121,10 @@ class GraphExplorer:
         return cached[1]
 
     def entities(
-        self, limit: int = 500, profile: str = "", filters: Filters = Filters(history=True)
+        self, actor: Actor, limit: int = 500, profile: str = "", filters: Filters = Filters(history=True)
     ) -> tuple[GraphNode, ...]:
         """Entities to start from, the largest first; documents have a view of their own."""
+        require(actor, "explore the graph")
         import numpy as np
 
         _, painter = self._open(profile, 0, 1, filters)
@@ -126,12 +132,13 @@ class GraphExplorer:
         named = (entity for entity in order if entity not in painter.documents and painter.seen(entity))
         return tuple(painter.entity(entity) for entity in islice(named, limit))
 
-    def communities(self, profile: str = "", limit: int = 100) -> GraphView:
+    def communities(self, actor: Actor, profile: str = "", limit: int = 100) -> GraphView:
         """Communities as nodes, joined by the relations between their entities."""
+        require(actor, "explore the graph")
         import numpy as np
 
         index, painter = self._open(profile, 1, limit)
-        shown = self.topics.all(profile)[:limit]
+        shown = self.topics.all(actor, profile)[:limit]
         graph, group = painter.graph, painter.membership
         source = group[np.repeat(np.arange(len(graph.keys)), np.diff(graph.related_start))]
         target = group[graph.related]
@@ -152,8 +159,9 @@ class GraphExplorer:
         )
         return GraphView(nodes, tuple(edges), notes)
 
-    def links(self) -> GraphView:
+    def links(self, actor: Actor) -> GraphView:
         """Documents and the links between them; orphans and dead ends are listed."""
+        require(actor, "explore the graph")
         import numpy as np
 
         documents = self.documents.all()

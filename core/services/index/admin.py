@@ -62,12 +62,22 @@ class IndexAdmin:
         require(actor, "rebuild the index")
         name = self.team_settings.profile(profile).name
         self.audit.note(actor, "rebuild the index", name, detail="everything" if full else "")
-        return self.jobs.start("reindex", {"profile": name, "full": full})
+        return self.jobs.start("reindex", {"profile": name, "full": full}, actor)
 
     def verify(self, actor: Actor) -> Job:
         """Check in the background that repository, database and index agree."""
         require(actor, "rebuild the index")
-        return self.jobs.start("verify", {})
+        return self.jobs.start("verify", {}, actor)
+
+    def generations_of(self, actor: Actor, profile: str = "") -> tuple[Generation, ...]:
+        """The generations of a profile that are still there."""
+        require(actor, "see the index")
+        return self.generations.all(self.team_settings.profile(profile))
+
+    def profiles(self, actor: Actor) -> tuple[tuple[Profile, Generation | None], ...]:
+        """Every profile with the generation that it serves."""
+        require(actor, "compare configurations")
+        return tuple((profile, self.generations.current(profile)) for profile in self.team_settings.profiles())
 
     def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
         """Serve an older generation until the next rebuild."""
@@ -96,8 +106,9 @@ class IndexAdmin:
         self.audit.note(actor, "make a profile default", name)
         return production
 
-    def estimate(self, profile: Profile) -> Estimate:
+    def estimate(self, actor: Actor, profile: Profile) -> Estimate:
         """Chunk and embed a sample, and scale it up."""
+        require(actor, "see the index")
         profile = profiles.check(profile)
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]

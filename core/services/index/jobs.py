@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.ports import Progress
-from core.services.index.builder import IndexBuilder, as_json
+from core.access import Actor, require
+from core.ports import Progress, no_progress
+from core.services.index.builder import Built, IndexBuilder, as_json
 from core.services.index.verify import Verifier
 from core.services.platform.jobs import Job, Jobs, Work
 from core.services.platform.settings import TeamSettings
@@ -34,17 +35,30 @@ class IndexJobs:
             return self.jobs.start("reindex", {"profile": profile.name, "full": False})
         return None
 
+    def build(self, actor: Actor, profile: str = "", *, full: bool = False, progress: Progress = no_progress) -> Built:
+        """Build the newest commit in this process."""
+        require(actor, "rebuild the index")
+        return self.builder.build(self.team_settings.profile(profile), full=full, progress=progress)
+
+    def verify(self, actor: Actor, progress: Progress = no_progress) -> tuple[str, ...]:
+        """Check in this process; each disagreement is a sentence."""
+        require(actor, "see the index")
+        return self.verifier.problems(progress)
+
     def works(self) -> Mapping[str, Work]:
         """What a worker runs, by kind of job."""
         return {"reindex": self._reindex, "verify": self._verify}
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        problems = self.verifier.problems(progress)
+        problems = self.verify(self.jobs.actor(arguments, "see the index"), progress)
         return {"ok": not problems, "problems": list(problems)}
 
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        profile = self.team_settings.profile(arguments["profile"])
-        built = self.builder.build(profile, full=arguments.get("full", False), progress=progress)
+        actor, profile = (
+            self.jobs.actor(arguments, "rebuild the index"),
+            self.team_settings.profile(arguments["profile"]),
+        )
+        built = self.build(actor, profile.name, full=arguments.get("full", False), progress=progress)
         if profile.graph != "none":
             self.generations.open(profile).graph()  # assembled now, so that the first reader does not wait
         if built.fresh and profile == self.team_settings.production().profile and self.watched():

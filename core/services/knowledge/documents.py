@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.access import Actor, allowed, require
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
 from core.curation.markup import check_marks
 from core.curation.names import collision_key, free_name, safe_path
 from core.curation.passages import nearest, places
-from core.errors import BadInput, ConcordError, NotFound
+from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
-from core.types import Commit, Document, Edit, Person
+from core.types import Commit, Document, Edit
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -117,9 +118,24 @@ class Documents:
         ids = assign_ids({document.path: document.meta.id for document in readable})
         return tuple(replace(document, id=ids[document.path]) for document in readable), tuple(broken)
 
-    def show(self, name: str, revision: str = "main") -> Document:
-        """A document by id or path."""
-        for document in self.all(revision):
+    def show(self, name: str) -> Document:
+        """A document of the newest state, by id or path."""
+        return self._named(name, self.all())
+
+    def show_at(self, actor: Actor, name: str, revision: str) -> Document:
+        """A document of any state of the main line; what is not merged is for those who see changes."""
+        commit = self.store.resolve(revision)
+        if not allowed(actor, "propose a change") and not self._on_main(commit):
+            raise Refused(
+                f"{revision!r} is no state of the main line, and only authors and above may read what is not merged."
+            )
+        return self._named(name, self.all(commit))
+
+    def _on_main(self, commit: str) -> bool:
+        return any(step.id == commit for step, _ in self.store.log(self.store.head()))
+
+    def _named(self, name: str, documents: Iterable[Document]) -> Document:
+        for document in documents:
             if name in (document.id, document.path):
                 return document
         raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
@@ -135,9 +151,9 @@ class Documents:
             self._touched = (head, last)
         return self._touched[1]
 
-    def at(self, commit: str, path: str) -> Document:
-        """A document as a commit holds it, at the path it had then."""
-        return read_document(path, decode(self.store.read(commit, path)))
+    def at(self, step: Commit) -> Document:
+        """A document as a step of its history holds it, at the path it had then."""
+        return read_document(step.path, decode(self.store.read(step.id, step.path)))
 
     def history(self, name: str) -> tuple[Version, ...]:
         """Versions, newest first."""
@@ -151,7 +167,7 @@ class Documents:
             return (start, end)
         steps, back = self.store.history(self.store.head(), document.path), document.version - version
         try:
-            old = self.at(steps[back].id, steps[back].path) if 0 < back < len(steps) else None
+            old = self.at(steps[back]) if 0 < back < len(steps) else None
         except ConcordError:
             return None
         return nearest(places(document.text, old.text[start:end], document.body), start) if old else None
@@ -159,25 +175,25 @@ class Documents:
     # ------------------------------------------------------------ bringing in
 
     def import_folder(
-        self, folder: Path, author: Person, message: str = "", into: str = "", progress: Progress = no_progress
+        self, actor: Actor, folder: Path, message: str = "", into: str = "", progress: Progress = no_progress
     ) -> Imported:
         """Import a folder of Markdown as one commit, with its relative paths. Bad files are refused one by one."""
+        require(actor, "import documents")
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.store.entries(self.store.head())]
         files, refused = _collect(folder, into, stored, progress)
-        return self.save(files, refused, author, message or f"Import {len(files)} documents from {folder.name}")
+        return self.save(actor, files, refused, message or f"Import {len(files)} documents from {folder.name}")
 
-    def save(
-        self, files: Mapping[str, bytes], refused: list[tuple[str, str]], author: Person, message: str
-    ) -> Imported:
+    def save(self, actor: Actor, files: Mapping[str, bytes], refused: list[tuple[str, str]], message: str) -> Imported:
         """Commit documents to the main line, without those that are equal already."""
+        require(actor, "import documents")
         head = self.store.head()
         have = {entry.path: entry.blob for entry in self.store.entries(head)}
         current = dict(zip(have, self.store.read_blobs(list(have.values())), strict=True))
         fresh = {path: content for path, content in files.items() if current.get(path) != content}
         warnings = _duplicate_ids({**current, **files}, set(fresh))
-        commit = self.store.commit("main", fresh, author, message, expected=head) if fresh else head
+        commit = self.store.commit("main", fresh, actor.person, message, expected=head) if fresh else head
         return Imported(
             commit=commit,
             added=tuple(sorted(path for path in fresh if path not in have)),

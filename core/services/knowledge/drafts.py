@@ -27,8 +27,10 @@ class Drafts:
 
     def find(self, actor: Actor, place: str) -> tuple[str, str] | None:
         """The text and when it was kept; None when there is none."""
+        require(actor, "propose a change")
         row = self.rows.get(actor.id, place)
         return (row["text"], row["at"]) if row else None
 
     def forget(self, actor: Actor, place: str) -> None:
+        require(actor, "propose a change")
         self.rows.drop(actor.id, place)

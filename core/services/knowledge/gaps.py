@@ -46,10 +46,11 @@ class Gaps:
         if same := self.rows.same(text, actor.name):
             return Gap(**same)
         self.rows.add(text, note.strip(), actor.name, hits, commit, self.clock.stamp())
-        return self.open()[0]
+        return Gap(**self.rows.open()[0])
 
-    def open(self) -> tuple[Gap, ...]:
+    def open(self, actor: Actor) -> tuple[Gap, ...]:
         """Unanswered questions, newest first."""
+        require(actor, "see reported gaps")
         return tuple(Gap(**row) for row in self.rows.open())
 
     def close(self, actor: Actor, number: int) -> None:

@@ -73,8 +73,13 @@ class Accounts:
                 for actor in DEMO:
                     self._insert(state, actor, "")
 
+    def listed(self, actor: Actor) -> tuple[Account, ...]:
+        """Every account, for those who manage them."""
+        require(actor, "manage accounts")
+        return self.all()
+
     def all(self) -> tuple[Account, ...]:
-        """In the order of creation."""
+        """In the order of creation; for services and the sign-in."""
         return tuple(map(_account, self.database.accounts.all()))
 
     def get(self, name: str) -> Account:
@@ -105,8 +110,13 @@ class Accounts:
         """Email to account id."""
         return self.database.accounts.emails()
 
+    def warnings(self, actor: Actor) -> tuple[str, ...]:
+        """What is wrong with accounts, for those who manage them."""
+        require(actor, "manage accounts")
+        return tuple(self.problems())
+
     def problems(self) -> Iterator[str]:
-        """Accounts that share an address, which older versions let in."""
+        """Accounts that share an address, which older versions let in; for services, doors call `warnings`."""
         for row in self.database.accounts.sharing():
             name, other = row["id"], row["other"]
             yield (

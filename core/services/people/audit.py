@@ -68,8 +68,9 @@ class Audit:
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
         return tuple(AuditEntry(**row) for row in rows)
 
-    def of_change(self, number: int) -> tuple[AuditEntry, ...]:
+    def of_change(self, actor: Actor, number: int) -> tuple[AuditEntry, ...]:
         """What happened to a change, oldest first; visible to everybody who sees the change."""
+        require(actor, "propose a change")
         return tuple(AuditEntry(**row) for row in self.database.audit.of_change(number))
 
     def problems(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import SYSTEM, Actor, require
 from core.errors import Cancelled, ConcordError, NotFound
 from core.ports import Clock, Processes, Progress
 from core.services.people.accounts import Accounts
@@ -70,7 +70,8 @@ class Jobs:
     def start(self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None) -> Job:
         """Queue a job and start its process; the same job is not queued twice.
 
-        Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs.
+        Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs. Without an
+        actor it is the system's own: a build after a merge, a measurement after a build.
         """
         who = {"who": actor.id, "door": actor.door} if actor else {}
         packed = json.dumps({**arguments, **who}, sort_keys=True)
@@ -83,9 +84,29 @@ class Jobs:
 
     def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
         """Who started a job, if they may still do it: an account can lose its role while the job waits."""
-        actor = self.accounts.returning(arguments["who"], arguments["door"])
+        actor = self.accounts.returning(arguments["who"], arguments["door"]) if "who" in arguments else SYSTEM
         require(actor, action)
         return actor
+
+    def listed(self, actor: Actor, limit: int = 20) -> tuple[Job, ...]:
+        """The newest jobs, for those who may see them."""
+        require(actor, "see jobs")
+        return self.recent(limit)
+
+    def show(self, actor: Actor, number: int) -> Job:
+        """A job, for those who may see it."""
+        require(actor, "see jobs")
+        return self.get(number)
+
+    def log(self, actor: Actor, number: int) -> str:
+        """What a job printed."""
+        require(actor, "see the log of a job")
+        return self.processes.log(self.get(number).id)
+
+    def work(self, actor: Actor, number: int, kinds: Mapping[str, Work]) -> Job:
+        """Run a job in this process; it acts with the rights of whoever started it."""
+        require(actor, "work on a job")
+        return self.run(number, kinds)
 
     def get(self, number: int) -> Job:
         row = self.rows.get(number)

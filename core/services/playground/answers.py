@@ -14,7 +14,7 @@ from core.errors import BadInput, Unavailable
 from core.llm.prompt import RULE, quoted
 from core.ports import Models
 from core.retrieval.snippets import snippet
-from core.types import Hit, LexicalOptions
+from core.types import Answer, Hit, LexicalOptions
 
 PASSAGES = 6
 SYSTEM = (
@@ -41,6 +41,11 @@ class Answerer:
 
     def __init__(self, models: Models) -> None:
         self.models = models
+
+    def plain(self, actor: Actor, prompt: str, model: str = "") -> Answer:
+        """What a language model says to a prompt, to see whether it works and what it costs."""
+        require(actor, "ask a language model")
+        return self.models.llm(model).complete(prompt, purpose="ask")
 
     def ask(self, actor: Actor, question: str, hits: Sequence[Hit]) -> Reply:
         """An answer whose every citation exists; without a model, or without citations, the best extract."""

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any, cast
 
 from core import strict
+from core.access import Actor, require
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.measures import rank_distance, ranking
 from core.evaluation.measures.rank_distance import Move, RankAgreement
@@ -102,12 +103,15 @@ class Comparer:
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
 
-    def run(self, query: str, columns: Sequence[Column], filters: Filters = Filters()) -> Comparison:
+    def run(self, actor: Actor, query: str, columns: Sequence[Column], filters: Filters = Filters()) -> Comparison:
         """Search with every column; each leg of a profile is asked once."""
-        return self.rank(query, columns, self.cached_searches(columns, filters))
+        return self.rank(query, columns, self.cached_searches(actor, columns, filters))
 
-    def cached_searches(self, columns: Sequence[Column], filters: Filters = Filters()) -> dict[str, CachedSearch]:
-        """An empty cache for each profile that has an index."""
+    def cached_searches(
+        self, actor: Actor, columns: Sequence[Column], filters: Filters = Filters()
+    ) -> dict[str, CachedSearch]:
+        """An empty cache for each profile that has an index; everything else here needs one."""
+        require(actor, "compare configurations")
         if not 1 <= len(columns) <= MOST:
             raise BadInput(f"Compare 1 to {MOST} columns, not {len(columns)}.")
         searches: dict[str, CachedSearch] = {}

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import floor
 
+from core.access import Actor
 from core.errors import ConcordError
 from core.evaluation.runs.run import Run
 from core.evaluation.tuning import calibration
@@ -58,12 +59,12 @@ class Confidence:
         )
 
 
-def place_on_curve(runs: Runs, column: Column, score: float) -> Confidence:
+def place_on_curve(runs: Runs, actor: Actor, column: Column, score: float) -> Confidence:
     """A score on the curve of the newest two runs of the column's configuration, with and without reranking."""
-    unknown, pair = Confidence(score, column.config.tau), _pair(runs.all(limit=_NEWEST), column)
+    unknown, pair = Confidence(score, column.config.tau), _pair(runs.listed(actor, limit=_NEWEST), column)
     if pair is None:
         return unknown
-    fused, reranked = (runs.get(run.id) for run in pair)
+    fused, reranked = (runs.show(actor, run.id) for run in pair)
     questions = observed(fused, reranked)
     return replace(unknown, queryset=fused.queryset, questions=len(questions), curve=calibration.curve(questions))
 

@@ -58,16 +58,17 @@ class Grades:
         )
         return judgment
 
-    def of(self, query: str = "") -> tuple[Grade, ...]:
+    def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
+        require(actor, "judge passages")
         rows, names = self.state.grades.of(_words(query)), shown_names(self.state.accounts)
         return tuple(
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
 
-    def grades(self, query: str, judge: str, hits: Sequence[Hit]) -> dict[str, int]:
-        """An account's grades of some hits, by chunk."""
-        known = {(j.path, j.heading, j.quote): j.grade for j in self.of(query) if j.judge == judge}
+    def grades(self, actor: Actor, query: str, hits: Sequence[Hit]) -> dict[str, int]:
+        """The actor's own grades of some hits, by chunk."""
+        known = {(j.path, j.heading, j.quote): j.grade for j in self.of(actor, query) if j.judge == actor.id}
         return {hit.chunk: known[anchor(hit)] for hit in hits if anchor(hit) in known}
 
 

@@ -94,7 +94,8 @@ class Notebook:
         self.database.notebook.save(**what, who=actor.id, created=self.clock.stamp())
         return replace(column, name=name)
 
-    def saved(self) -> dict[str, Column]:
+    def saved(self, actor: Actor) -> dict[str, Column]:
+        require(actor, "compare configurations")
         return {
             row["name"]: Column(row["profile"], configs.from_mapping(json.loads(row["config"])), row["name"])
             for row in self.database.notebook.saved()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import log2
 from typing import Any
 
+from core.access import Actor, require
 from core.errors import ConcordError, NotFound
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
@@ -67,6 +68,7 @@ class Locator:
 
     def where(
         self,
+        actor: Actor,
         query: str,
         name: str,
         column: Column,
@@ -74,8 +76,9 @@ class Locator:
         cached: CachedSearch | None = None,
     ) -> Diagnosis:
         """Where a document ranks for a query in one column."""
+        require(actor, "compare configurations")
         if cached is None:
-            cached = self.comparer.cached_searches([column], filters).get(column.profile)
+            cached = self.comparer.cached_searches(actor, [column], filters).get(column.profile)
         if cached is None:
             self.comparer.searcher.index(column.profile)
             raise NotFound("There is no index to look into.")

@@ -31,7 +31,7 @@ def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change
     """Create or continue a change. Others' edits since the text was opened are kept, or become conflicts."""
     if target.change:
         if not target.base:
-            _not_there_yet(changes.get(target.change), files)
+            _not_there_yet(changes.show(actor, target.change), files)
         return changes.edit(actor, target.change, files, target.why, expected=target.base or None)
     return changes.propose(actor, target.title, files, target.why, start=target.base)
 
@@ -81,11 +81,13 @@ def restored(documents: Documents, path: str, commit: str, old_path: str) -> Fil
 
 def my_open(changes: Changes, actor: Actor) -> tuple[Change, ...]:
     """Changes that this person can continue."""
-    return changes.all(state="open", author=actor.id)
+    return changes.listed(actor, state="open", author=actor.id)
 
 
-def touching(changes: Changes, path: str) -> tuple[Change, ...]:
+def touching(changes: Changes, actor: Actor, path: str) -> tuple[Change, ...]:
     """Open changes that edit a document."""
     return tuple(
-        change for change in changes.all(state="open") if any(path in (e.path, e.old_path) for e in change.documents)
+        change
+        for change in changes.listed(actor, state="open")
+        if any(path in (edit.path, edit.old_path) for edit in change.documents)
     )

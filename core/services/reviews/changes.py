@@ -73,11 +73,22 @@ class Changes:
 
     # ------------------------------------------------------------ reading
 
+    def show(self, actor: Actor, number: int) -> Change:
+        """A change, for those who may see what is not merged."""
+        require(actor, "propose a change")
+        return self.get(number)
+
+    def listed(self, actor: Actor, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
+        """Changes for those who may see what is not merged, last touched first."""
+        require(actor, "propose a change")
+        return self.all(state=state, author=author, text=text)
+
     def get(self, number: int) -> Change:
+        """A change, for services; doors call `show`."""
         return self._describe(self.database, _known(self.database, number))
 
     def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
-        """Last touched first."""
+        """Last touched first, for services; doors call `listed`."""
         if state not in ("", "open", *review.STATES):
             raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
         rows = self.database.changes.all()
@@ -92,6 +103,7 @@ class Changes:
 
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person should review."""
+        require(actor, "propose a change")
         return tuple(
             change
             for change in self.all(state="open")
@@ -102,6 +114,7 @@ class Changes:
 
     def own_work(self, actor: Actor, number: int) -> str:
         """Why this person may not review a change; "" when they may."""
+        require(actor, "propose a change")
         return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
 
     def _facts_of(self, change: Change) -> Facts:

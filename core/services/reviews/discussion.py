@@ -68,8 +68,9 @@ class Discussion:
         self.changes = changes
         self.database, self.store, self.clock = changes.database, changes.store, changes.clock
 
-    def comments(self, number: int) -> tuple[Comment, ...]:
+    def comments(self, actor: Actor, number: int) -> tuple[Comment, ...]:
         """Oldest first, each at the line where its quote is now."""
+        require(actor, "propose a change")
         head = self.changes.get(number).head
         rows = self.database.comments.of_change(number)
         texts = {path: self._text(head, path) for path in {row["path"] for row in rows if row["path"]}}
@@ -115,7 +116,7 @@ class Discussion:
             )
             self.changes.touch(state, number)
             self.changes.audit.record(state, actor, "comment", row["title"], change=number, detail=path)
-        return next(comment for comment in self.comments(number) if comment.id == added)
+        return next(comment for comment in self.comments(actor, number) if comment.id == added)
 
     def _anchor(self, head: str, paths: Sequence[str], path: str, line: int, last: int) -> dict[str, Any]:
         """A place in a document of the change, with the lines it quotes."""
@@ -145,7 +146,7 @@ class Discussion:
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
         """Write a suggestion into the document, as an edit by the person who accepts it."""
         require(actor, "propose a change")
-        remark = next((remark for remark in self.comments(number) if remark.id == comment), None)
+        remark = next((remark for remark in self.comments(actor, number) if remark.id == comment), None)
         if remark is None or remark.suggestion is None:
             raise NotFound(f"Comment {comment} of change {number} suggests no text.")
         if remark.applied:
@@ -171,6 +172,7 @@ class Discussion:
         return self._judge(actor, number, "approve", "approved", note, head)
 
     def request_changes(self, actor: Actor, number: int, note: str = "", *, head: str = "") -> Change:
+        require(actor, "review a change")
         if not note.strip():
             raise BadInput("Say what should be changed, so that the author can do it.")
         return self._judge(actor, number, "request changes", "changes requested", note, head)

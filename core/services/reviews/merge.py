@@ -83,8 +83,9 @@ class Merger:
 
     # ------------------------------------------------------------ conflicts
 
-    def collisions(self, number: int) -> tuple[Collision, ...]:
+    def collisions(self, actor: Actor, number: int) -> tuple[Collision, ...]:
         """The conflicts of a change, document by document."""
+        require(actor, "propose a change")
         change = self.changes.get(number)
         return self._collisions(change.head, self.store.head()) if change.conflicts else ()
 
@@ -135,6 +136,7 @@ class Merger:
 
     def revert(self, actor: Actor, number: int) -> Change:
         """Propose to undo a merged change. Later edits of its documents are kept, or become conflicts."""
+        require(actor, "propose a change")
         with self.changes.writing(number) as (_, row, facts):
             self.changes.allow("revert", facts)
         commit = row["merged"]

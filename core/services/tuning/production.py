@@ -46,12 +46,14 @@ class ProductionSettings:
     def __init__(self, team_settings: TeamSettings, runs: Runs, audit: Audit) -> None:
         self.team_settings, self.runs, self.audit = team_settings, runs, audit
 
-    def evidence(self, run: str, measure: str = MEASURE, progress: Progress = no_progress) -> RunComparison:
+    def evidence(
+        self, actor: Actor, run: str, measure: str = MEASURE, progress: Progress = no_progress
+    ) -> RunComparison:
         """A run's configuration against production, both on today's questions and generation.
 
         A run of an older commit or query set is repeated; most of it is cached.
         """
-        candidate = self.runs.get(run)
+        candidate = self.runs.show(actor, run)
         production = self.team_settings.production()
         plans = [RunPlan(production.profile, production.config), self._plan_of(candidate)]
         current, remeasured = self.runs.evaluate(candidate.queryset, plans, candidate.unit, progress)
@@ -77,7 +79,7 @@ class ProductionSettings:
         require(actor, "change what is in production")
         reason = " ".join(reason.split())[:500]
         seen = self.team_settings.head()
-        compared = self.evidence(run, measure) if run else None
+        compared = self.evidence(actor, run, measure) if run else None
         if not run and not config and not profile:
             raise BadInput("Name a run, or a configuration with a reason.")
         if (compared is None or not proven(compared)) and not reason:
@@ -115,14 +117,16 @@ class ProductionSettings:
     def _note(self, actor: Actor, action: str, production: Production, why: str) -> None:
         self.audit.note(actor, action, f"{label(production.config)} on {production.profile.name}", detail=why)
 
-    def history(self) -> tuple[Promotion, ...]:
+    def history(self, actor: Actor) -> tuple[Promotion, ...]:
         """What was in production, newest first."""
+        require(actor, "run an evaluation")
         return self.team_settings.promotions()
 
     # ------------------------------------------------------------ drift
 
-    def watched(self) -> tuple[str, ...]:
+    def watched(self, actor: Actor) -> tuple[str, ...]:
         """The query sets that production was measured on."""
+        require(actor, "see query sets")
         now = self.team_settings.production()
         mine = (profiles.identity(now.profile), configs.identity(now.config))
         known = {summary.name for summary in self.runs.querysets.all()}
@@ -134,14 +138,10 @@ class ProductionSettings:
             )
         )
 
-    def drift(self, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
-        """Run production again on every watched query set, and mark losses that are not chance."""
-        return tuple(self._drift(name, measure, progress) for name in self.watched())
-
     def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
-        """`drift`, with a check of rights."""
+        """Run production again on every watched query set, and mark losses that are not chance."""
         require(actor, "run an evaluation")
-        return self.drift(measure, progress)
+        return tuple(self._drift(name, measure, progress) for name in self.watched(actor))
 
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now = self.team_settings.production()
@@ -157,7 +157,8 @@ class ProductionSettings:
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `drift`."""
-        drifts = self.drift(arguments.get("measure", MEASURE), progress)
+        actor = self.runs.jobs.actor(arguments, "run an evaluation")
+        drifts = self.check(actor, arguments.get("measure", MEASURE), progress)
         return {
             "lost": [drift.queryset for drift in drifts if drift.lost],
             "sentences": [drift.sentence for drift in drifts],

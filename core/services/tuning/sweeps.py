@@ -80,6 +80,7 @@ class Sweeps:
 
     def load(
         self,
+        actor: Actor,
         queryset: str,
         profile: str = "",
         legs: tuple[str, ...] = ("bm25", "dense"),
@@ -88,6 +89,7 @@ class Sweeps:
         progress: Progress = no_progress,
     ) -> SweepData:
         """A query set as arrays; cached until the set or the index changes."""
+        require(actor, "run an evaluation")
         plan = self.runs.plan(profile)
         judged_set = self.runs.querysets.get(queryset)
         known_unit(unit)
@@ -138,9 +140,11 @@ class Sweeps:
         unit: str = "document",
         progress: Progress = no_progress,
     ) -> AlphaCurve:
-        """Load a query set and compute its curve, with a check of rights."""
+        """Load a query set and compute its curve."""
         require(actor, "run an evaluation")
-        return self.alpha(self.load(queryset, profile, config.legs, config.depth, unit, progress), config, measure)
+        return self.alpha(
+            self.load(actor, queryset, profile, config.legs, config.depth, unit, progress), config, measure
+        )
 
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""

@@ -63,20 +63,24 @@ class Uploads:
 
     # ------------------------------------------------------------ from bytes to items
 
-    def read(self, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress) -> Batch:
+    def read(
+        self, actor: Actor, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress
+    ) -> Batch:
         """Files as items. A bad file says why and does not hold up the others."""
+        require(actor, "propose a change")
         folder, uploads, items = safe_folder(into), list(unzipped(files)), []
         for n, upload in enumerate(uploads, 1):
             items.append(self._item(upload, folder))
             progress(n, len(uploads), "Reading")
         return self.look(Batch(tuple(items)))
 
-    def paste(self, name: str, text: str, into: str = "") -> Batch:
+    def paste(self, actor: Actor, name: str, text: str, into: str = "") -> Batch:
         """Typed or pasted text as a batch of one."""
+        require(actor, "propose a change")
         if not name.strip() or not text.strip():
             raise BadInput("A pasted document needs a name and some text.")
         path = f"{conversions.slug(name.strip().removesuffix('.md'))}.md"
-        return self.read([(path, plain_lines(text).encode())], into)
+        return self.read(actor, [(path, plain_lines(text).encode())], into)
 
     def add(self, batch: Batch, more: Batch) -> Batch:
         if len(batch.items) + len(more.items) > MAX_ITEMS:

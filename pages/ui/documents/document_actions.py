@@ -28,7 +28,7 @@ def draw(document: Document, me: Actor) -> None:
         icon = ":material/unarchive:" if retired else ":material/archive:"
         with st.popover(word, icon=icon, key="status_box"):
             _status(document, me, word, status)
-    for change in touching(app().reviews.changes, document.path):
+    for change in touching(app().reviews.changes, me, document.path):
         st.page_link(
             "pages/reviews.py",
             label=f"Change #{change.id} by {flash.plain(change.author_name)} edits this document: {flash.plain(change.title)}",

@@ -34,7 +34,7 @@ class Opened:
 
 def existing(me: Actor, path: str, change: int = 0) -> Opened:
     """A document to edit: as approved, or as a change has it."""
-    base = app().reviews.changes.get(change).head if change else app().knowledge.store.head()
+    base = app().reviews.changes.show(me, change).head if change else app().knowledge.store.head()
     text = decode(app().knowledge.store.read(base, path))
     return _with_draft(me, Opened(f"{change}:{path}", base, path, text, change))
 

@@ -52,4 +52,4 @@ def _row(version: Version) -> dict[str, object]:
 
 
 def _read(version: Version) -> Document:
-    return app().knowledge.documents.at(version.commit.id, version.commit.path)
+    return app().knowledge.documents.at(version.commit)

@@ -31,7 +31,7 @@ def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
     others = [run_id for run_id in ids if run_id != before]
     best = max(others, key=lambda run_id: next(run.figures[measure] for run in runs if run.id == run_id))
     after = str(second.selectbox("To", others, others.index(best), format_func=names.__getitem__, key="versus_after"))
-    comparison = run_comparison(before, after, measure)
+    comparison = run_comparison(before, after, measure, identity.me())
     _verdict(comparison)
     _categories(comparison)
     _questions(comparison)
@@ -124,5 +124,5 @@ def _line(row: QuestionRow) -> dict[str, object]:
 
 def setup(comparison: RunComparison, row: QuestionRow) -> Setup:
     """A playground with the question and both configurations side by side."""
-    pair = (with_questions(comparison.before.id), with_questions(comparison.after.id))
+    pair = tuple(with_questions(run.id, identity.me()) for run in (comparison.before, comparison.after))
     return Setup(" ".join(row.text.split()), tuple(Column(run.profile, run.config) for run in pair))

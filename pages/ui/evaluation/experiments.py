@@ -53,7 +53,7 @@ def start(actor: Actor, name: str, queryset: str, limit: int) -> str:
 
 def _reports() -> None:
     st.subheader("Reports", anchor=False)
-    reports = app().evaluation.experiments.reports()
+    reports = app().evaluation.experiments.reports(identity.me())
     if not reports:
         empty.state(
             "description", "No report yet", "Run an experiment; its report opens here and anywhere.", "no_reports"
@@ -64,7 +64,7 @@ def _reports() -> None:
 
 
 def _report(path: Path) -> None:
-    values = app().evaluation.experiments.values(path)
+    values = app().evaluation.experiments.values(identity.me(), path)
     facts = values.get("facts", {})
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"report_{path.stem}"):
         with st.container(gap="xxsmall", width="stretch"):
@@ -88,7 +88,7 @@ def _report(path: Path) -> None:
 def show_report(path: str) -> None:
     """The main figures; the HTML file has everything."""
     identity.require("run an evaluation")
-    values = app().evaluation.experiments.values(Path(path))
+    values = app().evaluation.experiments.values(identity.me(), Path(path))
     runs = sorted(values["runs"], key=lambda run: -run["figures"].get("nDCG@10", 0.0))
     st.markdown(f"**{flash.plain(values.get('title', ''))}**")
     columns = [name for name in ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "P@5") if name in runs[0]["figures"]]

@@ -13,7 +13,7 @@ from core.evaluation.reports import report
 from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, grouped
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.evaluation.runs.run import Run
-from pages.ui import charts, flash, keys, style
+from pages.ui import charts, flash, identity, keys, style
 from pages.ui.evaluation.run_names import shared_measures
 from pages.ui.workspace import app, leaderboard
 from pages.ui.workspace import run as with_questions
@@ -40,7 +40,7 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
         st.space("stretch")
         with st.popover("Export", icon=":material/download:", type="tertiary", key="board_export"):
             _export(runs, names, measure)
-    ranking = leaderboard(tuple(run.id for run in runs), measure)
+    ranking = leaderboard(tuple(run.id for run in runs), measure, identity.me())
     _leader(ranking, names, measure)
     colours = style.colours([run.id for run in runs])
     labels = [names[entry.run.id] for entry in ranking]
@@ -123,8 +123,13 @@ def _warnings(runs: Sequence[Run]) -> None:
         st.caption(f"{judgments} found no place in this index and did not count; they are listed under Query sets.")
 
 
-def _exported(form: str, run: str) -> str:
-    return RUN_FORMATS[form](with_questions(run))
+def _exported(form: str, run: str, account: str) -> str:
+    return RUN_FORMATS[form](with_questions(run, app().people.accounts.actor(account)))
+
+
+def _report(runs: Sequence[str], measure: str, account: str) -> str:
+    me = app().people.accounts.actor(account)
+    return report.html(app().evaluation.experiments.summary(me, [with_questions(run, me) for run in runs], measure))
 
 
 def _export(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
@@ -133,7 +138,7 @@ def _export(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None
     for form, label, ending in (("csv", "CSV, one line per question", "csv"), ("json", "JSON", "json"), ("trec-run", "TREC run", "run")):  # fmt: skip
         st.download_button(
             label,
-            partial(_exported, form, chosen),
+            partial(_exported, form, chosen, identity.me().id),
             f"run-{chosen}.{ending}",
             key=f"export_{form}",
             icon=":material/download:",
@@ -141,7 +146,7 @@ def _export(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None
         )
     st.download_button(
         "HTML report of all",
-        lambda: report.html(app().evaluation.experiments.summary([with_questions(run) for run in ids], measure)),
+        partial(_report, ids, measure, identity.me().id),
         f"evaluation-{runs[0].queryset}.html",
         "text/html",
         key="export_html",

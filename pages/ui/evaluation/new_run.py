@@ -11,7 +11,7 @@ from core.access import Actor
 from core.evaluation.querysets.queryset import UNITS
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column
-from pages.ui import actions, style
+from pages.ui import actions, identity, style
 from pages.ui.configurations import built_profiles, choices
 from pages.ui.workspace import app
 
@@ -21,7 +21,7 @@ FIRST = ("Production", "BM25", "Vectors", "Convex 0.3", "RRF 60")
 def draw(queryset: str, first: bool) -> None:
     """The form, open while there is no run yet."""
     with st.expander("New run", icon=":material/play_circle:", expanded=first, key="new_run"):
-        known, profile_names = choices(), built_profiles()
+        known, profile_names = choices(identity.me()), built_profiles(identity.me())
         with st.form("run_form", border=False):
             st.multiselect(
                 "Configurations", list(known), [name for name in FIRST if name in known], key="run_configurations"
@@ -56,7 +56,8 @@ def _start(queryset: str) -> None:
 
 def pairs_of(names: list[str], profiles: list[str], *, same_depth: bool) -> list[tuple[str, str]]:
     """(profile, configuration) as `runs.start` takes them; a saved configuration keeps the profile it was saved with."""
-    known, saved = choices(), app().playground.notebook.saved()
+    me = identity.me()
+    known, saved = choices(me), app().playground.notebook.saved(me)
     depth = app().platform.settings.production().config.depth
     columns = [
         Column(profile, known[name])

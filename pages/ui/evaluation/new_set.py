@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor
-from pages.ui import actions, flash, keys, style
+from pages.ui import actions, flash, identity, keys, style
 from pages.ui.workspace import app
 
 KINDS = {"known-items": "Known items", "frontmatter": "Answers that authors wrote", "qa": "Questions and answers"}
@@ -25,7 +25,7 @@ def draw() -> None:
             _generate()
         with st.popover("Import", icon=":material/upload_file:", key="make_import"):
             _import()
-        judged = app().playground.grades.of()
+        judged = app().playground.grades.of(identity.me())
         st.button(
             "From playground judgments",
             icon=":material/thumbs_up_down:",
@@ -104,5 +104,5 @@ def import_file(actor: Actor, filename: str, content: bytes, name: str) -> str:
 
 
 def from_playground(actor: Actor) -> str:
-    queryset = app().evaluation.querysets.from_playground(actor, app().playground.grades.of())
+    queryset = app().evaluation.querysets.from_playground(actor, app().playground.grades.of(actor))
     return f"{flash.plain(queryset.name)}: {style.count(len(queryset.questions), 'question')} from the playground."

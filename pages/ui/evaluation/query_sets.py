@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.queryset import QuerySet, by_category
-from pages.ui import actions, empty, flash, progress, style
+from pages.ui import actions, empty, flash, identity, progress, style
 from pages.ui.evaluation import new_set
 from pages.ui.workspace import app, generation, unmapped
 
@@ -38,10 +38,10 @@ def draw(chosen: str) -> None:
             "Made": style.moment(summary.created),
             "About": summary.about,
         }
-        for summary in app().evaluation.querysets.all()
+        for summary in app().evaluation.querysets.listed(identity.me())
     ]
     st.dataframe(rows, hide_index=True, key="sets")
-    _query_set(app().evaluation.querysets.get(chosen))
+    _query_set(app().evaluation.querysets.show(identity.me(), chosen))
 
 
 def _query_set(queryset: QuerySet) -> None:
@@ -71,7 +71,7 @@ def _query_set(queryset: QuerySet) -> None:
     with st.expander("Guidelines for judges", icon=":material/gavel:", key="set_guidelines"):
         st.text_area(
             "Guidelines",
-            app().evaluation.querysets.guidelines(queryset.name),
+            app().evaluation.querysets.guidelines(identity.me(), queryset.name),
             key=f"guide_{queryset.name}",
             height=110,
             label_visibility="collapsed",
@@ -81,10 +81,11 @@ def _query_set(queryset: QuerySet) -> None:
 
 def _download(name: str, form: str) -> None:
     label = {"jsonl": "JSONL, everything", "csv": "CSV, everything", "beir": "BEIR folder", "trec": "TREC files"}[form]
+    account = identity.me().id
     ending = form if form in ("jsonl", "csv") else "zip"
     st.download_button(
         label,
-        lambda: app().evaluation.querysets.export(name, form)[1],
+        lambda: app().evaluation.querysets.export(app().people.accounts.actor(account), name, form)[1],
         f"{name}.{ending}" if ending == form else f"{name}-{form}.zip",
         key=f"set_{form}",
         icon=":material/download:",
@@ -94,7 +95,7 @@ def _download(name: str, form: str) -> None:
 
 def _unmapped(queryset: QuerySet) -> None:
     """Judgments without a place in the serving generation are listed, never dropped."""
-    lost = unmapped(queryset.name, queryset.digest, generation())
+    lost = unmapped(queryset.name, queryset.digest, generation(), identity.me())
     if not lost:
         st.caption("Every judgment finds its place in the index that serves now.")
         return
@@ -109,7 +110,7 @@ def _unmapped(queryset: QuerySet) -> None:
 
 
 def _agreement(name: str) -> None:
-    pairs = [pair for pair in app().evaluation.querysets.agreement(name) if pair.kappa is not None]
+    pairs = [pair for pair in app().evaluation.querysets.agreement(identity.me(), name) if pair.kappa is not None]
     if not pairs:
         st.caption("Agreement is shown as soon as two judges grade the same places.")
         return

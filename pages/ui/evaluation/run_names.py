@@ -10,6 +10,7 @@ from core.evaluation.runs.history import distinct
 from core.evaluation.runs.run import Run, label
 from core.retrieval import config as configs
 from core.types import SearchConfig
+from pages.ui import identity
 from pages.ui.configurations import choices
 from pages.ui.workspace import app
 
@@ -24,7 +25,7 @@ def shared_measures(runs: Sequence[Run]) -> list[str]:
 
 def names(runs: Sequence[Run]) -> dict[str, str]:
     """A name per run: the title of its preset, else its method; production is marked."""
-    titles = {_digest(config): title for title, config in choices().items() if title != "Production"}
+    titles = {_digest(config): title for title, config in choices(identity.me()).items() if title != "Production"}
     methods = {run.id: f"{_profile(run)}{titles.get(_digest(run.config), label(run.config))}" for run in runs}
     unique, now = distinct(runs, methods), app().platform.settings.production()
     production = (profiles.identity(now.profile), configs.identity(now.config))

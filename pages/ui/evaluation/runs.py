@@ -9,7 +9,7 @@ import streamlit as st
 from core.evaluation.reports import charts as figures
 from core.evaluation.runs.history import latest, over_commits
 from core.evaluation.runs.run import Run
-from pages.ui import charts, empty, keys, progress, style
+from pages.ui import charts, empty, identity, keys, progress, style
 from pages.ui.evaluation import compare, leaderboard, new_run
 from pages.ui.evaluation.run_names import names, shared_measures
 from pages.ui.workspace import app
@@ -22,7 +22,7 @@ def draw(queryset: str) -> None:
     if not queryset:
         empty.state("quiz", "No query set yet", "Make one under Query sets; then configurations can be run.", "no_sets")
         return
-    every = app().evaluation.runs.all(queryset)
+    every = app().evaluation.runs.listed(identity.me(), queryset)
     new_run.draw(queryset, not every)
     progress.draw(("evaluate",))
     if not every:
@@ -54,6 +54,6 @@ def _trend(every: Sequence[Run], shown: Sequence[Run], run_names: Mapping[str, s
     if len(history) < 2:
         st.caption("Measured at one commit so far. Run it again after the next merge, and the line begins.")
         return
-    points = [ranked((run.id,), measure)[0].figure for run in history]
+    points = [ranked((run.id,), measure, identity.me())[0].figure for run in history]
     labels = [f"{run.commit[:7]} · {style.day(run.created[:10])}" for run in history]
     charts.show(figures.trend(labels, points, measure, style.colours(ids)[chosen]), "trend")

@@ -26,7 +26,7 @@ def require_index() -> None:
 
 def choose_query_set() -> str:
     """The name of the chosen query set; "" when there is none."""
-    names = [queryset.name for queryset in app().evaluation.querysets.all()]
+    names = [queryset.name for queryset in app().evaluation.querysets.listed(identity.me())]
     if not names:
         return ""
     if st.session_state.get(keys.QUERYSET) not in names:

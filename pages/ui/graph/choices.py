@@ -10,7 +10,7 @@ from core.errors import ConcordError
 from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
 from core.types import Filters
-from pages.ui import flash, keys
+from pages.ui import flash, identity, keys
 from pages.ui.configurations import built_profiles
 from pages.ui.workspace import app
 
@@ -75,7 +75,7 @@ def look_around(node: str, label: str) -> None:
 
 def _profile() -> str:
     """The profile in production, unless several are built and another one is chosen."""
-    built, now = built_profiles(), app().platform.settings.production().profile.name
+    built, now = built_profiles(identity.me()), app().platform.settings.production().profile.name
     if len(built) < 2:
         return ""
     return st.selectbox("Profile", built, index=built.index(now) if now in built else 0, key="graph_profile", width=240)
@@ -126,7 +126,9 @@ def _ends(profile: str) -> tuple[str, str]:
 def _entity(profile: str, title: str, key: str, filters: Filters, first: bool = False) -> str:
     """The name of an entity: typed, or chosen from the largest; `first` starts with the largest of all."""
     try:
-        names = list(dict.fromkeys(node.label for node in app().graph.explorer.entities(_MOST, profile, filters)))
+        names = list(
+            dict.fromkeys(node.label for node in app().graph.explorer.entities(identity.me(), _MOST, profile, filters))
+        )
     except ConcordError as error:
         st.caption(flash.plain(str(error)))
         return ""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.graph.communities import Community
 from core.services.graph.view import GraphView
-from pages.ui import flash, style
+from pages.ui import flash, identity, style
 from pages.ui.components.listing import listing
 from pages.ui.graph.choices import Choice
 from pages.ui.workspace import app
@@ -25,7 +25,7 @@ def draw(view: GraphView, choice: Choice) -> None:
         placeholder="A question about the whole, such as: who may approve what?",
     ).strip()
     if asked:
-        scored = app().graph.communities.global_search(asked, 5, choice.profile)
+        scored = app().graph.communities.global_search(identity.me(), asked, 5, choice.profile)
         listing(
             [_line(community, f"{score:.2f}") for community, score in scored],
             "No community answers this.",
@@ -34,7 +34,13 @@ def draw(view: GraphView, choice: Choice) -> None:
         return
     shown = {node.community for node in view.nodes}
     listing(
-        _lines([community for community in app().graph.communities.all(choice.profile) if community.number in shown]),
+        _lines(
+            [
+                community
+                for community in app().graph.communities.all(identity.me(), choice.profile)
+                if community.number in shown
+            ]
+        ),
         "",
         key="graph_topics",
     )

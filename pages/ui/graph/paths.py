@@ -9,7 +9,7 @@ import streamlit as st
 from core.errors import ConcordError
 from core.graph.paths import MOST
 from core.services.graph.paths import EntityConnection, EntityPath, PathStep, Witness
-from pages.ui import flash, keys, style
+from pages.ui import flash, identity, keys, style
 from pages.ui.components.chain import chain
 from pages.ui.components.listing import listing
 from pages.ui.graph.choices import Choice, look_around
@@ -26,7 +26,7 @@ def draw(choice: Choice) -> None:
         st.info("Choose two entities to see how they are connected.", icon=":material/conversion_path:")
         return
     try:
-        connection = app().graph.explorer.path(choice.start, choice.end, choice.profile)
+        connection = app().graph.explorer.path(identity.me(), choice.start, choice.end, choice.profile)
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/conversion_path:")
         return

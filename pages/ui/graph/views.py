@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.services.graph.view import GraphView
-from pages.ui import flash, style
+from pages.ui import flash, identity, style
 from pages.ui.components.network import network
 from pages.ui.graph import choices, communities, links, paths, ranking, tables
 from pages.ui.graph.choices import Choice
@@ -45,14 +45,14 @@ def draw(choice: Choice) -> None:
 
 
 def _view(choice: Choice) -> GraphView:
-    graphs = app().graph.explorer
+    graphs, me = app().graph.explorer, identity.me()
     if choice.view == "Document":
-        return graphs.around_document(choice.start, choice.hops, choice.limit, choice.profile)
+        return graphs.around_document(me, choice.start, choice.hops, choice.limit, choice.profile)
     if choice.view == "Query":
-        return graphs.around_query(choice.start, choice.hops, choice.limit, choice.profile)
+        return graphs.around_query(me, choice.start, choice.hops, choice.limit, choice.profile)
     if choice.view == "Entity":
-        return graphs.around_entity(choice.start, choice.hops, choice.limit, choice.profile)
-    return graphs.communities(choice.profile, choice.limit) if choice.view == "Communities" else graphs.links()
+        return graphs.around_entity(me, choice.start, choice.hops, choice.limit, choice.profile)
+    return graphs.communities(me, choice.profile, choice.limit) if choice.view == "Communities" else graphs.links(me)
 
 
 def _nothing(choice: Choice) -> str:
@@ -80,7 +80,7 @@ def _topics(choice: Choice) -> dict[int, str]:
     """What communities are called: by their largest entities."""
     if choice.view == "Links":
         return {}
-    known = app().graph.communities.all(choice.profile)
+    known = app().graph.communities.all(identity.me(), choice.profile)
     return {community.number: short("; ".join(community.entities[:2]), 34) for community in known}
 
 

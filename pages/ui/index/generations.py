@@ -7,13 +7,13 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import actions, style
+from pages.ui import actions, identity, style
 from pages.ui.workspace import app
 
 
 def draw() -> None:
     current = app()
-    names = [profile.name for profile in current.platform.settings.profiles()]
+    names = [profile.name for profile, _ in current.index.admin.profiles(identity.me())]
     name = st.selectbox(
         "Profile",
         names,
@@ -21,7 +21,7 @@ def draw() -> None:
         key="generations_of",
         width=260,
     )
-    generations = current.index.generations.all(current.platform.settings.profile(name))
+    generations = current.index.admin.generations_of(identity.me(), name)
     if not generations:
         st.caption("This profile has no generation yet. Build it under Profiles.")
         return

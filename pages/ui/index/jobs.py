@@ -17,7 +17,7 @@ NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
 
 def draw() -> None:
     """Poll every second while a job runs; when it ends, rerun the page."""
-    if any(job.open for job in app().platform.jobs.recent()):
+    if any(job.open for job in app().platform.jobs.listed(identity.me())):
         _live()
     else:
         _list()
@@ -28,12 +28,12 @@ def _live() -> None:
     identity.require("see the index")
     app().platform.jobs.sweep()
     _list()
-    if not any(job.open for job in app().platform.jobs.recent()):
+    if not any(job.open for job in app().platform.jobs.listed(identity.me())):
         st.rerun()
 
 
 def _list() -> None:
-    jobs = app().platform.jobs.recent()
+    jobs = app().platform.jobs.listed(identity.me())
     if not jobs:
         st.caption("No job has run yet.")
     for job in jobs[:10]:
@@ -63,7 +63,7 @@ def _finished(job: Job) -> None:
     with st.container(border=True, key=f"job_{job.id}", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{title(job)}** · {style.moment(job.ended)} {badge}", width="stretch")
-            log = app().platform.jobs.processes.log(job.id)
+            log = app().platform.jobs.log(identity.me(), job.id)
             if log.strip():
                 with st.popover("Log", type="tertiary"):
                     st.code(log[-4000:], language=None)

@@ -11,16 +11,15 @@ from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known
 from core.errors import ConcordError
 from core.types import ChunkerSpec, Profile
-from pages.ui import actions, flash, style
+from pages.ui import actions, flash, identity, style
 from pages.ui.workspace import app
 
 
 def draw() -> None:
     current = app()
-    profiles, production = current.platform.settings.profiles(), current.platform.settings.production().profile
+    profiles, production = current.index.admin.profiles(identity.me()), current.platform.settings.production().profile
     rows = []
-    for profile in profiles:
-        serving = current.index.generations.current(profile)
+    for profile, serving in profiles:
         rows.append(
             {
                 "Profile": profile.name,
@@ -38,7 +37,7 @@ def draw() -> None:
         )
     st.dataframe(rows, hide_index=True, key="profiles")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Profile", [profile.name for profile in profiles], key="profile_pick", width=260)
+        name = st.selectbox("Profile", [profile.name for profile, _ in profiles], key="profile_pick", width=260)
         if st.button("Build", icon=":material/build:", key="profile_build"):
             _confirm_build(current.platform.settings.profile(name))
         if st.button("Make default", icon=":material/star:", key="profile_default", disabled=name == production.name):
@@ -56,7 +55,7 @@ def draw() -> None:
 
 def _confirm_build(profile: Profile) -> None:
     try:
-        estimate = app().index.admin.estimate(profile)
+        estimate = app().index.admin.estimate(identity.me(), profile)
     except ConcordError as error:
         flash.say(str(error), "error")
         st.rerun()

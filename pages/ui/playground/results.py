@@ -75,7 +75,7 @@ def _turns(event: Any) -> None:
     """Apply the knobs that were turned since the last rerun."""
     now = state.setup()
     for turn in (event or {}).get("turns", ()):
-        now = view_data.apply_turn(now, turn)
+        now = view_data.apply_turn(identity.me(), now, turn)
     state.put(now)
 
 

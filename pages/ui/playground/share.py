@@ -64,9 +64,10 @@ def as_python(now: Setup) -> str:
     )
     imports = "from core.types import Filters\n" if chosen else ""
     return (
-        "from core.bootstrap import build\nfrom core.retrieval.config import parse\nfrom core.services.playground.compare import Column\n"
+        "from core.bootstrap import build\nfrom core.retrieval.config import parse\n"
+        "from core.services.people.accounts import local_admin\nfrom core.services.playground.compare import Column\n"
         f"from core.settings import load\n{imports}\ncolumns = [\n    {columns},\n]\n"
-        f"comparison = build(load()).playground.comparer.run({now.query!r}, columns{filters})"
+        f"comparison = build(load()).playground.comparer.run(local_admin('script'), {now.query!r}, columns{filters})"
     )
 
 

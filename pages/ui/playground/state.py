@@ -90,7 +90,7 @@ def run_id() -> str:
 
 def searches(now: Setup) -> dict[str, CachedSearch]:
     """The cached searches of the current run, by profile."""
-    return view_data.cached_searches(now, run_id())
+    return view_data.cached_searches(identity.me(), now, run_id())
 
 
 def compare(now: Setup) -> Comparison:

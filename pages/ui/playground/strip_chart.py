@@ -55,7 +55,7 @@ def _gains(now: Setup, strip: AlphaStrip, search: CachedSearch) -> dict[int, flo
     """Judged passages of this query, by chunk number."""
     grades = {
         (grade.path, grade.quote[:200]): float(grade.grade)
-        for grade in app().playground.grades.of(now.query)
+        for grade in app().playground.grades.of(identity.me(), now.query)
         if grade.judge == identity.me().id
     }
     gains = {}

@@ -9,7 +9,7 @@ import streamlit as st
 from core.services.playground.compare import Comparison
 from core.services.playground.confidence import Confidence, confidence, place_on_curve
 from core.services.playground.notebook import Setup
-from pages.ui import flash, style
+from pages.ui import flash, identity, style
 from pages.ui.playground import state
 from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
@@ -33,7 +33,7 @@ def draw(now: Setup, comparison: Comparison) -> None:
     n = pick(comparison, conditional, "tau_column")
     column = now.columns[n]
     score = confidence(now.query, column, state.searches(now)[column.profile])
-    on_curve = place_on_curve(app().evaluation.runs, column, score)
+    on_curve = place_on_curve(app().evaluation.runs, identity.me(), column, score)
     st.plotly_chart(figure(on_curve, n), width="stretch", config={"displayModeBar": False}, key="tau_line")
     st.caption(flash.plain(on_curve.sentence) + ("" if on_curve.curve else f" {_ADVICE}"))
 

@@ -22,10 +22,10 @@ from pages.ui.workspace import app, cached_search
 _RUN = 64  # characters
 
 
-def cached_searches(now: Setup, run: str) -> dict[str, CachedSearch]:
+def cached_searches(actor: Actor, now: Setup, run: str) -> dict[str, CachedSearch]:
     """The cached searches of a run, by profile."""
     names = sorted({column.profile for column in now.columns})
-    return {name: search for name in names if (search := cached_search(run[:_RUN], name, now.filters))}
+    return {name: search for name in names if (search := cached_search(actor, run[:_RUN], name, now.filters))}
 
 
 def compare(now: Setup, searches: Mapping[str, CachedSearch]) -> Comparison:
@@ -33,26 +33,28 @@ def compare(now: Setup, searches: Mapping[str, CachedSearch]) -> Comparison:
     return app().playground.comparer.rank(now.query, now.columns, searches)
 
 
-def update(request: Mapping[str, Any]) -> dict[str, Any]:
+def update(actor: Actor, request: Mapping[str, Any]) -> dict[str, Any]:
     """Turn knobs of the setup that a component shows, and return what changes there."""
     now = shown = check(strict.parse(Setup, request.get("setup") or {}, "setup"))
     for turn in request.get("turns") or ():
-        now = apply_turn(now, turn)
+        now = apply_turn(actor, now, turn)
     run, looked = str(request.get("run") or ""), [str(chunk) for chunk in request.get("looked") or ()]
     if not now.query:
         return ranked(now, run, None, {}, looked, ())
-    searches = cached_searches(now, run)
+    searches = cached_searches(actor, now, run)
     page = compare(shown, searches) if request.get("turns") else None
     return ranked(now, run, compare(now, searches), searches, looked, (), page)
 
 
 def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
     """Everything that the component shows."""
-    grades = app().playground.grades.grades(now.query, actor.id, list(hits(comparison).values())) if comparison else {}
-    fixed = {"most": MOST, "profiles": built_profiles(), "grades": grades}
+    grades = app().playground.grades.grades(actor, now.query, list(hits(comparison).values())) if comparison else {}
+    fixed = {"most": MOST, "profiles": built_profiles(actor), "grades": grades}
     return {
         **fixed,
-        **ranked(now, run, comparison, cached_searches(now, run) if comparison else {}, looked, list(choices())),
+        **ranked(
+            now, run, comparison, cached_searches(actor, now, run) if comparison else {}, looked, list(choices(actor))
+        ),
     }
 
 
@@ -120,7 +122,7 @@ def _around(
     return shown
 
 
-def apply_turn(now: Setup, turn: Mapping[str, Any]) -> Setup:
+def apply_turn(actor: Actor, now: Setup, turn: Mapping[str, Any]) -> Setup:
     """The setup after a knob of a column was turned, or a column was added or removed."""
     columns, n, knob = list(now.columns), int(turn.get("column", 0)), str(turn.get("knob"))
     if knob == "add" and len(columns) < MOST:
@@ -130,14 +132,14 @@ def apply_turn(now: Setup, turn: Mapping[str, Any]) -> Setup:
     elif knob == "remove" and len(columns) > 1:
         columns.pop(n)
     else:
-        columns[n] = _column(columns[n], knob, turn.get("value"))
+        columns[n] = _column(actor, columns[n], knob, turn.get("value"))
     return check(replace(now, columns=tuple(columns)))
 
 
-def _column(column: Column, knob: str, value: Any) -> Column:
+def _column(actor: Actor, column: Column, knob: str, value: Any) -> Column:
     if knob == "preset":
-        saved = app().playground.notebook.saved().get(str(value))
-        return saved or Column(column.profile, choices().get(str(value), column.config), str(value))
+        saved = app().playground.notebook.saved(actor).get(str(value))
+        return saved or Column(column.profile, choices(actor).get(str(value), column.config), str(value))
     if knob == "profile":
         return replace(column, profile=str(value))
     if knob not in PARAMETERS:

@@ -10,7 +10,7 @@ from core.errors import ConcordError
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from core.services.playground.where import Diagnosis, PassageRanks
-from pages.ui import flash, keys, style
+from pages.ui import flash, identity, keys, style
 from pages.ui.playground import column_data, state
 from pages.ui.workspace import app
 
@@ -43,7 +43,9 @@ def draw(now: Setup, comparison: Comparison) -> None:
             st.markdown(f"**{column_data.LETTERS[n]} · {flash.plain(column.title)}**")
             try:
                 search = state.searches(now).get(column.profile)
-                _show(app().playground.locator.where(now.query, now.document, column, now.filters, search))
+                _show(
+                    app().playground.locator.where(identity.me(), now.query, now.document, column, now.filters, search)
+                )
             except ConcordError as error:
                 st.warning(flash.plain(str(error)))
 

@@ -20,7 +20,7 @@ GONE = {
 
 def draw(change: Change, me: Actor) -> None:
     """Every document in conflict, then one button for all of them."""
-    collisions = app().reviews.merger.collisions(change.id)
+    collisions = app().reviews.merger.collisions(me, change.id)
     st.info(
         "Others changed the same lines while this change was open. Decide each place; the result is a new edit, so it voids earlier approvals.",
         icon=":material/call_split:",

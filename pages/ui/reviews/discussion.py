@@ -6,6 +6,7 @@ from typing import Any
 
 from core.access import Actor
 from core.services.reviews.changes import Change
+from pages.ui import identity
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
@@ -27,7 +28,7 @@ def draw(change: Change, me: Actor) -> None:
 
 def _timeline(change: Change) -> list[dict[str, Any]]:
     """Events and conversations by time; an event comes before a comment of the same moment."""
-    threads = comments.conversations(app().reviews.discussion.comments(change.id))
+    threads = comments.conversations(app().reviews.discussion.comments(identity.me(), change.id))
     dated = [*_events(change), *((thread["at"], 1, thread) for thread in threads)]
     return [item for *_, item in sorted(dated, key=lambda entry: entry[:2])]
 
@@ -36,7 +37,7 @@ def _events(change: Change) -> list[tuple[str, int, dict[str, Any]]]:
     """Audit entries, with the note that a reviewer gave along with a verdict."""
     notes = {(verdict.who, verdict.when): verdict.note for verdict in change.verdicts if verdict.note}
     events = []
-    for entry in app().people.audit.of_change(change.id):
+    for entry in app().people.audit.of_change(identity.me(), change.id):
         if entry.action == "comment":
             continue
         note = notes.get((entry.who, entry.at)) if entry.action in ("approve", "request changes") else None

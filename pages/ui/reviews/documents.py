@@ -32,7 +32,7 @@ def draw(change: Change, me: Actor) -> None:
     first = _page(len(change.documents))
     page = [_diff(change.start, change.head, n) for n in range(first, len(change.documents))[:AT_ONCE]]
     findings = tuple(finding for finding in change.findings if finding.severity != "note")
-    remarks, key = app().reviews.discussion.comments(change.id), f"review_{change.id}_{first}"
+    remarks, key = app().reviews.discussion.comments(me, change.id), f"review_{change.id}_{first}"
     component("review", "nodes", "checks", "difftext", "talk")(
         key=key,
         data={

@@ -31,10 +31,8 @@ def draw(change: Change) -> None:
 
 def _last_build() -> Job | None:
     profile = app().platform.settings.production().profile.name
-    return next(
-        (job for job in app().platform.jobs.recent() if job.kind == "reindex" and job.arguments["profile"] == profile),
-        None,
-    )
+    jobs = app().platform.jobs.listed(identity.me())
+    return next((job for job in jobs if job.kind == "reindex" and job.arguments["profile"] == profile), None)
 
 
 @st.fragment(run_every="1s")

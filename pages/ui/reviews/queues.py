@@ -27,7 +27,7 @@ MEASURED = 100  # documents of a change whose lines are counted
 
 
 def draw(me: Actor) -> None:
-    queues = split(app().reviews.changes.all(), me)
+    queues = split(app().reviews.changes.listed(me), me)
     waiting = allowed(me, "review a change")
     names = [name for name in QUEUES if waiting or name != "waiting"]
     requested = st.query_params.get(keys.QUEUE, "")

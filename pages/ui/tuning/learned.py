@@ -29,7 +29,7 @@ GOALS = {"lss": "Words of the answer (LSS)", "ranking": "The order"}
 
 def draw(tuning_set: TuningSet) -> None:
     """The form, then the evidence of the last training."""
-    job = app().evaluation.jobs.last("learn", tuning_set.queryset)
+    job = app().evaluation.jobs.last(identity.me(), "learn", tuning_set.queryset)
     if job is None and thin(len(tuning_set.data.questions)):
         st.info(flash.plain(thin(len(tuning_set.data.questions))), icon=":material/science:")
     _form(tuning_set)

@@ -37,7 +37,7 @@ def draw(tuning_set: TuningSet) -> None:
 
 
 def _drift() -> None:
-    job = app().evaluation.jobs.last("drift")
+    job = app().evaluation.jobs.last(identity.me(), "drift")
     lost = job.result["lost"] if job else []
     with st.container(horizontal=True, vertical_alignment="center"):
         if lost:
@@ -52,7 +52,7 @@ def _drift() -> None:
             icon=":material/monitor_heart:",
             on_click=actions.do,
             args=(check,),
-            disabled=not app().tuning.production.watched(),
+            disabled=not app().tuning.production.watched(identity.me()),
         )
 
 
@@ -79,7 +79,9 @@ def _promote(tuning_set: TuningSet) -> None:
             st.caption(f"{' and '.join(due)} must rerank these questions first; that takes a while.")
             st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=tuning_set.queryset, pairs=list(due.values())),))  # fmt: skip
             return
-        comparison = evidence(chosen, strict.digest(now), tuning_set.generation, tuning_set.digest, MEASURE)
+        comparison = evidence(
+            chosen, strict.digest(now), tuning_set.generation, tuning_set.digest, MEASURE, identity.me()
+        )
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/warning:")
         return
@@ -93,7 +95,7 @@ def _candidates(tuning_set: TuningSet) -> list[Run]:
     ours = (profiles.identity(now.profile), configs.identity(now.config))
     runs = [
         run
-        for run in latest(app().evaluation.runs.all(tuning_set.queryset))
+        for run in latest(app().evaluation.runs.listed(identity.me(), tuning_set.queryset))
         if run.queryset_digest == tuning_set.digest and (run.profile_digest, run.config_digest) != ours
     ]
     return sorted(runs, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
@@ -104,7 +106,7 @@ def _due(tuning_set: TuningSet, run: Run) -> dict[str, tuple[str, str]]:
     now = app().platform.settings.production()
     known = {
         (other.profile_digest, other.config_digest, other.queryset_digest, other.commit)
-        for other in app().evaluation.runs.all(tuning_set.queryset)
+        for other in app().evaluation.runs.listed(identity.me(), tuning_set.queryset)
     }
     due = {}
     for name, profile_name, config in (
@@ -188,7 +190,7 @@ def promote(actor: Actor, run: str, reason: str) -> str:
 
 
 def _history() -> None:
-    past = app().tuning.production.history()
+    past = app().tuning.production.history(identity.me())
     if not past:
         st.caption("Nothing was promoted yet; the built-in configuration serves.")
         return

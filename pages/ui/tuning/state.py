@@ -14,7 +14,7 @@ from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import AlphaCurve, SweepData, position
 from core.types import SearchConfig
-from pages.ui import empty, flash
+from pages.ui import empty, flash, identity
 from pages.ui.workspace import alpha_curve, app, generation, sweep_data
 
 DEEP = 50  # candidates per leg that sliders can reach
@@ -45,10 +45,12 @@ class TuningSet:
 
     @property
     def data(self) -> SweepData:
-        return sweep_data(self.queryset, self.digest, self.generation, self.day, self.depth)
+        return sweep_data(self.queryset, self.digest, self.generation, self.day, self.depth, identity.me())
 
     def curve(self, config: SearchConfig, measure: str) -> AlphaCurve:
-        return alpha_curve(self.queryset, self.digest, self.generation, self.day, self.depth, spell(config), measure)
+        return alpha_curve(
+            self.queryset, self.digest, self.generation, self.day, self.depth, spell(config), measure, identity.me()
+        )
 
 
 def open_set(queryset: str) -> TuningSet:
@@ -57,7 +59,7 @@ def open_set(queryset: str) -> TuningSet:
     deep = max(DEEP, current.platform.settings.production().config.depth)
     tuning_set = TuningSet(
         queryset,
-        current.evaluation.querysets.get(queryset).digest,
+        current.evaluation.querysets.show(identity.me(), queryset).digest,
         generation(),
         str(current.search.page.clock.today()),
         deep,

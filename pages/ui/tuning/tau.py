@@ -14,7 +14,7 @@ from core.evaluation.statistics import Interval
 from core.evaluation.tuning import calibration
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from pages.ui import actions, charts, empty, flash, style
+from pages.ui import actions, charts, empty, flash, identity, style
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -27,7 +27,7 @@ TONES = {calibration.CONFIRMED: (st.success, "verified"), calibration.CONTRADICT
 def draw(tuning_set: TuningSet) -> None:
     """The form, then the result of the last calibration."""
     _form(tuning_set)
-    job = app().evaluation.jobs.last("calibrate", tuning_set.queryset)
+    job = app().evaluation.jobs.last(identity.me(), "calibrate", tuning_set.queryset)
     if job is None:
         empty.state(
             "speed",
@@ -73,7 +73,9 @@ def _form(tuning_set: TuningSet) -> None:
 def _duration(tuning_set: TuningSet, passages: int) -> str:
     """Estimated from the last reranked run on this machine, else from the time on two cores."""
     timed = [
-        run.times["rerank"]["p50"] for run in app().evaluation.runs.all() if run.times.get("rerank", {}).get("p50")
+        run.times["rerank"]["p50"]
+        for run in app().evaluation.runs.listed(identity.me())
+        if run.times.get("rerank", {}).get("p50")
     ]
     seconds = len(tuning_set.data.questions) * (timed[0] / 1000.0 if timed else PER_PASSAGE * passages)
     return style.count(max(1, round(seconds)), "second") if seconds < 90 else style.count(round(seconds / 60), "minute")
@@ -116,7 +118,7 @@ def _line(beta: float) -> dict[str, Any]:
 
 def at(queryset: str, tau: float) -> None:
     """What reranking does at a tau, if tau was calibrated for this position of the sliders."""
-    job = app().evaluation.jobs.last("calibrate", queryset)
+    job = app().evaluation.jobs.last(identity.me(), "calibrate", queryset)
     if job is None or job.arguments["config"] != spell(state.here()):
         st.caption("What reranking gains here is known after calibrating under Tau.")
         return

@@ -7,7 +7,7 @@ import streamlit as st
 from core.access import Actor
 from core.curation.conversions import SUFFIXES
 from core.curation.templates import TEMPLATES, fill
-from pages.ui import keys, style
+from pages.ui import identity, keys, style
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
@@ -65,7 +65,9 @@ def files(me: Actor) -> None:
     def show(done: int, total: int, what: str) -> None:
         bar.progress(done / total, f"{what} {done} of {total}")
 
-    session.change(lambda uploads, batch: uploads.add(batch, uploads.read(raw, into(), show)), moves=True)
+    session.change(
+        lambda uploads, batch: uploads.add(batch, uploads.read(identity.me(), raw, into(), show)), moves=True
+    )
     st.session_state[keys.UPLOAD_ITEM] = first
     session.reset_widgets()
     st.rerun()
@@ -108,5 +110,7 @@ def _add_template(turn: int, name: str, owner: str) -> None:
 
 def _add(name: str, text: str) -> None:
     first = len(session.batch().items)
-    if session.change(lambda uploads, batch: uploads.add(batch, uploads.paste(name, text, into())), moves=True):
+    if session.change(
+        lambda uploads, batch: uploads.add(batch, uploads.paste(identity.me(), name, text, into())), moves=True
+    ):
         st.session_state[keys.UPLOAD_ITEM] = first

@@ -83,8 +83,9 @@ class Experiments:
         written = self.run(actor, arguments["name"], arguments["queryset"], arguments["limit"], progress=progress)
         return {"report": str(written.path.name), "values": written.report.values}
 
-    def summary(self, runs: Sequence[Run], measure: str = MEASURE) -> Report:
+    def summary(self, actor: Actor, runs: Sequence[Run], measure: str = MEASURE) -> Report:
         """Runs of one query set as a report: leaderboard, intervals, categories."""
+        require(actor, "run an evaluation")
         if not runs:
             raise NotFound("There is no run to report on. Start one on the Evaluation page.")
         context = replace(self.context, queryset=self.context.runs.querysets.get(runs[0].queryset))
@@ -95,11 +96,13 @@ class Experiments:
             "evaluation", title, about, runs, leaderboard_parts(runs, columns, measure), figures(runs)
         )
 
-    def values(self, path: Path) -> Mapping[str, Any]:
+    def values(self, actor: Actor, path: Path) -> Mapping[str, Any]:
         """The values of a report; empty when it has no JSON file."""
+        require(actor, "run an evaluation")
         file = path.with_suffix(".json")
         return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
 
-    def reports(self) -> tuple[Path, ...]:
+    def reports(self, actor: Actor) -> tuple[Path, ...]:
         """Report files, newest first."""
+        require(actor, "run an evaluation")
         return tuple(sorted(self.folder.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True))

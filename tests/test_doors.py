@@ -1,0 +1,570 @@
+"""Who may do what, through which door: every use case, command, page and route has a row here and is tried as every role.
+
+Print the table of docs/sign-in.md with: python -m tests.test_doors
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.access import NEEDS, ROLES, Actor
+from core.bootstrap import App
+from core.entrypoints.cli import PARTS, main, parser
+from core.errors import Refused
+from pages.ui.menu import PAGES
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app
+from tests.small_kb import FILES
+
+# What needs no action of its own, and why.
+EVERYBODY = "everybody"  # what every account may read: the documents, the search, what is in production
+IN_HAND = "in hand"  # works on what a checked call gave: an upload, a search, arrays
+UPKEEP = "upkeep"  # what the system does by itself, whoever comes by
+SIGN_IN = "sign-in"  # finds out who somebody is
+INNER = "inner"  # for services, which have asked; no door calls it
+FREE = (EVERYBODY, IN_HAND, UPKEEP, SIGN_IN, INNER)
+
+USE_CASES = {
+    "people.accounts": {
+        "add listed set_active set_role warnings": "manage accounts",
+        "set_password": "manage accounts",  # or one's own
+        "actor by_email refuse returning sign_in": SIGN_IN,
+        "all": SIGN_IN,
+        "get ids problems": INNER,
+        "seed": UPKEEP,
+    },
+    "people.audit": {
+        "entries": "see the audit",
+        "of_change": "propose a change",
+        "note": SIGN_IN,
+        "problems record": INNER,
+    },
+    "knowledge.documents": {
+        "all at history passage show touched unreadable": EVERYBODY,
+        "show_at": EVERYBODY,  # of the main line; see the test of drafts
+        "import_folder save": "import documents",
+        "versions": INNER,
+    },
+    "knowledge.home": {"found_since index_state overview": EVERYBODY},
+    "knowledge.freshness": {"attention next_review": EVERYBODY, "confirm": "confirm a document"},
+    "knowledge.drafts": {"find forget keep": "propose a change"},
+    "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps"},
+    "reviews.changes": {
+        "close describe edit listed own_work propose reopen show submit waiting_for withdraw": "propose a change",
+        "all allow get touch writing": INNER,
+    },
+    "reviews.discussion": {
+        "apply comment comments resolve": "propose a change",
+        "approve request_changes": "review a change",
+    },
+    "reviews.merger": {
+        "collisions revert solve": "propose a change",
+        "merge": "merge a change",
+        "repair": UPKEEP,
+    },
+    "upload.uploads": {
+        "paste read submit": "propose a change",
+        "add choose decided edit files look meaning remove": IN_HAND,
+    },
+    "index.builder": {"behind build": INNER, "tools": EVERYBODY},
+    "index.admin": {
+        "estimate generations_of": "see the index",
+        "rebuild verify": "rebuild the index",
+        "rollback": "roll back the index",
+        "cancel": "cancel a job",
+        "add_profile": "add a profile",
+        "make_default": "change what is in production",
+        "profiles": "compare configurations",
+    },
+    "index.verifier": {"problems": INNER},
+    "index.jobs": {
+        "build": "rebuild the index",
+        "verify": "see the index",
+        "catch_up works": INNER,
+    },
+    "search.searcher": {
+        "index search": EVERYBODY,
+        "ask candidates documents_near models_used search_in weigh weighers": INNER,
+    },
+    "search.page": {"find": EVERYBODY, "warm": UPKEEP},
+    "graph.explorer": {
+        "around_document around_entity around_query communities entities links path": "explore the graph",
+    },
+    "graph.communities": {"all global_search": "explore the graph", "cached": INNER},
+    "playground.comparer": {"cached_searches run": "compare configurations", "around rank strip": IN_HAND},
+    "playground.locator": {"where": "compare configurations"},
+    "playground.notebook": {"forget history keep opened remember save saved star": "compare configurations"},
+    "playground.grades": {"grades judge of": "judge passages"},
+    "playground.answerer": {"ask": "compare configurations", "plain": "ask a language model"},
+    "evaluation.querysets": {
+        "agreement export guidelines listed show unmapped write": "see query sets",
+        "drop from_frontmatter from_playground judge_by_model keep read read_upload set_guidelines": "keep a query set",
+        "judge": "judge results",
+        "all get": INNER,
+    },
+    "evaluation.runs": {
+        "listed measure show start": "run an evaluation",
+        "plan": EVERYBODY,
+        "all evaluate get work": INNER,
+    },
+    "evaluation.experiments": {"reports run start summary values": "run an evaluation", "work": INNER},
+    "evaluation.jobs": {
+        "generate": "keep a query set",
+        "calibrate cancel drift": "run an evaluation",
+        "learn": "change what is in production",
+        "last": "see jobs",
+        "works": INNER,
+    },
+    "tuning.sweeps": {"curve load tau": "run an evaluation", "alpha compare_at measure_at": IN_HAND},
+    "tuning.training": {"train": "change what is in production"},
+    "tuning.production": {
+        "check evidence history": "run an evaluation",
+        "watched": "see query sets",
+        "promote rollback": "change what is in production",
+        "work": INNER,
+    },
+    "models.ledger": {"recent summary": "see the ledger", "reuse spending": INNER},
+    "platform.workspace": {"catch_up create warm": UPKEEP},
+    "platform.backups": {
+        "take": "back up the workspace",
+        "restore": "restore the workspace",
+        "refuse_half_restored": UPKEEP,
+    },
+    "platform.jobs": {
+        "listed show": "see jobs",
+        "log": "see the log of a job",
+        "work": "work on a job",
+        "sweep": UPKEEP,
+        "actor cancel get recent run start": INNER,
+    },
+    "platform.settings": {
+        "production profile": EVERYBODY,
+        "add_profile head make_default profiles promote promotions": INNER,
+    },
+}
+# What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
+ADAPTERS = {
+    "knowledge.store": {"head", "changed", "log", "read", "resolve"},  # read, changed: of a change that `show` gave
+    "index.generations": {"current", "pinned", "open"},  # open: the records of a benchmark
+    "tuning.alphas": {"names", "index"},  # index: of a tuple that is called alphas too
+    "models.registry": {"llm", "of"},
+}
+
+COMMANDS = {  # a command with arguments that lead nowhere, by the action it needs
+    EVERYBODY: (
+        "search nothing", "documents list", "documents show nothing", "documents history nothing",
+        "documents diff nothing", "documents links nothing", "documents chunks nothing", "freshness", "overview", "models list",
+        "methods",
+    ),
+    "report a gap": ("gaps report nothing",),
+    "see reported gaps": ("gaps list", "gaps close 99999"),
+    "propose a change": (
+        "check {file}", "change new --title nothing", "change edit 99999", "change submit 99999",
+        "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
+        "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
+        "change apply 99999 1", "change solve 99999", "change list",
+    ),
+    "review a change": ("change approve 99999", "change request-changes 99999"),
+    "merge a change": ("change merge 99999",),
+    "confirm a document": ("confirm BSA-1 --until 2000-01-01",),
+    "import documents": ("import {folder}", "init"),
+    "explore the graph": (
+        "graph document nothing", "graph query nothing", "graph entity nothing", "graph path one other",
+        "graph communities", "graph links",
+    ),
+    "compare configurations": ("compare nothing --config bm25", "where nothing BSA-1 --config bm25", "profiles list"),
+    "judge passages": ("judge nothing",),
+    "ask a language model": ("models ask nothing",),
+    "see query sets": ("eval querysets", "eval export nothing {out}"),
+    "keep a query set": ("eval generate --kind frontmatter", "eval import {file}"),
+    "run an evaluation": (
+        "eval judge nothing run", "eval beir {beir} --config bm25", "eval run nothing", "eval runs",
+        "eval compare one other", "eval experiment nothing", "eval drift", "tune alpha nothing", "tune tau nothing",
+        "tune history",
+    ),
+    "change what is in production": (
+        "tune train nothing", "tune promote nothing", "tune rollback", "profiles default nothing",
+    ),
+    "see jobs": ("jobs list",),
+    "see the log of a job": ("jobs log 99999",),
+    "cancel a job": ("jobs cancel 99999",),
+    "work on a job": ("work 99999",),
+    "see the index": ("verify", "generations list", "profiles estimate local"),
+    "rebuild the index": ("reindex --profile nothing",),
+    "roll back the index": ("generations rollback 99999",),
+    "add a profile": ("profiles add doors",),
+    "manage accounts": (
+        "accounts list", "accounts add nobody --email nobody", "accounts role nobody reader",
+        "accounts password nobody", "accounts on nobody", "accounts off nobody",
+    ),
+    "see the audit": ("audit list",),
+    "see the ledger": ("ledger list", "ledger summary"),
+    "fetch models": ("models fetch nothing",),
+    "back up the workspace": ("backup {home}",),
+    "restore the workspace": ("restore {out}",),
+}  # fmt: skip
+
+ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations"}  # fmt: skip
+ASKED_ELSEWHERE = {"read documents": EVERYBODY, "bypass the review rules": "merge a change", "judge results": ""}
+
+
+def rows() -> Iterator[tuple[str, str]]:
+    """Every use case with the action it needs."""
+    for service, methods in USE_CASES.items():
+        for names, action in methods.items():
+            for name in names.split():
+                yield f"{service}.{name}", action
+
+
+def may(role: str, action: str) -> bool:
+    return action in FREE or (role in ROLES and ROLES.index(role) >= ROLES.index(NEEDS[action]))
+
+
+def border(action: str) -> tuple[str, ...]:
+    """The highest role that is refused and the lowest that is not: what roles between add is nothing."""
+    if action in FREE:
+        return ("reader",)
+    first = ROLES.index(NEEDS[action])
+    return ROLES[max(0, first - 1) : first + 1]
+
+
+@pytest.fixture(scope="module")
+def doors_app(tmp_path_factory: pytest.TempPathFactory) -> App:
+    """A small workspace with an index, a change that is not merged, and an account that is switched off."""
+    app = small_app(tmp_path_factory.mktemp("doors") / "home", processes=NoProcesses())
+    put(app, FILES)
+    app.index.builder.build(app.platform.settings.profile())
+    app.reviews.changes.propose(demo("author"), "Secret", {"it/secret.md": b"# Secret\n\nNot merged yet.\n"})
+    app.people.accounts.add(demo("admin"), "gone", "Gustav Gone", "gone@example.org", "admin")
+    app.people.accounts.set_active(demo("admin"), "gone", False)
+    return app
+
+
+def services(app: App) -> dict[str, Any]:
+    rooms = {room.name: getattr(app, room.name) for room in fields(app) if room.name != "settings"}
+    return {f"{room}.{part.name}": getattr(held, part.name) for room, held in rooms.items() for part in fields(held)}
+
+
+def public(service: Any) -> set[str]:
+    members = inspect.getmembers(type(service), inspect.isfunction)
+    return {name for name, _ in members if not name.startswith("_")}
+
+
+# ---------------------------------------------------------------- services
+
+
+def test_every_use_case_has_a_row(doors_app: App) -> None:
+    there = {
+        f"{name}.{method}"
+        for name, service in services(doors_app).items()
+        if name not in ADAPTERS
+        for method in public(service)
+    }
+    listed = [name for name, _ in rows()]
+    assert set(listed) == there, "a use case is new or gone: say in USE_CASES who may do it"
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("role", ["nobody", *ROLES])
+def test_every_use_case_asks_before_anything_else(doors_app: App, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getpass", lambda *_: "a long password")
+    actor, known = Actor("somebody", "Somebody", "somebody@example.org", role), services(doors_app)
+    wrong = []
+    for name, action in rows():
+        if action not in FREE:
+            service, _, method = name.rpartition(".")
+            if refused(getattr(known[service], method), actor) == may(role, action):
+                wrong.append(f"{name} ({action})")
+    assert not wrong, f"{role}: {', '.join(wrong)}"
+
+
+def refused(method: Callable[..., Any], actor: Actor) -> bool:
+    """Whether a use case refuses the role, whatever else is wrong with the arguments."""
+    needed = [
+        parameter
+        for parameter in inspect.signature(method).parameters.values()
+        if parameter.default is parameter.empty and parameter.kind in (0, 1)
+    ]
+    try:
+        method(*(actor if parameter.name == "actor" else dummy(str(parameter.annotation)) for parameter in needed))
+    except Refused as error:
+        return str(error).startswith("Only ") and f"Somebody is a {actor.role}" in str(error).replace(" an ", " a ")
+    except Exception:
+        return False  # it let the role in, and then missed something
+    return False
+
+
+def dummy(annotation: str) -> Any:
+    """Something of the right kind that leads nowhere."""
+    plain = {"str": "nothing", "int": 99_999, "bool": False, "float": 0.0, "bytes": b"", "Path": Path("/nonexistent")}
+    return plain.get(annotation, () if annotation.startswith(("Sequence", "tuple", "list")) else {})
+
+
+def test_a_switched_off_account_is_nobody(doors_app: App) -> None:
+    with pytest.raises(Refused, match="switched off"):
+        doors_app.people.accounts.actor("gone")
+
+
+def test_doors_call_no_inner_function_and_no_adapter_behind_the_services() -> None:
+    inner = {tuple(name.rsplit(".", 2)[1:]) for name, action in rows() if action == INNER}
+    adapters = {name.partition(".")[2]: methods for name, methods in ADAPTERS.items()}
+    inner -= {("jobs", "cancel"), ("jobs", "start")}  # evaluation.jobs has a cancel of its own
+    found = []
+    for path in [*(ROOT / "pages").rglob("*.py"), *(ROOT / "core" / "entrypoints").glob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        bound = dict(re.findall(r"^ +(\w+) = [\w().]+\.\w+\.(\w+)$", text, re.MULTILINE))
+        calls = re.findall(r"\.(\w+)\.(\w+)\(", text)
+        calls += [(bound[name], method) for name, method in re.findall(r"\b(\w+)\.(\w+)\(", text) if name in bound]
+        for service, method in calls:
+            behind = service in adapters and method not in adapters[service]
+            if (service, method) in inner or behind:
+                found.append(f"{path.relative_to(ROOT)}: {service}.{method}")
+    allowed = {"core/entrypoints/evaluation.py: builder.build"}  # of the benchmark's own workspace, which asked
+    assert set(found) <= allowed, found
+
+
+# ---------------------------------------------------------------- drafts
+
+
+def test_a_reader_reads_no_revision_that_is_not_on_main(doors_app: App) -> None:
+    documents, store = doors_app.knowledge.documents, doors_app.knowledge.store
+    draft = store.head("change/1")
+    for revision in ("change/1", draft, draft[:12]):
+        with pytest.raises(Refused, match="not merged"):
+            documents.show_at(demo("reader"), "it/secret.md", revision)
+        assert "Not merged yet" in documents.show_at(demo("author"), "it/secret.md", revision).text
+    first = store.log(store.head())[-1][0].id
+    assert documents.show_at(demo("reader"), "BSA-1", first).title == "Currency reports"
+
+
+def test_a_step_inside_a_merged_change_stays_a_draft(app: App) -> None:
+    """Only the main line is for readers: what an author wrote and took back before the merge is not."""
+    put(app, {"a.md": "# A\n\nOne.\n"})
+    change = app.reviews.changes.propose(demo("author"), "Edit", {"a.md": b"# A\n\nA slip of the pen.\n"})
+    slip = app.reviews.changes.get(change.id).head
+    app.reviews.changes.edit(demo("author"), change.id, {"a.md": b"# A\n\nTwo.\n"})
+    app.reviews.changes.submit(demo("author"), change.id)
+    app.reviews.discussion.approve(demo("reviewer"), change.id)
+    app.reviews.merger.merge(demo("author"), change.id)
+    with pytest.raises(Refused):
+        app.knowledge.documents.show_at(demo("reader"), "a.md", slip)
+    assert "Two." in app.knowledge.documents.show_at(demo("reader"), "a.md", "main").text
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def commands() -> Iterator[str]:
+    """Every command of the command line."""
+
+    def walk(part: argparse.ArgumentParser, name: str) -> Iterator[str]:
+        groups = [action for action in part._actions if isinstance(action, argparse._SubParsersAction)]
+        for group in groups:
+            for word, below in group.choices.items():
+                yield from walk(below, f"{name} {word}".strip())
+        if not groups:
+            yield name
+
+    return walk(parser(), "")
+
+
+def test_every_command_has_a_row() -> None:
+    listed = [line for lines in COMMANDS.values() for line in lines]
+    missing = [
+        name for name in commands() if not any(line.split()[: len(name.split())] == name.split() for line in listed)
+    ]
+    assert not missing, f"say in COMMANDS who may use {missing}"
+    assert len(listed) == len(list(commands()))
+
+
+@pytest.fixture
+def command(doors_app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[..., bool]:
+    """Whether a command is refused to an account, on one workspace that is opened once."""
+    monkeypatch.setattr("getpass.getpass", lambda *_: "a long password")
+    monkeypatch.setattr("sys.stdin.readline", lambda *_: "a long password\n", raising=False)
+    for part in PARTS:
+        for name in ("open_app", "build"):
+            if hasattr(part, name):
+                monkeypatch.setattr(part, name, lambda settings: doors_app)
+    from core.entrypoints import querysets, session, workspace
+
+    for part in (querysets, session, workspace):
+        monkeypatch.setattr(part, "open_app", lambda settings: doors_app)
+    places = _places(tmp_path)
+
+    def call(line: str, account: str) -> tuple[bool, str]:
+        code = main(
+            ["--home", str(doors_app.settings.home), *line.format(**places).split(), "--as", account, "--quiet"]
+        )
+        said = capsys.readouterr().err
+        return code == 1 and said.startswith("Only ") and " may " in said, said
+
+    return call  # type: ignore[return-value]
+
+
+def _places(folder: Path) -> dict[str, Path]:
+    """Files that commands name."""
+    (folder / "a.md").write_text("# A\n\nText.\n")
+    (folder / "empty").mkdir()
+    (folder / "beir" / "qrels").mkdir(parents=True)
+    (folder / "beir" / "corpus.jsonl").write_text(json.dumps({"_id": "d1", "title": "T", "text": "Some text."}) + "\n")
+    (folder / "beir" / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "text"}) + "\n")
+    (folder / "beir" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    return {
+        "file": folder / "a.md",
+        "folder": folder / "empty",
+        "beir": folder / "beir",
+        "out": folder / "out",
+        "home": folder,
+    }
+
+
+def _tried(command: Any, roles: Callable[[str], tuple[str, ...]]) -> list[str]:
+    wrong = []
+    for action, lines in COMMANDS.items():
+        for line in (line for line in lines if not line.startswith("restore")):  # an empty workspace has no accounts
+            for role in roles(action):
+                was_refused, said = command(line, role)
+                if was_refused == may(role, action):
+                    wrong.append(f"{line!r} as {role}: {said.strip() or 'not refused'}")
+    return wrong
+
+
+def test_every_command_asks_at_the_border_of_its_role(command: Any) -> None:
+    assert not (wrong := _tried(command, border)), "\n".join(wrong)
+
+
+@pytest.mark.slow
+def test_every_command_asks_every_role(command: Any) -> None:
+    assert not (wrong := _tried(command, lambda _: ROLES)), "\n".join(wrong)
+
+
+@pytest.mark.parametrize(("account", "sentence"), [("gone", "switched off"), ("stranger", "There is no account")])
+def test_no_command_serves_an_account_that_is_off_or_unknown(command: Any, account: str, sentence: str) -> None:
+    for line in ("search nothing", "documents list", "models list", "methods", "change list"):
+        assert sentence in command(line, account)[1], line
+
+
+def test_a_reader_sees_no_draft_on_the_command_line(command: Any) -> None:
+    assert "not merged" in command("documents show it/secret.md --at change/1", "reader")[1]
+    assert command("documents show it/secret.md --at change/1", "author")[1] == ""
+
+
+# ---------------------------------------------------------------- pages
+
+
+def pages() -> dict[str, str]:
+    """Every page of the menu with its action."""
+    return {name: action for section in PAGES.values() for name, _, _, action in section}
+
+
+def test_every_page_is_in_the_menu_and_asks_for_its_action_first() -> None:
+    files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pages").glob("*.py")}
+    assert set(files) == set(pages())
+    for name, text in files.items():
+        first = re.search(r"^(?!import |from |\"\"\"|\s|#|$).+", text, re.MULTILINE)
+        assert first, name
+        assert first[0].startswith(f'me = identity.require("{pages()[name]}")'), name
+
+
+@pytest.fixture
+def closed(doors_app: App, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], bool]:
+    """Whether a page, opened by its address, is closed to a role."""
+    import streamlit as st
+    from streamlit.testing.v1 import AppTest
+
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setenv("CONCORD_HOME", str(doors_app.settings.home))
+
+    def look(page: str, role: str) -> bool:
+        app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+        app.session_state["persona"] = role
+        app.run()
+        return [title.value for title in app.title] == ["Not for this role"]
+
+    return look
+
+
+@pytest.mark.parametrize("page", [name for name, action in pages().items() if NEEDS[action] != "reader"])
+def test_a_page_is_closed_to_the_role_below(closed: Callable[[str, str], bool], page: str) -> None:
+    assert closed(page, border(pages()[page])[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ROLES)
+def test_every_page_opens_for_its_roles_alone(closed: Callable[[str, str], bool], role: str) -> None:
+    for page, action in pages().items():
+        assert closed(page, role) != may(role, action), (page, role)
+
+
+# ---------------------------------------------------------------- HTTP
+
+
+def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    from pages.ui import direct, routes
+
+    monkeypatch.setattr(routes, "current_app", lambda: doors_app)
+    assert {route.path for route in routes.ROUTES} == set(ROUTES), (
+        "a route is new or gone: say in ROUTES who may use it"
+    )
+    client = TestClient(Starlette(routes=routes.ROUTES))
+    for route in routes.ROUTES:
+        action, method = ROUTES[route.path], sorted(route.methods - {"HEAD"})[0]
+        statuses = {
+            role: client.request(method, route.path, headers={"Authorization": f"Bearer {token}"}).status_code
+            for role, token in {
+                "": "",
+                "stranger": "eyJ4IjoxfQ==.0000",
+                "gone": direct.token(Actor("gone", "Gustav Gone", "gone@example.org", "admin")),
+                **{role: direct.token(demo(role)) for role in ROLES},
+            }.items()
+        }
+        for who, status in statuses.items():
+            wanted = 0 if may(who, action) else 403 if who in ROLES else 401
+            assert status == wanted if wanted else status not in (401, 403), (route.path, who, status)
+
+
+# ---------------------------------------------------------------- the page about it
+
+
+def table() -> str:
+    """Pages, commands and routes by the action they need, as Markdown."""
+    lines = ["| Action | Who | Pages | Commands | HTTP |", "|---|---|---|---|---|"]
+    named = sorted(commands(), key=len, reverse=True)
+    for action, role in NEEDS.items():
+        mine = [next(name for name in named if line.startswith(name)) for line in COMMANDS.get(action, ())]
+        cells = (
+            ", ".join(title for section in PAGES.values() for _, title, _, needed in section if needed == action),
+            ", ".join(f"`{name}`" for name in mine),
+            ", ".join(f"`{path}`" for path, needed in ROUTES.items() if needed == action),
+        )
+        who = {"reader": "everybody", "admin": "admins"}.get(role, f"{role}s and above")
+        if any(cells):
+            lines.append(f"| {action} | {who} | " + " | ".join(cell or "-" for cell in cells) + " |")
+    free = ", ".join(f"`{next(name for name in named if line.startswith(name))}`" for line in COMMANDS[EVERYBODY])
+    return "\n".join([*lines, f"| no more than an account | everybody | - | {free} | `/api/health` |"])
+
+
+def test_the_page_on_sign_in_shows_the_doors() -> None:
+    assert table() in (ROOT / "docs" / "sign-in.md").read_text(encoding="utf-8"), "run: python -m tests.test_doors"
+
+
+def test_every_action_is_asked_somewhere() -> None:
+    used = {action for _, action in rows()} | set(COMMANDS) | set(ROUTES.values()) | set(pages().values())
+    assert set(NEEDS) - used <= set(ASKED_ELSEWHERE)
+
+
+if __name__ == "__main__":
+    print(table())
