@@ -7,6 +7,7 @@ import argparse
 from bench import (
     building,
     embedding,
+    endurance,
     fusing,
     lcs,
     legs,
@@ -39,6 +40,7 @@ def main() -> None:
         "embedding": _embedding,
         "quality": _quality,
         "sessions": _sessions,
+        "endurance": _endurance,
         "lcs": _lcs,
         "statistics": _statistics,
         "sweep": _sweep,
@@ -185,6 +187,19 @@ def _lcs(sizes: list[int]) -> None:
     text = f"Two passages of {lcs.WORDS} words, {report.machine()}; all ways agree: {measured['agree']}.\n\n"
     heads = ("way", "CPU p50 ms", "CPU against ours")
     report.write("lcs", "Longest common subsequence", text + markdown_table(heads, lcs.rows(measured)))
+
+
+def _endurance(sizes: list[int]) -> None:
+    run = endurance.measure(HOME)
+    text = f"{run['sessions']} tabs open at once, each asking about every {endurance.THINKING:.0f} seconds for {run['minutes']:.0f} minutes, "
+    text += f"{endurance.AUTHORS} authors who merge, one full rebuild half-way, {report.machine()}. "
+    text += f"{run['questions']:,} questions, p50 {run['p50_ms']:.0f} ms, p95 {run['p95_ms']:.0f} ms; {run['merges']} merges; "
+    text += f"{run['errors']} errors, {run['tracebacks']} tracebacks in the log.\n\n"
+    lines = [[when, *(f"{run[when][what]:,.0f}" for what in run[when])] for when in ("before", "after")]
+    heads = ("", "memory MB", "threads", "open files", "workspace MB")
+    report.write("endurance", "Ten minutes of everyday use", text + markdown_table(heads, lines))
+    for error in run["why"]:
+        print(error)
 
 
 def _statistics(sizes: list[int]) -> None:

@@ -22,14 +22,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from bench.corpus import ROOT
 from core.access import SYSTEM
-from core.bootstrap import build
+from core.bootstrap import App, build
 from core.settings import load
 
 WORDS = [
@@ -201,42 +202,46 @@ def cpu_of(process: int) -> float:
 
 def measure(home: Path) -> dict[str, Any]:
     """Start the app on the starter knowledge base and load it with 1, 10 and 50 sessions."""
-    app = build(load(home=home / "app"))
+    starter(home / "app")
+    started = time.perf_counter()
+    with serving(home / "app") as (url, server):
+        _load(url, server, 1, steps=3, watch=0)
+        interactive = time.perf_counter() - started
+        bare = Bare(home / "app")
+        rows = [{**_load(url, server, sessions), "bare_ms": bare.load(sessions)} for sessions in (1, 10, 50)]
+        bare.process.communicate()
+        return {"interactive_s": interactive, "rows": rows}
+
+
+def starter(home: Path) -> App:
+    """A workspace with the starter knowledge base, indexed."""
+    app = build(load(home=home))
     app.platform.workspace.create()
     if not app.knowledge.store.head():
         app.knowledge.documents.import_folder(SYSTEM, ROOT / "kb")
     app.index.builder.build(app.platform.settings.profile())
+    return app
+
+
+@contextmanager
+def serving(home: Path, log: Path | None = None) -> Iterator[tuple[str, int]]:
+    """The app on a free port: its address and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "streamlit_app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-    ]
-    started = time.perf_counter()
-    server = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "CONCORD_HOME": str(home / "app")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    flags = ["--server.port", str(port), "--server.headless", "true"]
+    with log.open("w") if log else open(os.devnull, "w") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", *flags],
+            cwd=ROOT,
+            env={**os.environ, "CONCORD_HOME": str(home)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     try:
         _wait(url)
-        _load(url, server.pid, 1, steps=3, watch=0)
-        interactive = time.perf_counter() - started
-        bare = Bare(home / "app")
-        rows = [{**_load(url, server.pid, sessions), "bare_ms": bare.load(sessions)} for sessions in (1, 10, 50)]
-        bare.process.communicate()
-        return {"interactive_s": interactive, "rows": rows}
+        yield url, server.pid
     finally:
         server.terminate()
         server.wait(20)
