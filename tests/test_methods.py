@@ -38,6 +38,7 @@ from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig
+from tests import small_kb
 from tests.chunker_laws import KB, check_laws
 from tests.conftest import ROOT, put
 
@@ -59,6 +60,7 @@ ISR = Fusion(
     source="Mourao et al. 2013",
     parts=inverse_squares,
     ceiling=lambda weights, config: float(len(weights)),
+    arithmetic=lambda leg, config: f"1 / {leg.rank}²" if leg.rank else "0",
     normalisation="none",
     spellings=(Spelling("isr", SearchConfig(fusion="isr", normalisation="none", missing="absent")),),
 )
@@ -137,6 +139,22 @@ def test_parts_sum_to_the_score_and_confidence_stays_in_range(
     name: str, bm25: dict[int, float], dense: dict[int, float]
 ) -> None:
     check_fusion(FUSIONS[name], bm25, dense)
+
+
+@pytest.mark.parametrize("name", [spelling.stem for record in FUSIONS.values() for spelling in record.spellings])
+def test_the_arithmetic_that_people_read_gives_the_part(name: str, app: App) -> None:
+    spelling = next(spelling for record in FUSIONS.values() for spelling in record.spellings if spelling.stem == name)
+    config = configs.check(spelling.config)
+    put(app, small_kb.FILES)
+    app.index.builder.build(app.platform.settings.profile())
+    hits = app.search.searcher.search("form 111 within 30 days", config=config).hits
+    assert hits
+    for hit in hits:
+        for leg in hit.legs.values():
+            words = FUSIONS[config.fusion].arithmetic(leg, config)
+            assert eval(words.replace("×", "*").partition(" leg")[0]) == pytest.approx(
+                leg.part, abs=0.006
+            )  # two digits are shown of a share
 
 
 @pytest.mark.parametrize("kind", list(catalogue.KINDS))

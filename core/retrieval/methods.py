@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from core.ports import Index, Leg, Llm, Ranking, Reranker
-from core.types import NOTHING, SearchConfig
+from core.types import NOTHING, LegScore, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,8 @@ class Fusion:
     """Scaled legs to one score per candidate: the sum of what each leg gave, its `parts`.
 
     `ceiling` is the highest score that the weights allow, so that tau means the same for every fusion; None where
-    there is no such thing. `normalisation` is the one it is defined with, "" where any will do.
+    there is no such thing. `normalisation` is the one it is defined with, "" where any will do. `arithmetic` writes one
+    leg's part as people would compute it.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Fusion:
     source: str
     parts: Callable[[ScaledLegs, Sequence[float], SearchConfig], np.ndarray]
     ceiling: Callable[[Sequence[float], SearchConfig], float] | None
+    arithmetic: Callable[[LegScore, SearchConfig], str]
     weighs: bool = False
     normalisation: str = ""
     parameters: tuple[str, ...] = ()

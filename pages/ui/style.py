@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.curation.freshness import Freshness
 from core.retrieval.legs import LEGS
+from core.types import SearchConfig
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -45,6 +46,11 @@ FRESHNESS = {
 
 def type_name(doc_type: str) -> str:
     return TYPES.get(doc_type, doc_type.capitalize() or "Document")
+
+
+def fused_score(score: float, config: SearchConfig) -> str:
+    """A fused score; reciprocal ranks are small and get one more digit."""
+    return f"{score:.4f}" if config.fusion == "rrf" else f"{score:.3f}"
 
 
 def badges(status: str, freshness: Freshness, effective: str) -> list[dict[str, str]]:

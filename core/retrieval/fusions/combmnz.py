@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.retrieval.methods import Fusion, ScaledLegs, Spelling
-from core.types import SearchConfig
+from core.types import LegScore, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,15 @@ def best_everywhere(weights: Sequence[float], config: SearchConfig) -> float:
     return float(len(weights)) ** 2
 
 
+def score_times_legs(leg: LegScore, config: SearchConfig) -> str:
+    """
+    >>> score_times_legs(LegScore(12.2, 0.8, 1.0, 4, part=1.6), SearchConfig())
+    '0.800 × 2 legs'
+    """
+    legs = round(leg.part / leg.normalised) if leg.normalised else 0
+    return f"{leg.normalised:.3f} × {legs} {'leg' if legs == 1 else 'legs'}"
+
+
 COMBMNZ = Fusion(
     name="combmnz",
     title="CombMNZ",
@@ -30,5 +39,6 @@ COMBMNZ = Fusion(
     source="Fox and Shaw 1994",
     parts=multiplied,
     ceiling=best_everywhere,
+    arithmetic=score_times_legs,
     spellings=(Spelling("combmnz", SearchConfig(fusion="combmnz", normalisation="minmax", missing="absent")),),
 )

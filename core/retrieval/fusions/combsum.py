@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.retrieval.methods import Fusion, ScaledLegs, Spelling
-from core.types import SearchConfig
+from core.types import LegScore, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,11 @@ def best_everywhere(weights: Sequence[float], config: SearchConfig) -> float:
     return float(len(weights))
 
 
+def score(leg: LegScore, config: SearchConfig) -> str:
+    """The normalised score as it is."""
+    return f"{leg.normalised:.3f}"
+
+
 COMBSUM = Fusion(
     name="combsum",
     title="CombSUM",
@@ -29,5 +34,6 @@ COMBSUM = Fusion(
     source="Fox and Shaw 1994",
     parts=scores,
     ceiling=best_everywhere,
+    arithmetic=score,
     spellings=(Spelling("combsum", SearchConfig(fusion="combsum", normalisation="minmax", missing="absent")),),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.retrieval.fusions.shares import at_most_one, shares
+from core.retrieval.fusions.shares import at_most_one, share_times_score, shares
 from core.retrieval.methods import Fusion, Spelling
 from core.types import SearchConfig
 
@@ -13,6 +13,7 @@ DBSN = Fusion(
     source="the compliance benchmark",
     parts=shares,
     ceiling=at_most_one,
+    arithmetic=share_times_score,
     weighs=True,
     normalisation="zscore",
     spellings=(Spelling("dbsn", SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent")),),

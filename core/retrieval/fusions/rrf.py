@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.retrieval.fusions.shares import per_leg
 from core.retrieval.methods import Fusion, ScaledLegs, Spelling
-from core.types import SearchConfig
+from core.types import LegScore, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,14 @@ def first_everywhere(weights: Sequence[float], config: SearchConfig) -> float:
     return sum(weights) / (config.rrf_k + 1)
 
 
+def weight_by_rank(leg: LegScore, config: SearchConfig) -> str:
+    """
+    >>> weight_by_rank(LegScore(12.2, 12.2, 1.0, 4), SearchConfig(fusion="rrf"))
+    '1 / (60 + 4)'
+    """
+    return f"{leg.weight:g} / ({config.rrf_k} + {leg.rank})" if leg.rank else "0"
+
+
 RRF = Fusion(
     name="rrf",
     title="RRF",
@@ -32,6 +40,7 @@ RRF = Fusion(
     source="Cormack et al. 2009",
     parts=reciprocal_ranks,
     ceiling=first_everywhere,
+    arithmetic=weight_by_rank,
     weighs=True,
     normalisation="none",
     parameters=("rrf_k",),

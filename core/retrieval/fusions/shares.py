@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.retrieval.methods import ScaledLegs
-from core.types import SearchConfig
+from core.types import LegScore, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,15 @@ def shares(legs: ScaledLegs, weights: Sequence[float], config: SearchConfig) -> 
     """Each leg's share of the weight times its normalised score; what a leg says nothing about counts as 0."""
     weighed: np.ndarray = legs.scores * per_leg(weights, legs.scores.ndim, sum(weights) or 1.0)
     return weighed
+
+
+def share_times_score(leg: LegScore, config: SearchConfig) -> str:
+    """
+    >>> share_times_score(LegScore(12.2, 0.8, 1.0, 4, part=0.4), SearchConfig())
+    '0.50 × 0.800'
+    """
+    share = leg.part / leg.normalised if leg.normalised else 0.0
+    return f"{share:.2f} × {leg.normalised:.3f}"
 
 
 def per_leg(weights: Sequence[float], dimensions: int, total: float = 1.0) -> np.ndarray:

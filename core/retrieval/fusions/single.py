@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.retrieval.methods import Fusion, ScaledLegs
-from core.types import SearchConfig
+from core.types import LegScore, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,11 @@ def alone(legs: ScaledLegs, weights: Sequence[float], config: SearchConfig) -> n
     return legs.scores
 
 
+def score(leg: LegScore, config: SearchConfig) -> str:
+    """The leg's own score."""
+    return f"{leg.normalised:.3f}"
+
+
 SINGLE = Fusion(
     name="single",
     title="One leg",
@@ -24,5 +29,6 @@ SINGLE = Fusion(
     source="",
     parts=alone,
     ceiling=None,
+    arithmetic=score,
     several=False,
 )

@@ -349,14 +349,14 @@ function explain({ legs, sentence }) {
       el(
         "tr",
         {},
-        ["Leg", "Rank", "Score", "Scaled", "Weight", "Gives"].map((head) => el("th", {}, head)),
+        ["Leg", "Rank", "Score", "Gives", ""].map((head) => el("th", {}, head)),
       ),
       legs.map((leg) =>
         el(
           "tr",
           {},
           el("td", {}, el("span", { class: "dot", style: { background: leg.color } }), leg.label),
-          [leg.rank, leg.score, leg.scaled, leg.weight].map((value) => el("td", {}, value)),
+          [leg.rank, leg.score, `${leg.arithmetic} = ${leg.gives}`].map((value) => el("td", {}, value)),
           el("td", { class: "grow" }, el("div", { class: "track" }, bar(leg))),
         ),
       ),

@@ -9,8 +9,9 @@ from core import strict
 from core.bootstrap import App
 from core.errors import ConcordError
 from core.retrieval.config import name as config_name
+from core.retrieval.fusions import FUSIONS
 from core.services.search.page import Group, PagePassage, PageResults
-from core.types import Filters
+from core.types import Filters, SearchConfig
 from pages.ui import keys, style
 from pages.ui.components import component
 from pages.ui.passage_links import place
@@ -75,7 +76,7 @@ def view(results: PageResults, filters: Filters) -> dict[str, Any]:
         "facets": [
             {"key": name, "title": TITLES[name], "options": _options(name, results, filters)} for name in keys.FACETS
         ],
-        "groups": [_group(group) for group in results.groups],
+        "groups": [_group(group, result.config) for group in results.groups],
         "stages": [
             {
                 "label": style.stage_title(stage.name),
@@ -111,7 +112,7 @@ def _label(facet: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: Group, config: SearchConfig) -> dict[str, Any]:
     facts = group.facts
     about = [
         facts.doc if facts.doc != facts.path.removesuffix(".md") else "",
@@ -125,11 +126,11 @@ def _group(group: Group) -> dict[str, Any]:
         "type": style.type_name(facts.doc_type),
         "badges": style.badges(facts.status, group.freshness, facts.effective_date),
         "about": " · ".join(part for part in about if part),
-        "passages": [_passage(group, passage) for passage in group.passages],
+        "passages": [_passage(group, passage, config) for passage in group.passages],
     }
 
 
-def _passage(group: Group, passage: PagePassage) -> dict[str, Any]:
+def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
     hit = passage.hit
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {
@@ -139,26 +140,26 @@ def _passage(group: Group, passage: PagePassage) -> dict[str, Any]:
         "cut": [passage.snippet.cut_before, passage.snippet.cut_after],
         "place": place(hit.doc, hit.start, hit.end, hit.version),
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
-        "why": _why(passage),
+        "why": _why(passage, config),
     }
 
 
-def _why(passage: PagePassage) -> dict[str, Any]:
-    hit = passage.hit
-    total = sum(leg.weight for leg in hit.legs.values()) or 1.0
+def _why(passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
+    hit, arithmetic = passage.hit, FUSIONS[config.fusion].arithmetic
+    largest = sum(leg.part for leg in hit.legs.values()) or 1.0
     legs = [
         {
             "label": style.stage_title(name),
             "color": style.stage_colour(name),
             "rank": leg.rank or "–",
             "score": f"{leg.score:.3f}",
-            "scaled": f"{leg.normalised:.2f}",
-            "weight": f"{leg.weight / total:.2f}",
-            "share": min(1.0, max(0.0, leg.normalised * leg.weight / total)),
+            "arithmetic": arithmetic(leg, config),
+            "gives": style.fused_score(leg.part, config),
+            "share": min(1.0, max(0.0, leg.part / largest)),
         }
         for name, leg in hit.legs.items()
     ]
-    sentence = f"Fused score {hit.score:.3f}, rank {hit.rank}."
+    sentence = f"Fused score {style.fused_score(hit.score, config)}, rank {hit.rank}."
     if hit.rerank_score is not None:
         sentence = f"Fused rank {hit.fused_rank}; the cross-encoder gave {hit.rerank_score:.2f}, which makes it rank {hit.rank}."
     return {"legs": legs, "sentence": sentence}

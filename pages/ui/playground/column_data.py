@@ -8,6 +8,7 @@ from typing import Any
 from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
+from core.retrieval.fusions import FUSIONS
 from core.retrieval.presets import presets
 from core.retrieval.snippets import snippet
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
@@ -233,29 +234,23 @@ def _span(hit: Hit) -> tuple[str, int, int]:
 
 
 def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
-    total = sum(leg.weight for leg in hit.legs.values()) or 1.0
+    arithmetic = FUSIONS[config.fusion].arithmetic
     return [
         {
             "label": style.stage_title(name),
             "color": style.stage_colour(name),
             "rank": leg.rank or "–",
             "raw": f"{leg.score:.3f}",
-            "scaled": f"{leg.normalised:.2f}",
-            "weight": f"{leg.weight / total:.2f}",
+            "arithmetic": arithmetic(leg, config),
             "part": max(0.0, leg.part),
-            "gave": _format_score(leg.part, config),
+            "gave": style.fused_score(leg.part, config),
         }
         for name, leg in hit.legs.items()
     ]
 
 
-def _format_score(score: float, config: SearchConfig) -> str:
-    """A fused score; reciprocal ranks are small and get one more digit."""
-    return f"{score:.4f}" if config.fusion == "rrf" else f"{score:.3f}"
-
-
 def _sentence(hit: Hit, config: SearchConfig) -> str:
-    shown = _format_score(sum(leg.part for leg in hit.legs.values()), config)
+    shown = style.fused_score(sum(leg.part for leg in hit.legs.values()), config)
     if hit.rerank_score is None:
         return f"Fused score {shown}: rank {hit.rank}."
     return f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}: rank {hit.rank}."
