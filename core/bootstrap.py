@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core import strict
 from core.access import SYSTEM, Actor, require
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
@@ -24,6 +26,7 @@ from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.processes import Processes
 from core.adapters.web import endpoints
+from core.adapters.web.oidc import OidcProvider
 from core.analysis import analyser
 from core.ports import Clock, Models, Progress
 from core.ports import Processes as ProcessPort
@@ -47,8 +50,10 @@ from core.services.knowledge.home import Home
 from core.services.models.ledger import Ledger
 from core.services.models.metered import MeteredModels
 from core.services.models.prices import read_prices
-from core.services.people.accounts import Accounts
+from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
+from core.services.people.provider import ProviderSignIn
+from core.services.people.sessions import Sessions
 from core.services.platform.backups import Backups
 from core.services.platform.jobs import Jobs
 from core.services.platform.settings import TeamSettings
@@ -68,14 +73,16 @@ from core.services.tuning.production import ProductionSettings
 from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.uploads import Uploads
-from core.settings import Settings
+from core.settings import ProviderSettings, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Accounts, and the audit of what they did."""
+    """Accounts, who is signed in, and the audit of what they did."""
 
     accounts: Accounts
+    sessions: Sessions
+    provider: ProviderSignIn
     audit: Audit
 
 
@@ -265,7 +272,12 @@ def build(
     backups = Backups(settings.home, store, database, generations, team_settings, Archives(), audit, clock, make_ready)
     return App(
         settings=settings,
-        people=People(accounts, audit),
+        people=People(
+            accounts,
+            Sessions(database, audit, settings.session_idle, settings.session_life),
+            ProviderSignIn(database, accounts, audit),
+            audit,
+        ),
         knowledge=Knowledge(
             store,
             documents,
@@ -326,6 +338,14 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     other = build(replace(app.settings, home=home, cache=shared), models=app.models.registry)
     other.platform.workspace.create()
     return other
+
+
+def sign_in_provider(auth: Mapping[str, Any]) -> OidcProvider:
+    """The provider that a section [auth] describes."""
+    settings = strict.parse(ProviderSettings, auth, "auth")
+    for role in settings.roles:
+        checked_role(role)
+    return OidcProvider(settings)
 
 
 def fetch_models(settings: Settings, actor: Actor, names: list[str], progress: Progress) -> list[str]:

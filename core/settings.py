@@ -11,6 +11,9 @@ from pathlib import Path
 from core.errors import BadInput
 
 SIGN_IN = ("demo", "local", "oidc")
+CALLBACK = "/oauth2callback"  # where a sign-in provider sends people back to
+ASYMMETRIC = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+SYMMETRIC = ("HS256", "HS384", "HS512")
 PROJECT = Path(__file__).resolve().parent.parent
 
 
@@ -29,6 +32,8 @@ class Settings:
     threads: int = 0  # embedding threads; 0 is one per core
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
+    session_idle: float = 12.0  # hours without a click after which a sign-in ends
+    session_life: float = 30.0  # days after which it ends in any case
     offline: bool = True  # never ask a model hub; endpoints that are configured below are asked all the same
     llm: str = ""  # the language model: openai:MODEL or bedrock:MODEL; none if not set
     openai_url: str = ""  # an OpenAI-compatible endpoint, up to and with its /v1
@@ -39,6 +44,36 @@ class Settings:
     llm_concurrency: int = 4  # calls to one endpoint at a time
     monthly_budget: float = 10.0  # dollars of paid calls in a calendar month; 0 makes none
     prices: Path | None = None  # a JSON file: dollars for a million tokens, by model
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """A sign-in provider that speaks OpenID Connect: the section [auth] of .streamlit/secrets.toml."""
+
+    client_id: str
+    redirect_uri: str  # this app's own address, then /oauth2callback
+    server_metadata_url: str
+    client_secret: str = field(default="", repr=False)
+    client_kwargs: Mapping[str, str] = field(default_factory=dict)  # of the request to the provider: scope, prompt, ...
+    algorithms: tuple[str, ...] = ASYMMETRIC  # that may sign a token; HS256 means with the client_secret
+    trust_unverified_email: bool = False  # for providers that never say whether an address is verified
+    role_claim: str = "groups"  # what holds somebody's groups
+    roles: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # role to groups; with it, roles follow the provider
+    create_accounts: bool = False  # at the first sign-in of somebody who has none
+    cookie_secret: str = field(default="", repr=False)  # Streamlit's own; not used here
+
+    def __post_init__(self) -> None:
+        for name in ("redirect_uri", "server_metadata_url"):
+            if not getattr(self, name).startswith(("https://", "http://")):
+                raise BadInput(f"auth.{name} must be a whole address that starts with https://.")
+        if not self.redirect_uri.endswith(CALLBACK):
+            raise BadInput(f"auth.redirect_uri must end with {CALLBACK}, and be registered with the provider.")
+        if wrong := sorted(set(self.algorithms) - {*ASYMMETRIC, *SYMMETRIC}):
+            raise BadInput(
+                f"auth.algorithms: {wrong[0]!r} is not accepted. Known: {', '.join(ASYMMETRIC + SYMMETRIC)}."
+            )
 
 
 def load(environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.access import ROLES, Actor
 from core.services.people.accounts import Account
-from pages.ui import actions, flash, identity
+from pages.ui import actions, flash, identity, sessions, style
 from pages.ui.workspace import app
 
 me = identity.require("manage accounts")
@@ -36,7 +36,8 @@ def password_set(name: str) -> None:
 
 
 def _set_password(actor: Actor, name: str, password: str) -> str:
-    app().people.accounts.set_password(actor, name, password)
+    current = identity.session()
+    app().people.accounts.set_password(actor, name, password, keep=current[0].id if current else 0)
     names = {account.id: account.name for account in app().people.accounts.listed(actor)}
     return f"The password of {names[name]} is set."
 
@@ -82,6 +83,9 @@ def account_row(account: Account) -> None:
             args=(account.id,),
             label_visibility="collapsed",
         )
+        if signed_in := [session for session in everybody if session.account == account.id]:
+            with st.popover(style.count(len(signed_in), "session"), type="tertiary", icon=":material/devices:"):
+                sessions.listing(signed_in, here)
         with st.popover("Password", type="tertiary", icon=":material/key:"):
             st.text_input(
                 f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
@@ -93,6 +97,8 @@ st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
 for problem in app().people.accounts.warnings(me):
     st.warning(flash.plain(problem), icon=":material/warning:")
+everybody, current = app().people.sessions.all(me), identity.session()
+here = current[0].id if current else 0
 for account in app().people.accounts.listed(me):
     account_row(account)
 with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):

@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.ui import identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
-from pages.ui.direct import token
 from pages.ui.workspace import app
 
 me = identity.require("search")
@@ -30,7 +29,7 @@ def search() -> None:
     filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
     query = str(asked.get("q") or "")
     results = answer(app(), query, filters) if query.strip() else None
-    clicked = search_view(asked, results, token(me), key="search_view")
+    clicked = search_view(asked, results, identity.page_token(), key="search_view")
     if clicked.report:
         report = clicked.report
         app().knowledge.gaps.report(

@@ -255,3 +255,27 @@ def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
         return app
 
     return go
+
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    """A workspace with one admin and one author who sign in, and nothing in it."""
+    import streamlit as st
+
+    from core.adapters.system.processes import Processes
+    from pages.ui.workspace import current_app
+
+    made = build(load({}, home=tmp_path / "kb", sign_in="local"))
+    made.platform.workspace.create()
+    made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
+    made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
+    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
+    monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
+    monkeypatch.setenv("CONCORD_SIGN_IN", "local")
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    current_app.cache_clear()
+    return made

@@ -34,13 +34,18 @@ FREE = (EVERYBODY, IN_HAND, UPKEEP, SIGN_IN, INNER)
 
 USE_CASES = {
     "people.accounts": {
-        "add listed set_active set_role warnings": "manage accounts",
+        "add listed set_active set_role unbind warnings": "manage accounts",
         "set_password": "manage accounts",  # or one's own
-        "actor by_email refuse returning sign_in": SIGN_IN,
+        "actor refuse returning sign_in": SIGN_IN,
         "all": SIGN_IN,
-        "get ids problems": INNER,
+        "get ids insert problems": INNER,
         "seed": UPKEEP,
     },
+    "people.sessions": {
+        "all end end_all": "manage accounts",  # or one's own
+        "find get sign_out start": SIGN_IN,
+    },
+    "people.provider": {"sign_in": SIGN_IN},
     "people.audit": {
         "entries": "see the audit",
         "of_change": "propose a change",
@@ -203,7 +208,8 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "add a profile": ("profiles add doors",),
     "manage accounts": (
         "accounts list", "accounts add nobody --email nobody", "accounts role nobody reader",
-        "accounts password nobody", "accounts on nobody", "accounts off nobody",
+        "accounts password nobody", "accounts on nobody", "accounts off nobody", "accounts unbind nobody",
+        "sessions list", "sessions end 99999",
     ),
     "see the audit": ("audit list",),
     "see the ledger": ("ledger list", "ledger summary"),
@@ -213,6 +219,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
 }  # fmt: skip
 
 ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations"}  # fmt: skip
+ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ASKED_ELSEWHERE = {"read documents": EVERYBODY, "bypass the review rules": "merge a change", "judge results": ""}
 
 
@@ -520,15 +527,15 @@ def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyP
         "a route is new or gone: say in ROUTES who may use it"
     )
     client = TestClient(Starlette(routes=routes.ROUTES))
-    for route in routes.ROUTES:
+    for route in (route for route in routes.ROUTES if ROUTES[route.path] != SIGN_IN):
         action, method = ROUTES[route.path], sorted(route.methods - {"HEAD"})[0]
         statuses = {
             role: client.request(method, route.path, headers={"Authorization": f"Bearer {token}"}).status_code
             for role, token in {
                 "": "",
                 "stranger": "eyJ4IjoxfQ==.0000",
-                "gone": direct.token(Actor("gone", "Gustav Gone", "gone@example.org", "admin")),
-                **{role: direct.token(demo(role)) for role in ROLES},
+                "gone": direct.token(Actor("gone", "Gustav Gone", "gone@example.org", "admin"), 0),
+                **{role: direct.token(demo(role), 0) for role in ROLES},
             }.items()
         }
         for who, status in statuses.items():

@@ -29,6 +29,7 @@ def register(add: Any) -> None:
         ("password", accounts_password, "set a password (read from standard input)"),
         ("on", accounts_active, "switch an account on"),
         ("off", accounts_active, "switch an account off"),
+        ("unbind", accounts_unbind, "forget who an account is at the sign-in provider"),
     ):
         accounts(name, run, about).add_argument("account", metavar="ACCOUNT")
 
@@ -81,4 +82,11 @@ def accounts_active(settings: Settings, options: Namespace, terminal: Terminal) 
     app = open_app(settings)
     account = app.people.accounts.set_active(acting(app, options), options.account, options.subcommand == "on")
     terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {'on' if account.active else 'off'}."])
+    return 0
+
+
+def accounts_unbind(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    account = app.people.accounts.unbind(acting(app, options), options.account)
+    terminal.show(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
     return 0

@@ -1,7 +1,7 @@
 """Tokens with which components call the server's own routes for the signed-in account.
 
-A page signs a token with a key that lives as long as the process. It names an account, not its rights: those are
-looked up per request, so that a lost role takes effect at once. Where a route fails (a proxy hides it, the token is
+A page signs a token with a key that lives as long as the process. It names the session of the page, not its rights:
+both are looked up per request, so that a sign-out and a lost role take effect at once. Where a route fails (a proxy hides it, the token is
 too old), the component falls back to a rerun of the page.
 """
 
@@ -15,39 +15,41 @@ import json
 import secrets
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from starlette.responses import Response
 
 from core.access import Actor
+from core.bootstrap import App
 from core.errors import ConcordError
-from core.services.people.accounts import Accounts
 
 _KEY = secrets.token_bytes(32)
 _LIFE = 12 * 3600  # seconds
 
 
-def token(actor: Actor) -> str:
-    """A signed token for an account, valid for twelve hours."""
-    body = base64.urlsafe_b64encode(json.dumps([actor.id, int(time.time()) + _LIFE]).encode())
+def token(actor: Actor, session: int) -> str:
+    """A signed token for an account, valid for twelve hours at most; in the demo, which has no sessions, the number is 0."""
+    body = base64.urlsafe_b64encode(json.dumps([actor.id, session, int(time.time()) + _LIFE]).encode())
     return f"{body.decode()}.{_sign(body).decode()}"
 
 
-def holder(text: str, accounts: Accounts, now: Callable[[], float] = time.time) -> Actor | None:
-    """The account of a genuine token that is not too old, with its current role."""
+def holder(text: str, app: App, now: Callable[[], float] = time.time) -> Actor | None:
+    """The account of a genuine token, with its current role, while the session of the page lasts."""
     body, _, signature = text.rpartition(".")
     if not body or not hmac.compare_digest(_sign(body.encode()), signature.encode()):
         return None
-    who, expires = json.loads(base64.urlsafe_b64decode(body))
-    return _person(accounts, who, int(now())) if expires > now() else None
+    who, session, expires = json.loads(base64.urlsafe_b64decode(body))
+    if expires <= now():
+        return None
+    if session:
+        found = app.people.sessions.get(session)
+        return found[1] if found else None
+    return _persona(app, who) if app.settings.sign_in == "demo" else None
 
 
-@lru_cache(maxsize=256)
-def _person(accounts: Accounts, who: str, second: int) -> Actor | None:
-    """An active account; cached for a second, since the search box calls at every key."""
+def _persona(app: App, who: str) -> Actor | None:
     try:
-        return accounts.actor(who)
+        return app.people.accounts.actor(who)
     except ConcordError:
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor, allowed
-from pages.ui import flash, identity, style
+from pages.ui import flash, foot, identity, style
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 
@@ -16,7 +16,7 @@ def draw() -> None:
     style.page_style()
     st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
     page = st.navigation(menu(identity.me()), expanded=True)
-    identity.foot()
+    foot.draw()
     shortcuts.mount()
     page.run()
     flash.show()

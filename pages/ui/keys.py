@@ -1,8 +1,7 @@
 """Every session key and query parameter, in one place. Sessions hold ids and plain values, never objects."""
 
 PERSONA = "persona"  # the demo account that is chosen
-ACCOUNT = "account"  # the account that signed in
-REFUSED = "refused"  # the address a provider reported that has no account
+SESSION = "session"  # the sign-in that this tab belongs to
 FLASH = "flash"  # messages that survive a rerun
 
 QUERY = "q"  # the search box

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import anyio
@@ -12,19 +11,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from core.access import Actor, require
-from core.bootstrap import App
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
 from pages.ui import direct
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
-from pages.ui.workspace import app as workspace
-
-
-@cache
-def current_app() -> App:
-    """The App of the pages, cached here: Streamlit's own cache costs a fiftieth of a search per call."""
-    return workspace()
+from pages.ui.sign_in.routes import ROUTES as SIGN_IN
+from pages.ui.workspace import current_app
 
 
 async def health(request: Request) -> Response:
@@ -82,13 +75,14 @@ ROUTES = [
     Route("/api/find", find),
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),
+    *SIGN_IN,
 ]
 
 
 def _authorised(request: Request, action: str) -> Actor | Response:
     """The account that the request's token names, if its role allows the action; else the refusal."""
     token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    actor = direct.holder(token, current_app().people.accounts)
+    actor = direct.holder(token, current_app())
     if actor is None:
         return _refused(401, "There is no token, or it is too old. Load the page again.")
     try:

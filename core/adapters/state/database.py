@@ -18,7 +18,7 @@ from core.access import plain_address
 from core.adapters.state import migrations
 from core.adapters.state.evaluation import QuerySetRows, RankingRows, RunRows
 from core.adapters.state.knowledge import DraftRows, GapRows
-from core.adapters.state.people import AccountRows, AuditRows
+from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows
 from core.adapters.state.playground import GradeRows, NotebookRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, VerdictRows
@@ -34,6 +34,7 @@ class State:
 
     def __init__(self, statements: Statements) -> None:
         self.accounts, self.audit = AccountRows(statements), AuditRows(statements)
+        self.sessions = SessionRows(statements)
         self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
         self.changes = ChangeRows(statements)
         self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)

@@ -130,6 +130,17 @@ MIGRATIONS: tuple[str, ...] = (
     ) THEN ' ' || id ELSE '' END;
     CREATE UNIQUE INDEX accounts_address ON accounts (address);
     """,
+    """
+    ALTER TABLE accounts ADD COLUMN issuer TEXT NOT NULL DEFAULT '';
+    ALTER TABLE accounts ADD COLUMN subject TEXT NOT NULL DEFAULT '';
+    CREATE UNIQUE INDEX accounts_subject ON accounts (issuer, subject) WHERE subject != '';
+    CREATE TABLE sessions (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, account TEXT NOT NULL REFERENCES accounts (id),
+        issuer TEXT NOT NULL DEFAULT '', subject TEXT NOT NULL DEFAULT '', device TEXT NOT NULL DEFAULT '',
+        created TEXT NOT NULL, seen TEXT NOT NULL, expires TEXT NOT NULL
+    );
+    CREATE INDEX sessions_account ON sessions (account);
+    """,
 )
 
 

@@ -1,4 +1,4 @@
-"""Accounts, failed sign-ins and the audit."""
+"""Accounts, failed sign-ins, sessions and the audit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, upda
 
 from core.access import plain_address
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import accounts, attempts, audit
+from core.adapters.state.tables import accounts, attempts, audit, sessions
 
 # asked at every interaction, so built once
 _ACCOUNT = select(accounts).where(accounts.c.id == bindparam("name"))
 _ACCOUNTS = select(accounts).order_by(accounts.c.place)
 _EMAILS = select(accounts.c.email, accounts.c.id)
+_SESSIONS = (
+    select(sessions, accounts.c.name, accounts.c.email, accounts.c.role)
+    .join(accounts, accounts.c.id == sessions.c.account)
+    .where(accounts.c.active == 1, sessions.c.expires > bindparam("now"), sessions.c.seen > bindparam("idle"))
+    .order_by(sessions.c.seen.desc(), sessions.c.id.desc())
+)
+_BY_DIGEST = _SESSIONS.where(sessions.c.digest == bindparam("digest"))
+_BY_ID = _SESSIONS.where(sessions.c.id == bindparam("number"))
 _TEXT_ACTS = ("propose", "edit", "solve conflicts")
 _LAST_WRITER = (
     select(audit.c.who)
@@ -45,6 +53,10 @@ class AccountRows:
         """Upper and lower case are the same. Where two share an address, one that is on, then the one that holds it."""
         first = (accounts.c.active.desc(), func.length(accounts.c.address), accounts.c.place)
         return self._run.first(select(accounts).where(_has_address(email)).order_by(*first))
+
+    def by_subject(self, issuer: str, subject: str) -> Row | None:
+        """Who somebody of the sign-in provider is here."""
+        return self._run.first(select(accounts).where(accounts.c.issuer == issuer, accounts.c.subject == subject))
 
     def sharing(self) -> list[Row]:
         """Accounts that are on, each with the `other` that holds its address and is on too."""
@@ -92,6 +104,46 @@ def _has_address(email: str) -> ColumnElement[bool]:
     """An address that another account held before is followed by the id, see the migrations."""
     plain = plain_address(email)
     return or_(accounts.c.address == plain, accounts.c.address == plain + " " + accounts.c.id)
+
+
+class SessionRows:
+    """The table `sessions`. One that is over, or whose account is switched off, is as if it were not there."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> int:
+        """A new one."""
+        return self._run.add(sessions, **values)
+
+    def by_digest(self, digest: str, now: str, idle: str) -> Row | None:
+        """With its account; seen after `idle`, not expired `now`."""
+        return self._run.first(_BY_DIGEST, digest=digest, now=now, idle=idle)
+
+    def by_id(self, number: int, now: str, idle: str) -> Row | None:
+        """The same, by its number."""
+        return self._run.first(_BY_ID, number=number, now=now, idle=idle)
+
+    def all(self, account: str, now: str, idle: str) -> list[Row]:
+        """Of one account, or of everybody; the one used last comes first."""
+        mine = _SESSIONS.where(sessions.c.account == account) if account else _SESSIONS
+        return self._run.rows(mine, now=now, idle=idle)
+
+    def touch(self, number: int, seen: str) -> None:
+        """Used again."""
+        self._run.change(update(sessions).where(sessions.c.id == number).values(seen=seen))
+
+    def end(self, number: int) -> int:
+        """Over, at once; how many that were."""
+        return self._run.change(delete(sessions).where(sessions.c.id == number))
+
+    def end_account(self, account: str, keep: int) -> int:
+        """All of an account, or all but one."""
+        return self._run.change(delete(sessions).where(sessions.c.account == account, sessions.c.id != keep))
+
+    def forget(self, now: str, idle: str) -> None:
+        """Drop those that ended by themselves."""
+        self._run.change(delete(sessions).where(or_(sessions.c.expires <= now, sessions.c.seen <= idle)))
 
 
 class AuditRows:

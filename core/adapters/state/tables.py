@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy import UniqueConstraint as Unique
 
 METADATA = MetaData()
+_BOUND = text("subject != ''")
 
 
-def _text(name: str, default: str | None = None, **more: Any) -> Column[str]:
-    return Column(name, Text, nullable=False, server_default=default, **more)
+def _text(name: str, default: str | None = None, *more: Any, **options: Any) -> Column[str]:
+    return Column(name, Text, *more, nullable=False, server_default=default, **options)
 
 
 def _number(name: str, default: int | None = None, *more: Any, **options: Any) -> Column[int]:
@@ -42,6 +55,24 @@ accounts = Table(
     _number("place", 0),  # the order in which they came
     _text("address", ""),  # the email in comparable form
     Index("accounts_address", "address", unique=True),
+    _text("issuer", ""),  # with the subject: who this is at the sign-in provider, once they came from there
+    _text("subject", ""),
+    Index("accounts_subject", "issuer", "subject", unique=True, sqlite_where=_BOUND, postgresql_where=_BOUND),
+)
+sessions = Table(
+    "sessions",
+    METADATA,
+    _id(),
+    _text("digest", unique=True),  # of the cookie; the token itself is not stored
+    _text("account", None, ForeignKey("accounts.id")),
+    _text("issuer", ""),
+    _text("subject", ""),
+    _text("device", ""),
+    _text("created"),
+    _text("seen"),
+    _text("expires"),
+    Index("sessions_account", "account"),
+    sqlite_autoincrement=True,
 )
 attempts = Table("attempts", METADATA, _id(), _text("account"), _real("at"))
 audit = Table(

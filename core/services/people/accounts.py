@@ -47,6 +47,7 @@ class Account:
     role: str
     active: bool
     password: bool
+    issuer: str = ""  # the provider that the account is bound to
 
     @property
     def actor(self) -> Actor:
@@ -71,7 +72,7 @@ class Accounts:
         with self.database.transaction() as state:
             if not state.accounts.all():
                 for actor in DEMO:
-                    self._insert(state, actor, "")
+                    self.insert(state, actor, "")
 
     def listed(self, actor: Actor) -> tuple[Account, ...]:
         """Every account, for those who manage them."""
@@ -101,11 +102,6 @@ class Accounts:
             return local_admin(name.removesuffix(_LOCAL))
         return replace(self.actor(name), door=door)
 
-    def by_email(self, email: str) -> Actor | None:
-        """The account that a sign-in provider means."""
-        row = self.database.accounts.by_email(email)
-        return _account(row).actor if row and row["active"] else None
-
     def ids(self) -> dict[str, str]:
         """Email to account id."""
         return self.database.accounts.emails()
@@ -129,11 +125,11 @@ class Accounts:
 
     def add(self, actor: Actor, name: str, full_name: str, email: str, role: str, password: str = "") -> Account:
         require(actor, "manage accounts")
-        new = Actor(_checked_id(name), " ".join(full_name.split()) or name, _checked_email(email), _checked_role(role))
+        new = Actor(_checked_id(name), " ".join(full_name.split()) or name, checked_email(email), checked_role(role))
         hashed = self._hash(password) if password else ""
         with self.database.transaction() as state:
             self._refuse_taken(state, new)
-            self._insert(state, new, hashed)
+            self.insert(state, new, hashed)
             self.audit.record(state, actor, "add account", f"{new.name} ({new.id})", detail=new.role)
         return self.get(new.id)
 
@@ -142,7 +138,7 @@ class Accounts:
         require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
-            state.accounts.set(name, role=_checked_role(role))
+            state.accounts.set(name, role=checked_role(role))
             self._keep_an_admin(state)
             self.audit.record(state, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
         return self.get(name)
@@ -153,17 +149,30 @@ class Accounts:
         with self.database.transaction() as state:
             state.accounts.set(name, active=int(active))
             self._keep_an_admin(state)
+            if not active:
+                state.sessions.end_account(name, 0)
             self.audit.record(state, actor, f"switch account {'on' if active else 'off'}", f"{before.name} ({name})")
         return self.get(name)
 
-    def set_password(self, actor: Actor, name: str, password: str) -> None:
-        """One's own password, or anybody's for an admin."""
+    def set_password(self, actor: Actor, name: str, password: str, keep: int = 0) -> None:
+        """One's own password, or anybody's for an admin. It ends the account's sessions, but for one that is kept."""
         if actor.id != name:
             require(actor, "manage accounts")
         account, hashed = self.get(name), self._hash(password)
         with self.database.transaction() as state:
             state.accounts.set(name, hash=hashed)
+            state.sessions.end_account(name, keep)
             self.audit.record(state, actor, "set password", f"{account.name} ({name})")
+
+    def unbind(self, actor: Actor, name: str) -> Account:
+        """Let the next person whom the provider reports with the account's address have it."""
+        require(actor, "manage accounts")
+        account = self.get(name)
+        with self.database.transaction() as state:
+            state.accounts.set(name, issuer="", subject="")
+            state.sessions.end_account(name, 0)
+            self.audit.record(state, actor, "unbind account", f"{account.name} ({name})", detail=account.issuer)
+        return self.get(name)
 
     # ------------------------------------------------------------ signing in
 
@@ -235,7 +244,8 @@ class Accounts:
                 " upper and lower case make no difference. Choose another address."
             )
 
-    def _insert(self, state: State, actor: Actor, hashed: str) -> None:
+    def insert(self, state: State, actor: Actor, hashed: str) -> None:
+        """A row for a new account."""
         who = {"id": actor.id, "name": actor.name, "email": actor.email, "role": actor.role}
         state.accounts.add(**who, hash=hashed, created=self.clock.stamp())
 
@@ -268,7 +278,7 @@ _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W
 
 def _account(row: dict[str, Any]) -> Account:
     text = {name: str(row[name]) for name in ("id", "name", "email", "role")}
-    return Account(**text, active=bool(row["active"]), password=bool(row["hash"]))
+    return Account(**text, active=bool(row["active"]), password=bool(row["hash"]), issuer=row["issuer"])
 
 
 def _checked_id(name: str) -> str:
@@ -277,13 +287,15 @@ def _checked_id(name: str) -> str:
     return name
 
 
-def _checked_email(email: str) -> str:
+def checked_email(email: str) -> str:
+    """The address, if it looks like one."""
     if not _EMAIL.fullmatch(email) or not email.isprintable():
         raise BadInput(f"{email!r} is not an email address.")
     return email
 
 
-def _checked_role(role: str) -> str:
+def checked_role(role: str) -> str:
+    """The role, if there is one of this name."""
     if role not in ROLES:
         raise BadInput(f"There is no role {role!r}. Roles: {', '.join(ROLES)}.")
     return role

@@ -13,7 +13,6 @@ from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from pages.ui import actions, flash, identity, keys
 from pages.ui.components.playground import playground
-from pages.ui.direct import token
 from pages.ui.playground import adjust_form, answer, share, state, strip_chart, tau_chart, view_data, where
 from pages.ui.workspace import app
 
@@ -36,7 +35,7 @@ def draw() -> None:
     if comparison:
         _tools(now, comparison)
     clicked = playground(
-        {**data, "direct": token(me)}, KEY, {"turn": _turn, "judge": _judge, "look": _look, "keep": _keep}
+        {**data, "direct": identity.page_token()}, KEY, {"turn": _turn, "judge": _judge, "look": _look, "keep": _keep}
     )
     if clicked.adjust:
         adjust_form.show(int(clicked.adjust.get("column", 0)))

@@ -13,7 +13,6 @@ from core.services.playground.compare import Comparison, to_json
 from core.services.playground.notebook import Setup
 from core.spreadsheet import csv_text
 from pages.ui import identity, keys
-from pages.ui.direct import token
 
 HEADS = (
     "query", "column", "profile", "rank", "move", "steps", "doc", "path", "heading", "chunk", "start", "end", "score",
@@ -27,7 +26,7 @@ def draw(now: Setup, comparison: Comparison) -> None:
     st.caption("Python")
     st.code(as_python(now), language="python", wrap_lines=True)
     st.caption("cURL; copy the link of this playground first, so that it is kept")
-    st.code(as_curl(now, token(identity.me())), language="shell", wrap_lines=True)
+    st.code(as_curl(now, identity.page_token()), language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         st.download_button(
             "CSV", as_csv(comparison), "comparison.csv", "text/csv", icon=":material/download:", on_click="ignore"

@@ -1,0 +1,206 @@
+"""OpenID Connect: the authorization code flow with PKCE. A token counts only with a right signature, issuer, audience, time and nonce."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from core.errors import BadInput, Refused, Unavailable
+from core.settings import SYMMETRIC, ProviderSettings
+
+SECONDS = 10.0  # that a call of the provider may take
+FRESH = 3600.0  # seconds for which the provider's own description is kept
+LEEWAY = 60  # seconds that the provider's clock may differ
+LARGEST = 1 << 20  # bytes of an answer
+SCOPE = "openid email profile"
+
+
+class OidcProvider:
+    """One provider, as its metadata describes it."""
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self.settings = settings
+        self._metadata: dict[str, Any] = {}
+        self._keys: Any = None
+        self._read_at = float("-inf")
+
+    def metadata(self) -> dict[str, Any]:
+        """The provider's description of itself, read again every hour."""
+        if time.monotonic() - self._read_at > FRESH:
+            self._metadata, self._keys = self._get(self.settings.server_metadata_url), None
+            self._read_at = time.monotonic()
+        return self._metadata
+
+    def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
+        """Where people go to sign in."""
+        asked = {"scope": SCOPE, **self.settings.client_kwargs}
+        with self._client() as client:
+            url, _ = client.create_authorization_url(
+                self._endpoint("authorization_endpoint"), state, verifier, nonce=nonce, **asked
+            )
+        return str(url)
+
+    def claims(self, code: str, verifier: str, nonce: str) -> dict[str, Any]:
+        """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are missing."""
+        with self._client() as client:
+            token = self._token(client, code, verifier)
+            claims = self._checked(str(token.get("id_token") or ""), nonce)
+            wanted = {"email", "email_verified", *([self.settings.role_claim] if self.settings.roles else [])}
+            if wanted - set(claims) and self.metadata().get("userinfo_endpoint") and token.get("access_token"):
+                claims = {**self._userinfo(client, str(claims["sub"])), **claims}
+        return claims
+
+    def end_session_url(self, back: str) -> str:
+        """Where people sign out of the provider itself; "" where it offers no such thing."""
+        endpoint = self.metadata().get("end_session_endpoint")
+        parameters = {"client_id": self.settings.client_id, "post_logout_redirect_uri": back}
+        return f"{endpoint}?{urlencode(parameters)}" if endpoint else ""
+
+    # ------------------------------------------------------------ steps
+
+    def _client(self) -> Any:
+        from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+
+        offered = self.metadata().get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        method = "client_secret_basic" if "client_secret_basic" in offered else "client_secret_post"
+        client = OAuth2Session(
+            self.settings.client_id,
+            self.settings.client_secret or None,
+            token_endpoint_auth_method=method if self.settings.client_secret else "none",
+            redirect_uri=self.settings.redirect_uri,
+            code_challenge_method="S256",
+            default_timeout=SECONDS,
+        )
+        client.max_redirects = 0
+        return client
+
+    def _token(self, client: Any, code: str, verifier: str) -> Mapping[str, Any]:
+        from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
+        from requests import RequestException
+
+        try:
+            token: Mapping[str, Any] = client.fetch_token(
+                self._endpoint("token_endpoint"), grant_type="authorization_code", code=code, code_verifier=verifier
+            )
+        except AuthlibBaseError as error:
+            why = " ".join(str(error.description or error.error).split())[:200]
+            raise Refused(f"The provider refused to finish the sign-in: {why}. Start again.") from None
+        except (RequestException, ValueError) as error:
+            raise _unreachable(error) from None
+        return token
+
+    def _checked(self, text: str, nonce: str) -> dict[str, Any]:
+        """The claims of an id token, if everything about it is right."""
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+
+        issuer = self._endpoint("issuer")
+        registry = jwt.JWTClaimsRegistry(
+            leeway=LEEWAY,
+            iss={"essential": True, "value": issuer},
+            aud={"essential": True, "value": self.settings.client_id},
+            exp={"essential": True},
+            iat={"essential": True},
+            sub={"essential": True},
+            nonce={"essential": True, "value": nonce},
+        )
+        try:
+            token = self._decoded(text)
+            registry.validate(token.claims)
+        except (JoseError, ValueError, TypeError) as error:
+            raise Refused(
+                f"The provider's token is not right ({_reason(error)}). Start again, or tell an admin."
+            ) from None
+        if token.claims.get("azp", self.settings.client_id) != self.settings.client_id:
+            raise Refused("The provider's token was made for another application (azp). Start again, or tell an admin.")
+        if not isinstance(token.claims["sub"], str) or not token.claims["sub"]:
+            raise Refused("The provider's token names nobody (sub). Tell an admin.")
+        return dict(token.claims)
+
+    def _decoded(self, text: str) -> Any:
+        """The token with its signature checked; keys are read again once, since providers exchange them."""
+        from joserfc import jwt
+        from joserfc.errors import InvalidKeyIdError
+        from joserfc.jwk import OctKey
+
+        allowed = list(self.settings.algorithms)
+        if _algorithm(text) in SYMMETRIC:
+            return jwt.decode(text, OctKey.import_key(self.settings.client_secret), algorithms=allowed)
+        try:
+            return jwt.decode(text, self._key_set(), algorithms=allowed)
+        except InvalidKeyIdError:
+            self._keys = None
+            return jwt.decode(text, self._key_set(), algorithms=allowed)
+
+    def _key_set(self) -> Any:
+        from joserfc.jwk import KeySet
+
+        if self._keys is None:
+            keys = self._get(self._endpoint("jwks_uri")).get("keys", [])
+            usable = [key for key in keys if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use", "sig") == "sig"]
+            self._keys = KeySet.import_key_set({"keys": usable})
+        return self._keys
+
+    def _userinfo(self, client: Any, subject: str) -> dict[str, Any]:
+        """What the provider tells beside the token, if it is about the same person."""
+        from requests import RequestException
+
+        try:
+            answer = client.get(self._endpoint("userinfo_endpoint"))
+            answer.raise_for_status()
+            found = answer.json()
+        except (RequestException, ValueError) as error:
+            raise _unreachable(error) from None
+        if not isinstance(found, dict) or found.get("sub") != subject:
+            raise Refused(
+                "The provider's userinfo is about somebody else than its token. Start again, or tell an admin."
+            )
+        return found
+
+    # ------------------------------------------------------------ the provider's own description
+
+    def _endpoint(self, name: str) -> str:
+        value = self.metadata().get(name)
+        if not isinstance(value, str) or not value:
+            raise BadInput(f"The provider's metadata at {self.settings.server_metadata_url} name no {name}.")
+        return value
+
+    def _get(self, url: str) -> dict[str, Any]:
+        import requests
+
+        try:
+            with requests.get(url, timeout=SECONDS, stream=True) as answer:
+                answer.raise_for_status()
+                raw = answer.raw.read(LARGEST, decode_content=True)
+            found = json.loads(raw)
+        except (requests.RequestException, OSError, ValueError) as error:
+            raise _unreachable(error) from None
+        if not isinstance(found, dict):
+            raise Unavailable("The sign-in provider answers with something that is not a description. Tell an admin.")
+        return found
+
+
+def _algorithm(text: str) -> str:
+    """The algorithm that a token claims to be signed with."""
+    from joserfc import jws
+
+    return str(jws.extract_compact(text.encode()).headers().get("alg"))
+
+
+def _unreachable(error: Exception) -> Unavailable:
+    return Unavailable(
+        f"The sign-in provider cannot be reached ({type(error).__name__}). Try again in a moment; if it lasts, tell an admin."
+    )
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a token, in a few words.
+
+    >>> _reason(ValueError("no such key"))
+    'no such key'
+    """
+    described = getattr(error, "description", "") or getattr(error, "error", "") or error
+    return str(described).replace("_", " ").rstrip(".")[:120]

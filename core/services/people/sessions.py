@@ -1,0 +1,160 @@
+"""Sessions: one row per sign-in, the same for passwords and for a provider. Ending one counts at once, everywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from core.access import Actor, require
+from core.errors import NotFound
+from core.services.people.audit import Audit
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
+
+TOUCH = 60.0  # seconds: `seen` is written at most so often
+_BROWSERS = (
+    ("Edge", r"Edg(?:A|iOS)?/"), ("Opera", r"OPR/"), ("Firefox", r"Firefox/|FxiOS/"), ("Samsung Internet", "SamsungBrowser/"),
+    ("Chromium", r"Chrome/|CriOS/|Chromium/"), ("Safari", r"Safari/"), ("curl", r"^curl/"), ("Python", r"^python|httpx"),
+)  # fmt: skip
+_SYSTEMS = (
+    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("macOS", "Mac OS X|Macintosh"),
+    ("ChromeOS", "CrOS"), ("Linux", "Linux|X11"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Somebody signed in on a device."""
+
+    id: int
+    account: str
+    name: str
+    device: str
+    issuer: str  # of the sign-in provider; "" for a password
+    created: str
+    seen: str
+    expires: str
+
+
+class Sessions:
+    """Starts, finds and ends sessions. A token is a secret of the browser; only its digest is stored."""
+
+    def __init__(
+        self, database: Database, audit: Audit, idle: float, life: float, now: Callable[[], float] = time.time
+    ) -> None:
+        self.database, self.audit, self.now = database, audit, now
+        self.idle, self.life = idle * 3600, life * 86400
+
+    def start(self, actor: Actor, cookie: str, agent: str = "", issuer: str = "", subject: str = "") -> str:
+        """A new token for an account, to be kept in the cookie of this name."""
+        token = secrets.token_urlsafe(32)
+        with self.database.transaction() as state:
+            state.sessions.forget(**self._limits())
+            state.sessions.add(
+                digest=_digest(cookie, token),
+                account=actor.id,
+                issuer=issuer,
+                subject=subject,
+                device=device(agent),
+                created=self._stamp(),
+                seen=self._stamp(),
+                expires=self._stamp(self.life),
+            )
+        return token
+
+    def find(self, cookie: str, token: str) -> tuple[Session, Actor] | None:
+        """The session of a cookie with its account as it is now; None once it ended or the account is switched off."""
+        row = self.database.sessions.by_digest(_digest(cookie, token), **self._limits()) if token else None
+        return self._used(row) if row else None
+
+    def get(self, number: int) -> tuple[Session, Actor] | None:
+        """The same by number, for tokens of a page."""
+        row = self.database.sessions.by_id(number, **self._limits())
+        return self._used(row) if row else None
+
+    def all(self, actor: Actor, account: str = "") -> tuple[Session, ...]:
+        """Those of an account, or everybody's; people see their own, admins all."""
+        if not account or account != actor.id:
+            require(actor, "manage accounts")
+        return tuple(_session(row) for row in self.database.sessions.all(account, **self._limits()))
+
+    # ------------------------------------------------------------ ending
+
+    def sign_out(self, cookie: str, token: str) -> None:
+        """The way out that people take themselves."""
+        if found := self.find(cookie, token):
+            session, actor = found
+            with self.database.transaction() as state:
+                state.sessions.end(session.id)
+                self.audit.record(state, actor, "sign out", actor.name, detail=session.device)
+
+    def end(self, actor: Actor, number: int) -> Session:
+        """End one of one's own, or anybody's as an admin."""
+        row = self.database.sessions.by_id(number, **self._limits())
+        if row is None or row["account"] != actor.id:
+            require(actor, "manage accounts")
+        if row is None:
+            raise NotFound(f"There is no session {number}. List them with: python -m core sessions list")
+        with self.database.transaction() as state:
+            state.sessions.end(number)
+            self._record(state, actor, row, row["device"])
+        return _session(row)
+
+    def end_all(self, actor: Actor, account: str = "", keep: int = 0) -> int:
+        """End all of an account, or everybody's, but for one that is kept; how many they were."""
+        ended = [session for session in self.all(actor, account) if session.id != keep]
+        with self.database.transaction() as state:
+            for session in ended:
+                state.sessions.end(session.id)
+                self._record(state, actor, {"account": session.account, "name": session.name}, session.device)
+        return len(ended)
+
+    def _record(self, state: Any, actor: Actor, row: dict[str, Any], detail: str) -> None:
+        self.audit.record(state, actor, "end session", f"{row['name']} ({row['account']})", detail=detail)
+
+    # ------------------------------------------------------------ time
+
+    def _used(self, row: dict[str, Any]) -> tuple[Session, Actor]:
+        """Note that a session was used, once a minute."""
+        if row["seen"] <= self._stamp(-TOUCH):
+            self.database.sessions.touch(row["id"], self._stamp())
+            row = {**row, "seen": self._stamp()}
+        return _session(row), Actor(row["account"], row["name"], row["email"], row["role"])
+
+    def _limits(self) -> dict[str, str]:
+        return {"now": self._stamp(), "idle": self._stamp(-self.idle)}
+
+    def _stamp(self, later: float = 0.0) -> str:
+        """Always UTC, so that later is also greater."""
+        return datetime.fromtimestamp(self.now() + later, UTC).isoformat(timespec="seconds")
+
+
+def _digest(cookie: str, token: str) -> str:
+    """Of token and cookie name: a token that was given to a `__Host-` cookie is worth nothing in a plain one."""
+    return hashlib.sha256(f"{cookie}={token}".encode()).hexdigest()
+
+
+def _session(row: dict[str, Any]) -> Session:
+    return Session(**{name: row[name] for name in Session.__dataclass_fields__})
+
+
+def device(agent: str) -> str:
+    """A browser's User-Agent in plain words.
+
+    >>> device("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36")
+    'Chromium on Linux'
+    >>> device("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1 Version/18.0 Safari/604.1")
+    'Safari on iPhone'
+    >>> device("")
+    'Unknown device'
+    """
+    browser = next((name for name, mark in _BROWSERS if re.search(mark, agent, re.IGNORECASE)), "")
+    system = next((name for name, mark in _SYSTEMS if re.search(mark, agent)), "")
+    return " on ".join(filter(None, (browser, system))) or "Unknown device"

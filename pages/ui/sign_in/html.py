@@ -1,0 +1,106 @@
+"""The pages in front of the app, as plain HTML. Every text is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+import streamlit
+from starlette.responses import HTMLResponse, Response
+
+from pages.ui.sign_in.cookies import at
+from pages.ui.style import ASSETS
+
+_FONT = "SourceSansVF-Upright"  # the font of the app itself, which Streamlit brings along
+
+
+def page(title: str, body: str, status: int = 200) -> Response:
+    """A card in the middle of the window."""
+    return HTMLResponse(
+        f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)} · Concord</title>
+<link rel="icon" href="{at("/sign-in/concord.svg")}">
+<link rel="stylesheet" href="{at("/sign-in/look.css")}">
+</head>
+<body>
+<main>
+<p class="brand"><img src="{at("/sign-in/concord.svg")}" alt="" width="36" height="36">Concord</p>
+<h1>{escape(title)}</h1>
+{body}
+</main>
+</body>
+</html>
+""",
+        status,
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def form(after: str, name: str = "", problem: str = "", note: str = "", status: int = 200) -> Response:
+    """Name and password."""
+    focus = ("", " autofocus") if name else (" autofocus", "")
+    return page(
+        "Sign in",
+        f"""{_note(note)}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
+<input type="hidden" name="next" value="{escape(after)}">
+<label for="name">Name or email</label>
+<input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200"{focus[0]}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1000"{focus[1]}>
+<button>Sign in</button>
+</form>
+<p class="quiet">No account, or the password is lost? Ask an admin.</p>""",
+        status,
+    )
+
+
+def organisation(after: str, note: str = "", leave: str = "") -> Response:
+    """The way to the organisation's provider."""
+    also = f'<p class="quiet"><a href="{escape(leave)}">Also sign out of your organisation</a></p>' if leave else ""
+    return page(
+        "Sign in",
+        f"""{_note(note)}<a class="button" href="{at("/sign-in/provider")}?next={quote(after, safe="")}">Sign in with your organisation</a>
+{also}""",
+    )
+
+
+def refused(problem: str, after: str, status: int = 403) -> Response:
+    """Why somebody did not come in, and the way to try again."""
+    return page(
+        "You are not signed in",
+        f"""{_problem(problem)}<a class="button" href="{at("/sign-in")}?next={quote(after, safe="")}">Back to sign in</a>""",
+        status,
+    )
+
+
+def unconfigured(problem: str) -> Response:
+    """What whoever runs the app has to add."""
+    return page("Sign in", _problem(problem), 503)
+
+
+def _problem(text: str) -> str:
+    return f'<p class="problem" role="alert">{escape(text)}</p>\n' if text else ""
+
+
+def _note(text: str) -> str:
+    return f'<p class="note" role="status">{escape(text)}</p>\n' if text else ""
+
+
+@cache
+def stylesheet() -> str:
+    """The look, with the font of the app."""
+    fonts = sorted((Path(streamlit.__file__).parent / "static" / "static" / "media").glob(f"{_FONT}*.woff2"))
+    source = f"""@font-face {{
+  font-family: "Source Sans";
+  font-weight: 200 900;
+  src: url("{at(f"/static/media/{fonts[0].name}")}") format("woff2");
+}}
+"""
+    return (source if fonts else "") + (ASSETS / "sign_in.css").read_text(encoding="utf-8")

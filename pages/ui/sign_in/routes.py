@@ -1,0 +1,105 @@
+"""The routes in front of the app: sign in with a password or with a provider, and sign out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qs
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from core.errors import ConcordError
+from core.settings import CALLBACK
+from pages.ui.sign_in import cookies, html, provider
+from pages.ui.style import ASSETS
+from pages.ui.workspace import current_app
+
+LARGEST = 16_384  # bytes of a form
+SIGNED_OUT = "You are signed out."
+ELSEWHERE = "This form was sent from another site, so it was not used. Sign in here."
+
+
+async def show(request: Request) -> Response:
+    """The way in; whoever is signed in goes on."""
+    return await anyio.to_thread.run_sync(_show, request)
+
+
+def _show(request: Request) -> Response:
+    app, after = current_app(), cookies.own_path(request.query_params.get("next", "/"))
+    if app.settings.sign_in == "demo" or cookies.found(app.people.sessions, request.cookies):
+        return RedirectResponse(after, 303)
+    note = SIGNED_OUT if "signed_out" in request.query_params else ""
+    return provider.show(after, note) if app.settings.sign_in == "oidc" else html.form(after, note=note)
+
+
+async def sign_in(request: Request) -> Response:
+    """A name and a password."""
+    form = await _form(request)
+    return await anyio.to_thread.run_sync(_sign_in, request, form)
+
+
+def _sign_in(request: Request, form: Mapping[str, str]) -> Response:
+    app, after, name = current_app(), cookies.own_path(form.get("next", "/")), form.get("name", "")
+    if app.settings.sign_in != "local":
+        return RedirectResponse(cookies.at("/sign-in"), 303)
+    if not cookies.same_site(request):
+        return html.form(after, problem=ELSEWHERE, status=403)
+    try:
+        actor = app.people.accounts.sign_in(name, form.get("password", ""))
+    except ConcordError as error:
+        return html.form(after, name, str(error), status=401)
+    return cookies.welcome(app, request, actor, after)
+
+
+async def sign_out(request: Request) -> Response:
+    """End the session; every tab and token of it is out at once."""
+    if not cookies.same_site(request):
+        return html.refused("Another site asked to sign you out, so nothing was done.", "/")
+    return await anyio.to_thread.run_sync(_sign_out, request)
+
+
+def _sign_out(request: Request) -> Response:
+    for cookie, token in cookies.held(request.cookies):
+        current_app().people.sessions.sign_out(cookie, token)
+    response = RedirectResponse(f"{cookies.at('/sign-in')}?signed_out", 303)
+    cookies.put(response, request, cookies.SESSION, "", 0)
+    return response
+
+
+async def stay(request: Request) -> Response:
+    """A link signs nobody out: any site could hold one."""
+    return RedirectResponse(cookies.at("/"), 303)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a small form; a large one counts as empty."""
+    raw = b""
+    async for part in request.stream():
+        raw += part
+        if len(raw) > LARGEST:
+            return {}
+    return {key: values[-1] for key, values in parse_qs(raw.decode("utf-8", "replace"), max_num_fields=10).items()}
+
+
+async def look(request: Request) -> Response:
+    """The style sheet."""
+    return Response(html.stylesheet(), media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+
+
+async def mark(request: Request) -> Response:
+    """The app's sign."""
+    return FileResponse(ASSETS / "concord.svg", headers={"Cache-Control": "max-age=3600"})
+
+
+ROUTES = [
+    Route(cookies.at("/sign-in"), show),
+    Route(cookies.at("/sign-in"), sign_in, methods=["POST"]),
+    Route(cookies.at("/sign-out"), sign_out, methods=["POST"]),
+    Route(cookies.at("/sign-out"), stay),
+    Route(cookies.at("/sign-in/look.css"), look),
+    Route(cookies.at("/sign-in/concord.svg"), mark),
+    Route(cookies.at("/sign-in/provider"), provider.begin),
+    Route(cookies.at(CALLBACK), provider.finish),
+]

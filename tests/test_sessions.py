@@ -1,0 +1,310 @@
+"""Sessions: the cookie over HTTP, what ends it, what it is not fooled by, and the command line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from core.bootstrap import App
+from core.entrypoints.cli import main
+from core.errors import NotFound, Refused
+from core.services.people.sessions import device
+from pages.ui import direct, routes
+from pages.ui.sign_in.cookies import SESSION, own_path
+from pages.ui.sign_in.gate import SignInGate
+from tests.conftest import PASSWORD, demo, sql
+
+HTML = {"accept": "text/html"}
+LINUX = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36"
+
+
+def visitor(base: str = "http://concord.test", **headers: str) -> TestClient:
+    """A browser with a cookie jar of its own, in front of the routes and of a page behind them."""
+    page = Route("/{path:path}", lambda request: PlainTextResponse("the app"))
+    app = Starlette(routes=[*routes.ROUTES, page], middleware=[Middleware(SignInGate)])
+    made = TestClient(app, base, follow_redirects=False)
+    made.headers = {"user-agent": LINUX, **HTML, **headers}
+    return made
+
+
+def sign_in(browser: TestClient, name: str = "zoe", password: str = PASSWORD, after: str = "/", **headers: str) -> Any:
+    return browser.post("/sign-in", data={"name": name, "password": password, "next": after}, headers=headers)
+
+
+def signed_in(**headers: str) -> TestClient:
+    browser = visitor(**headers)
+    assert sign_in(browser).status_code == 303
+    return browser
+
+
+def inside(browser: TestClient) -> bool:
+    return browser.get("/").text == "the app"
+
+
+def test_a_deep_link_leads_to_sign_in_and_back(sign_in_app: App) -> None:
+    browser = visitor()
+    sent = browser.get("/documents?doc=FIN-POL-001&tab=History")
+    assert sent.status_code == 303
+    form = browser.get(sent.headers["location"])
+    assert 'name="next" value="/documents?doc=FIN-POL-001&amp;tab=History"' in form.text
+    assert form.headers["cache-control"] == "no-store"
+    done = sign_in(browser, after="/documents?doc=FIN-POL-001&tab=History")
+    assert (done.status_code, done.headers["location"]) == (303, "/documents?doc=FIN-POL-001&tab=History")
+    for _ in range(2):  # a reload, a second tab
+        assert browser.get("/documents?doc=FIN-POL-001").text == "the app"
+    assert browser.get("/sign-in?next=/search").headers["location"] == "/search", "whoever is in goes on"
+
+
+def test_the_cookie_is_for_the_browser_alone_and_its_token_is_not_stored(sign_in_app: App) -> None:
+    plain = sign_in(visitor()).headers["set-cookie"]
+    assert plain.startswith(f"{SESSION}=")
+    assert all(part in plain for part in ("HttpOnly", "SameSite=lax", "Path=/", f"Max-Age={30 * 86400}"))
+    assert "Secure" not in plain
+    for browser in (visitor("https://concord.test"), visitor(**{"x-forwarded-proto": "https"})):
+        cookie = sign_in(browser).headers["set-cookie"]
+        assert cookie.startswith(f"__Host-{SESSION}=")
+        assert "Secure" in cookie
+        assert "Domain" not in cookie
+        name, _, token = cookie.partition(";")[0].partition("=")
+        stored = str(sql(sign_in_app, "SELECT * FROM sessions"))
+        assert token not in stored
+        assert hashlib.sha256(f"{name}={token}".encode()).hexdigest() in stored
+        planted = visitor("https://concord.test")
+        planted.cookies.set(SESSION, token)
+        assert not inside(planted), "a token of a prefixed cookie is worth nothing in a plain one"
+
+
+def test_the_wrong_password_says_no_more_than_that(sign_in_app: App) -> None:
+    browser = visitor()
+    for name, password in (("zoe", "wrong horse"), ("nobody", PASSWORD), ("zoe", ""), ("", "")):
+        answer = sign_in(browser, name, password, "/search")
+        assert answer.status_code == 401
+        assert "The name or the password is wrong." in answer.text
+        assert "set-cookie" not in answer.headers
+        assert 'value="/search"' in answer.text
+    hostile = sign_in(browser, '"><script>alert(1)</script>', "x", '/"><script>')
+    assert "<script>" not in hostile.text
+    assert not inside(browser)
+    assert sign_in(browser, "ZOE@example.org").status_code == 303
+
+
+def test_after_five_wrong_passwords_the_account_rests(sign_in_app: App) -> None:
+    browser = visitor()
+    for _ in range(5):
+        sign_in(browser, "zoe", "guess")
+    assert "Too many wrong passwords. Wait five minutes, then try again." in sign_in(browser).text
+    assert not inside(browser)
+    assert sign_in(browser, "root").status_code == 303, "others are not kept out"
+
+
+def test_a_form_that_is_too_large_is_not_read(sign_in_app: App) -> None:
+    assert sign_in(visitor(), "zoe", "x" * 100_000).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil",
+        "/\t/evil.example", "/\n/evil.example", " //evil.example", "http:evil", "///evil.example", "/é", "/" + "a" * 3000, "",
+    ],
+)  # fmt: skip
+def test_after_sign_in_nobody_is_led_elsewhere(sign_in_app: App, after: str) -> None:
+    assert own_path(after) == "/"
+    assert sign_in(visitor(), after=after).headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "https://evil.example"}, {"origin": "null"}],
+)  # fmt: skip
+def test_forms_of_other_sites_neither_sign_in_nor_out(sign_in_app: App, headers: dict[str, str]) -> None:
+    assert sign_in(visitor(), **headers).status_code == 403
+    browser = signed_in()
+    assert browser.post("/sign-out", headers=headers).status_code == 403
+    assert browser.get("/sign-out").headers["location"] == "/", "a link or a picture signs nobody out"
+    assert inside(browser)
+    assert sign_in(visitor(), origin="http://concord.test").status_code == 303
+    assert sign_in(visitor(), **{"sec-fetch-site": "same-origin"}).status_code == 303
+
+
+def test_signing_out_ends_the_session_for_everybody_who_holds_its_cookie(sign_in_app: App) -> None:
+    browser, thief = signed_in(), visitor()
+    thief.cookies.set(SESSION, browser.cookies[SESSION])
+    assert inside(thief)
+    out = browser.post("/sign-out")
+    assert (out.status_code, out.headers["location"]) == (303, "/sign-in?signed_out")
+    assert "Max-Age=0" in out.headers["set-cookie"]
+    assert "You are signed out." in browser.get("/sign-in?signed_out").text
+    assert not inside(browser)
+    assert not inside(thief)
+    entry = sign_in_app.people.audit.entries(demo("admin"), action="sign out")[0]
+    assert (entry.who, entry.door, entry.detail) == ("zoe", "app", "Chromium on Linux")
+
+
+def test_every_sign_in_has_a_token_of_its_own(sign_in_app: App) -> None:
+    browser = visitor()
+    browser.cookies.set(SESSION, "chosen-by-somebody-else")
+    sign_in(browser)
+    (first,) = {cookie.value for cookie in browser.cookies.jar if cookie.domain} - {"chosen-by-somebody-else"}
+    again = visitor()
+    again.cookies.set(SESSION, first)
+    second = sign_in(again).headers["set-cookie"].partition("=")[2].partition(";")[0]
+    assert second != first
+    assert sign_in_app.people.sessions.find(SESSION, first) is None, "the one before in this browser has ended"
+    assert sign_in_app.people.sessions.find(SESSION, second)
+
+
+def token_of(app: App, browser: TestClient) -> dict[str, str]:
+    found = app.people.sessions.find(SESSION, browser.cookies[SESSION])
+    assert found
+    return {"authorization": f"Bearer {direct.token(found[1], found[0].id)}"}
+
+
+@pytest.mark.parametrize("what", ["sign out", "new password", "switch off"])
+def test_page_tokens_end_with_the_session(sign_in_app: App, what: str) -> None:
+    browser = signed_in()
+    held, accounts = token_of(sign_in_app, browser), sign_in_app.people.accounts
+    calls = (("GET", "/api/find?q="), ("GET", "/api/compare?link=x"), ("POST", "/api/playground"))
+    before = [browser.request(*call, headers=held).status_code for call in calls]
+    assert 401 not in before
+    if what == "sign out":
+        browser.post("/sign-out")
+    elif what == "new password":
+        accounts.set_password(demo("admin"), "zoe", "another long password")
+    else:
+        accounts.set_active(demo("admin"), "zoe", False)
+    assert [browser.request(*call, headers=held).status_code for call in calls] == [401] * 3
+    assert not inside(browser)
+
+
+def test_an_account_that_is_switched_on_again_has_to_sign_in_again(sign_in_app: App) -> None:
+    browser = signed_in()
+    for active in (False, True):
+        sign_in_app.people.accounts.set_active(demo("admin"), "zoe", active)
+    assert not inside(browser)
+
+
+def test_a_session_ends_after_hours_of_rest_and_after_days_in_any_case(sign_in_app: App) -> None:
+    sessions, zoe = sign_in_app.people.sessions, sign_in_app.people.accounts.actor("zoe")
+    clock = [1_800_000_000.0]
+    sessions.now = lambda: clock[0]
+    token = sessions.start(zoe, SESSION)
+    clock[0] += 12 * 3600 - 1
+    assert sessions.find(SESSION, token)
+    clock[0] += 12 * 3600 + 1
+    assert sessions.find(SESSION, token) is None, "twelve hours without a click"
+    token = sessions.start(zoe, SESSION)
+    assert len(sql(sign_in_app, "SELECT id FROM sessions")) == 1, "those that ended by themselves are dropped"
+    for _ in range(30 * 4 - 1):
+        clock[0] += 6 * 3600
+        assert sessions.find(SESSION, token)
+    clock[0] += 6 * 3600
+    assert sessions.find(SESSION, token) is None, "thirty days"
+
+
+def test_when_somebody_was_last_seen_is_written_once_a_minute(sign_in_app: App) -> None:
+    sessions, clock = sign_in_app.people.sessions, [1_800_000_000.0]
+    sessions.now = lambda: clock[0]
+    token = sessions.start(sign_in_app.people.accounts.actor("zoe"), SESSION)
+    seen = set()
+    for _ in range(180):
+        clock[0] += 1
+        sessions.find(SESSION, token)
+        seen.add(sql(sign_in_app, "SELECT seen FROM sessions")[0])
+    assert len(seen) == 4, "at the start, and after each minute"
+
+
+def test_people_end_their_own_sessions_and_admins_everybodys(sign_in_app: App) -> None:
+    people = sign_in_app.people
+    zoe, root = people.accounts.actor("zoe"), people.accounts.actor("root")
+    numbers = {}
+    for who in (zoe, root):
+        found = people.sessions.find(SESSION, people.sessions.start(who, SESSION))
+        assert found
+        numbers[who.id] = found[0].id
+    with pytest.raises(Refused, match="Only admins may manage accounts"):
+        people.sessions.end(zoe, numbers["root"])
+    with pytest.raises(Refused, match="Only admins"):
+        people.sessions.all(zoe)
+    with pytest.raises(Refused, match="Only admins"):
+        people.sessions.end(zoe, 999)
+    assert [one.account for one in people.sessions.all(zoe, "zoe")] == ["zoe"]
+    assert {one.account for one in people.sessions.all(root)} == {"zoe", "root"}
+    people.sessions.end(root, numbers["zoe"])
+    with pytest.raises(NotFound, match="There is no session 999"):
+        people.sessions.end(root, 999)
+    assert people.sessions.all(zoe, "zoe") == ()
+
+
+def test_the_demo_needs_no_sign_in(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    import streamlit as st
+
+    from pages.ui.workspace import current_app
+
+    monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
+    st.cache_resource.clear()
+    current_app.cache_clear()
+    assert inside(visitor())
+    assert visitor().get("/sign-in?next=/search").headers["location"] == "/search"
+    assert sign_in(visitor()).headers["location"] == "/sign-in"
+
+
+def test_what_is_no_page_is_not_led_to_sign_in(sign_in_app: App) -> None:
+    browser = visitor()
+    assert browser.get("/api/find?q=x").status_code == 401
+    assert browser.get("/api/health").status_code == 200
+    assert browser.get("/_stcore/health").text == "the app"
+    assert "Source Sans" in browser.get("/sign-in/look.css").text
+    assert browser.get("/sign-in/concord.svg").headers["content-type"].startswith("image/svg")
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (LINUX, "Chromium on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on macOS"),
+        ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36", "Chromium on Android"),
+        ("curl/8.5.0", "curl"),
+        ("<script>alert(1)</script>", "Unknown device"),
+    ],
+)  # fmt: skip
+def test_a_device_is_named_in_plain_words(agent: str, words: str) -> None:
+    assert device(agent) == words
+
+
+def test_sessions_on_the_command_line(sign_in_app: App, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        code = main(["--home", str(sign_in_app.settings.home), *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    assert "Nobody is signed in." in run("sessions", "list")[1]
+    browsers = [signed_in(), signed_in(), visitor()]
+    sign_in(browsers[2], "root")
+    listed = json.loads(run("sessions", "list", "--json")[1])
+    assert (listed[0]["account"], listed[0]["device"]) == ("root", "Chromium on Linux")
+    assert set(listed[0]) == {"id", "account", "name", "device", "issuer", "created", "seen", "expires"}
+    assert len(json.loads(run("sessions", "list", "--account", "zoe", "--json")[1])) == 2
+    assert "Only admins" in run("sessions", "list", "--as", "zoe")[1]
+    first = next(one["id"] for one in reversed(listed) if one["account"] == "zoe")
+    assert run("sessions", "end", str(first), "--as", "zoe")[0] == 0
+    assert not inside(browsers[0]), "from another process, at once"
+    assert inside(browsers[1])
+    assert run("sessions", "end")[0] == 1
+    assert run("sessions", "end", "1", "--all")[0] == 1
+    assert json.loads(run("sessions", "end", "--all", "--account", "zoe", "--json")[1]) == {"ended": 1}
+    assert [inside(one) for one in browsers] == [False, False, True]
+    assert run("sessions", "end", "--all")[1] == "Ended: 1\n"
+    ends = sign_in_app.people.audit.entries(demo("admin"), action="end session")
+    assert {one.door for one in ends} == {"command line"}
+    assert len(ends) == 3
