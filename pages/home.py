@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.knowledge.home import IndexState, Overview, Step
-from pages.ui import identity, keys, style
+from pages.ui import gaps, identity, keys, style
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
 
@@ -119,6 +119,7 @@ left, right = st.columns(2, gap="large")
 with left:
     st.subheader("Needs attention")
     listing(attention(view), "Nothing needs attention.", key="attention")
+    gaps.draw(me)
 with right:
     st.subheader("Recent changes")
     titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}

@@ -156,6 +156,20 @@ def test_a_gap_is_kept_for_the_owners(own_app: App) -> None:
     ]
 
 
+def test_a_reported_question_reaches_those_who_write_and_becomes_a_document(visit: Open, own_app: App) -> None:
+    home, question = own_app.settings.home, "where do guests get *wifi*?"
+    own_app.knowledge.gaps.report(demo("reader"), question, "A card at the desk")
+    assert "Questions without an answer" not in words(visit("home", home, "reader"))
+    app = visit("home", home, "author")
+    (gap,) = own_app.knowledge.gaps.open(demo("author"))
+    assert question in words(app).replace("\\", "")
+    app.button(key=f"write_{gap.id}").click().run()
+    assert not app.exception
+    assert question in app.text_area(key=next(a.key for a in app.text_area if a.key.endswith("_answers"))).value
+    visit("home", home, "author").button(key=f"answered_{gap.id}").click().run()
+    assert own_app.knowledge.gaps.open(demo("author")) == ()
+
+
 def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
     visit: Open, own_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:

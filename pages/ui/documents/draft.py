@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.access import Actor
-from core.curation.frontmatter import decode, split
+from core.curation.frontmatter import decode, read_document, split
 from core.curation.templates import TEMPLATES, begin
 from core.curation.writing import with_fields
 from core.errors import ConcordError
@@ -44,6 +44,16 @@ def new(me: Actor, folder: str = "") -> Opened:
     template = str(st.session_state.get(keys.TEMPLATE))
     text = begin(TEMPLATES[template], me.name, app().upload.uploads.clock.today()) if template in TEMPLATES else NEW
     return _with_draft(me, Opened("new", app().knowledge.store.head(), "", text, folder=folder))
+
+
+def begin_with(me: Actor, question: str) -> None:
+    """Start a new document that answers a question, unless one is being written: that one gets the question too."""
+    start = new(me)
+    answers = read_document("new.md", start.text).meta.answers
+    text = with_fields(start.text, {"answers": tuple(dict.fromkeys((*answers, question)))})
+    packed = {"text": text, "base": start.base, "folder": start.folder}
+    app().knowledge.drafts.keep(me, start.place, json.dumps(packed))
+    _reset_editor()
 
 
 def _with_draft(me: Actor, start: Opened) -> Opened:
