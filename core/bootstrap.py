@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -233,7 +233,7 @@ def build(
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
-    jobs = Jobs(database.jobs, processes or Processes(settings.home), clock, accounts)
+    jobs = Jobs(database, processes or Processes(settings.home), clock, accounts)
     changes = Changes(store, database, accounts, audit, clock)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
@@ -262,13 +262,14 @@ def build(
             page.warm()
 
     def make_ready(progress: Progress) -> tuple[str, ...]:
-        for step in setup:
+        for step in (*setup, *repairs):
             step()
         if store.head():
             builder.build(team_settings.profile(), progress=progress)
         return verifier.problems(progress)
 
-    setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), store.create, database.create, merger.repair]
+    setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), store.create, database.create]
+    repairs: list[Callable[[], object]] = [merger.repair]
     backups = Backups(settings.home, store, database, generations, team_settings, Archives(), audit, clock, make_ready)
     return App(
         settings=settings,
@@ -305,7 +306,9 @@ def build(
         models=ModelRoom(models, ledger),
         platform=Platform(
             Workspace(
-                setup=[backups.refuse_half_restored, *setup, *([accounts.seed] if settings.sign_in == "demo" else [])],
+                setup=[backups.refuse_half_restored, *setup],
+                repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
+                sweeps=[generations.sweep, store.sweep],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],

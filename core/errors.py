@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class ConcordError(Exception):
     """Anything Concord refuses. Entry points show its text; any other exception is a bug."""
@@ -49,3 +53,56 @@ class Corrupt(ConcordError):
 
 class Cancelled(ConcordError):
     """The work was cancelled. What was finished stays."""
+
+
+class StorageFailed(ConcordError):
+    """The disk is full, read-only or broken; the message says where, and what to do about it."""
+
+
+_SIGNS = (
+    (
+        "The disk is full: {} could not be written. What was finished stays, nothing is half-written: free space and try again.",
+        (errno.ENOSPC, errno.EDQUOT),
+        ("no space left on device", "out of diskspace", "disk quota exceeded", "database or disk is full"),
+    ),
+    (
+        "The disk is read-only: {} cannot be written. Searching and reading go on; make it writable and try again.",
+        (errno.EROFS,),
+        ("read-only file system", "readonly database", "insufficient permission", "unable to open database file"),
+    ),
+    (
+        "The disk reports an error: {} could not be written. Free space, or look into the machine's log, and try again.",
+        (errno.EIO,),
+        ("disk i/o error", "input/output error"),
+    ),
+)
+
+
+def storage_failure(error: BaseException | str, where: object = "") -> StorageFailed | None:
+    """What a disk refused, whichever library reports it; None when it is something else.
+
+    >>> print(storage_failure(OSError(errno.ENOSPC, "No space left on device", "data/index/a")))
+    The disk is full: data/index/a could not be written. What was finished stays, nothing is half-written: free space and try again.
+    >>> storage_failure(OSError(errno.ENOENT, "No such file or directory"))
+    """
+    number, place = getattr(error, "errno", None), getattr(error, "filename", None) or where or "the workspace"
+    text = str(error).lower()
+    for sentence, numbers, signs in _SIGNS:
+        if number in numbers or any(sign in text for sign in signs):
+            return StorageFailed(sentence.format(place))
+    cause = getattr(error, "__cause__", None) or getattr(error, "__context__", None)
+    return storage_failure(cause, where) if cause else None
+
+
+@contextmanager
+def storing(where: object) -> Iterator[None]:
+    """Say in our words what a disk refuses during the block."""
+    try:
+        yield
+    except ConcordError:
+        raise
+    except Exception as error:
+        failure = storage_failure(error, where)
+        if failure is None:
+            raise
+        raise failure from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sys
@@ -502,3 +503,31 @@ def test_a_build_whose_entities_fail_says_so_and_publishes_nothing(app: App, mon
     with pytest.raises(Unavailable, match="rules are out"):
         app.index.builder.build(profile)
     assert app.index.generations.current(profile) == before
+
+
+def test_a_start_removes_what_killed_builders_left_but_nothing_of_one_that_builds(app: App) -> None:
+    put(app, {"a.md": "# A\n\nwords\n"})
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    folder, objects = app.index.generations.folder(profile), app.knowledge.store.path / "objects" / "ab"
+    objects.mkdir(exist_ok=True)
+
+    def leave() -> list[Path]:
+        left = [folder / "building-1-2", folder / "leaving-gen", folder / ".CURRENT.abc", objects / "tmp_obj_old"]
+        for path in left[:2]:
+            path.mkdir(exist_ok=True)
+        for path in left[2:]:
+            path.touch()
+        os.utime(left[3], (0, 0))
+        return left
+
+    young = objects / "tmp_obj_young"
+    young.touch()
+    left = leave()
+    with app.index.generations.building(profile):
+        leave()
+        app.platform.workspace.catch_up()
+        assert [path.exists() for path in left] == [True, True, True, False]
+    app.platform.workspace.catch_up()
+    assert [path.exists() for path in left] == [False] * 4
+    assert young.exists(), "somebody's own git may still write it"

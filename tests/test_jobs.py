@@ -7,6 +7,7 @@ import signal
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,11 @@ def test_people_at_the_terminal_need_no_account_for_their_jobs(judged_app: App) 
     assert judged_app.platform.jobs.actor(job.arguments, "manage accounts") == robin, "the door goes with the job"
     with pytest.raises(NotFound, match="no account 'robin@localhost'"):
         judged_app.platform.jobs.actor({"who": "robin@localhost", "door": "app"}, "search")
+
+
+def test_the_same_job_asked_for_by_many_at_once_is_queued_once(tmp_path: Path) -> None:
+    apps = [small_app(tmp_path / "home", NoProcesses()) for _ in range(4)]
+    with ThreadPoolExecutor(8) as pool:
+        started = list(pool.map(lambda n: apps[n % 4].platform.jobs.start("verify", {}).id, range(16)))
+    assert set(started) == {1}
+    assert sum(len(app.platform.jobs.processes.spawned) for app in apps) == 1

@@ -36,7 +36,7 @@ from core.entrypoints import (
     workspace,
 )
 from core.entrypoints.terminal import Terminal
-from core.errors import ConcordError
+from core.errors import ConcordError, storage_failure
 from core.settings import load
 
 PARTS: tuple[Any, ...] = (
@@ -82,9 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminal.end_progress()
         print("Stopped. What was finished stays, and nothing is half-written: run it again to go on.", file=sys.stderr)
         return 130
-    except OSError as error:
+    except Exception as error:
+        sentence = storage_failure(error) or (_unusable(error) if isinstance(error, OSError) else None)
+        if sentence is None:
+            raise
         terminal.end_progress()
-        print(_unusable(error), file=sys.stderr)
+        print(sentence, file=sys.stderr)
         return 1
 
 

@@ -7,7 +7,7 @@ import uuid
 
 import streamlit as st
 
-from core.errors import ConcordError
+from core.errors import ConcordError, storage_failure
 from pages.ui import flash
 
 LOG = logging.getLogger("concord")
@@ -15,8 +15,9 @@ LOG = logging.getLogger("concord")
 
 def show(error: Exception) -> bool:
     """A typed error in its own words; any other is logged under a number that people can quote. True: Streamlit shows nothing."""
-    if isinstance(error, ConcordError):
-        st.error(flash.plain(str(error)))
+    failure = error if isinstance(error, ConcordError) else storage_failure(error)
+    if failure:
+        st.error(flash.plain(str(failure)))
         return True
     number = uuid.uuid4().hex[:8]
     LOG.error("error %s", number, exc_info=error)

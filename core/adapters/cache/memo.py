@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from core import strict
 from core.adapters.system.files import read_json, write_atomic
+from core.errors import StorageFailed, storing
 
 _KEPT = 20
 
@@ -22,7 +24,11 @@ class Memo:
         return read_json(self.folder / f"{name}.json")
 
     def put(self, name: str, value: Any) -> None:
-        """Keep a value; the oldest beyond the last few go."""
+        """Keep a value; the oldest beyond the last few go. A disk that cannot be written keeps none."""
+        with suppress(StorageFailed), storing(self.folder):
+            self._put(name, value)
+
+    def _put(self, name: str, value: Any) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_atomic(self.folder / f"{name}.json", strict.canonical(value))
         kept = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from core.adapters.system.files import cache_file
+from core.errors import StorageFailed, storing
 
 _SCHEMA = "texts (key TEXT PRIMARY KEY, text TEXT)"
 _ANSWERS = """
@@ -31,13 +32,14 @@ class TextCache:
 
     def get(self, key: str) -> str | None:
         """The text that was kept, if any."""
-        with closing(self._connect()) as connection:
+        with suppress(StorageFailed), storing(self.path), closing(self._connect()) as connection:
             row = connection.execute("SELECT text FROM texts WHERE key = ?", (key,)).fetchone()
-        return str(row[0]) if row else None
+            return str(row[0]) if row else None
+        return None
 
     def put(self, key: str, text: str) -> None:
         """Keep a text."""
-        with closing(self._connect()) as connection:
+        with storing(self.path), closing(self._connect()) as connection:
             connection.execute("INSERT OR REPLACE INTO texts VALUES (?, ?)", (key, text))
 
 

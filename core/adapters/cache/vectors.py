@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
 
 from core.adapters.system.files import cache_file
+from core.errors import StorageFailed, storing
 
 _SLICE = 500
 
@@ -30,7 +31,7 @@ class EmbeddingCache:
         """The vectors that are known, by text."""
         by_key = {_key(text): text for text in texts}
         keys, found = list(by_key), {}
-        with closing(self._connect()) as connection:
+        with suppress(StorageFailed), storing(self.path), closing(self._connect()) as connection:
             for n in range(0, len(keys), _SLICE):
                 some = keys[n : n + _SLICE]
                 marks = ",".join("?" * len(some))
@@ -43,7 +44,7 @@ class EmbeddingCache:
     def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None:
         """Keep vectors."""
         rows = [(model, _key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
-        with closing(self._connect()) as connection:
+        with storing(self.path), closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             connection.execute("COMMIT")

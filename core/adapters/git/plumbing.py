@@ -20,7 +20,7 @@ from core.adapters.git import output
 from core.adapters.git.locks import locked, replace, sweep
 from core.adapters.system.files import flock, fsync_folder
 from core.curation.names import safe_revision
-from core.errors import Conflict, Corrupt
+from core.errors import Conflict, Corrupt, storage_failure, storing
 from core.types import Person
 
 APP = Person("Concord", "concord@localhost")
@@ -65,7 +65,7 @@ class Plumbing:
         git = Git(str(self.path))
         git.update_environment(**_ENVIRONMENT, **(env or {}))
         where = [f"--git-dir={self.path}"] if bare else []
-        with tempfile.TemporaryFile() as pipe:
+        with storing(tempfile.gettempdir()), tempfile.TemporaryFile() as pipe:
             pipe.write(stdin)
             pipe.seek(0)
             code, out, errors = git.execute(
@@ -77,6 +77,8 @@ class Plumbing:
                 strip_newline_in_stdout=False,
                 close_fds=False,
             )
+        if code and (failure := storage_failure(errors, self.path)):
+            raise failure
         return code, out + (errors.encode() if merge_errors else b"")
 
     def merge_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
@@ -191,10 +193,12 @@ class Plumbing:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the writers' lock, after removing what a killed writer left: nobody else of ours writes now."""
-        with flock(self.path / LOCK, inherit=True):
+        with storing(self.path), flock(self.path / LOCK, inherit=True):
             sweep(self.path)
             for stale in self.path.glob(f"{_INDEX}*"):
                 shutil.rmtree(stale, ignore_errors=True)
+            for report in self.path.glob("fast_import_crash_*"):
+                report.unlink()
             yield
 
 

@@ -5,6 +5,7 @@ Names pass an allowlist before git sees them; what git would silently drop or mi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from core.adapters.git import output
 from core.adapters.git.plumbing import LOCK, Plumbing
 from core.adapters.system.files import scratch_folder, sweep
 from core.curation.names import name_collisions, safe_path, safe_revision
-from core.errors import BadInput, Conflict, Corrupt, NotFound
+from core.errors import BadInput, Conflict, Corrupt, NotFound, StorageFailed
 from core.types import Commit, Edit, Person, TreeEntry
 
 MAIN = "main"
@@ -44,9 +45,21 @@ class GitStore:
             (self.path / name).mkdir(parents=True, exist_ok=True)
         have = self.git.ask("config", "--list", "-z").decode().split("\0")
         missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
-        with self.git.writing():  # a killed writer's last git process may still be running
+        try:
+            with self.git.writing():  # a killed writer's last git process may still be running
+                if missing:
+                    self.git.configure(missing)
+        except StorageFailed:
             if missing:
-                self.git.configure(missing)
+                raise  # else it can be read as it is
+
+    def sweep(self) -> None:
+        """Remove temporary objects that killed processes left, as `git prune` would: after two weeks nobody writes them any more."""
+        old = time.time() - 14 * 24 * 3600
+        with self.git.writing():
+            for path in self.path.glob("objects/*/tmp_*"):
+                if path.stat().st_mtime < old:
+                    path.unlink()
 
     def _init(self) -> None:
         """An empty repository, which nobody sees before it is whole; one that lost its HEAD gets it back."""

@@ -27,14 +27,24 @@ import numpy as np
 
 from core import strict
 from core.adapters.index import duckdb, graph, inspection, lance
-from core.adapters.serving import image
+from core.adapters.serving import image, tfidf
 from core.adapters.serving.mapped import MappedIndex
-from core.adapters.system.files import flock, fsync_folder, fsync_tree, read_json, try_flock, write_atomic
-from core.errors import NotFound, Unavailable
+from core.adapters.system.files import (
+    flock,
+    fsync_folder,
+    fsync_tree,
+    read_json,
+    scratch_folder,
+    sweep,
+    try_flock,
+    write_atomic,
+)
+from core.errors import NotFound, Unavailable, storing
 from core.profiles import identity
 from core.types import Chunk, Document, Extract, Generation, Profile
 
 FORMAT = 1
+_BUILDING = "building-"
 _NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
 
 
@@ -178,13 +188,35 @@ class Generations:
     def building(self, profile: Profile) -> Iterator[Parent | None]:
         """Hold the builder's lock; what a killed builder left is swept. Yields the newest whole generation."""
         folder = self.folder(profile)
-        folder.mkdir(parents=True, exist_ok=True)
-        with flock(folder / "LOCK"):
-            for stale in (*folder.glob("building-*"), *folder.glob("leaving-*")):
-                shutil.rmtree(stale, ignore_errors=True)
+        with storing(folder), self._locked(folder):
+            self._remove_leftovers(folder)
             complete = self._complete(profile)
             usable = [(path, manifest) for path, manifest in complete if manifest.get("format") == FORMAT]
             yield Parent(*usable[0]) if usable else None
+
+    @contextmanager
+    def _locked(self, folder: Path) -> Iterator[None]:
+        folder.mkdir(parents=True, exist_ok=True)
+        with flock(folder / "LOCK"):
+            yield
+
+    def _remove_leftovers(self, folder: Path) -> None:
+        """What killed builders left; the caller holds the builder's lock."""
+        for stale in (*folder.glob(f"{_BUILDING}*"), *folder.glob("leaving-*")):
+            shutil.rmtree(stale, ignore_errors=True)
+        for stale in folder.glob(".CURRENT.*"):
+            stale.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what killed builders left, where nobody builds now."""
+        for folder in self.root.iterdir() if self.root.is_dir() else ():
+            with storing(folder):
+                descriptor = try_flock(folder / "LOCK")
+            if descriptor is not None:
+                self._remove_leftovers(folder)
+                os.close(descriptor)
+            for generation in folder.glob("gen-*"):
+                sweep(generation, tfidf.UNFINISHED)
 
     def prepare(self) -> None:
         """Load the libraries that writing needs: seconds that a builder can spend while something else computes."""
@@ -205,9 +237,24 @@ class Generations:
         extracts: Sequence[Extract] | None = None,
     ) -> Generation:
         """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not."""
-        folder = self.folder(profile)
-        build = folder / f"building-{os.getpid()}-{time.time_ns()}"
-        (build / "served").mkdir(parents=True)
+        with scratch_folder(self.folder(profile), _BUILDING) as build:
+            return self._write(build, profile, parent, gone, documents, chunks, terms, vectors, facts, timed, extracts)
+
+    def _write(
+        self,
+        build: Path,
+        profile: Profile,
+        parent: Parent | None,
+        gone: Sequence[str],
+        documents: Sequence[Document],
+        chunks: Sequence[Chunk],
+        terms: Sequence[str],
+        vectors: np.ndarray,
+        facts: Mapping[str, Any],
+        timed: Callable[[str], Any],
+        extracts: Sequence[Extract] | None,
+    ) -> Generation:
+        (build / "served").mkdir()
         (build / "vec").mkdir()
         before = parent.folder if parent else None
         ids = [chunk.id for chunk in chunks]
@@ -281,8 +328,7 @@ class Generations:
     def rollback(self, profile: Profile, number: int) -> Generation:
         """Serve an older generation until the next build is asked for."""
         folder = self.folder(profile)
-        folder.mkdir(parents=True, exist_ok=True)
-        with flock(folder / "LOCK"):
+        with storing(folder), self._locked(folder):
             for path, manifest in self._complete(profile):
                 if manifest["number"] == number:
                     self._point(profile, path.name, pinned=True)

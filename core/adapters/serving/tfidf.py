@@ -6,10 +6,8 @@ length; the 50,000 most frequent features. Terms are those of BM25, so both spar
 
 from __future__ import annotations
 
-import os
-import shutil
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +16,11 @@ import numpy as np
 
 from core.adapters.index import duckdb
 from core.adapters.serving import image, kernels
-from core.adapters.system.files import fsync_tree
+from core.adapters.system.files import fsync_tree, scratch_folder
 from core.ports import Ranking
 
 FEATURES = 50_000
+UNFINISHED = ".tfidf-"  # folders that are being written
 _ARRAYS = ("features", "idf", "start", "where", "gains")
 
 
@@ -110,15 +109,11 @@ def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
 
 def _keep(place: Path, matrix: TfidfMatrix) -> bool:
     """Write aside, then rename: readers find all of it or nothing. A second writer keeps the first one's copy."""
-    aside = place.with_name(f".tfidf-{os.getpid()}-{time.time_ns()}")
-    try:
-        aside.mkdir()
+    with suppress(OSError), scratch_folder(place.parent, UNFINISHED) as aside:
         for name in _ARRAYS:
             np.save(aside / f"{name}.npy", getattr(matrix, name))
         fsync_tree(aside)
         aside.rename(place)
-    except OSError:
-        shutil.rmtree(aside, ignore_errors=True)
     return place.is_dir()
 
 

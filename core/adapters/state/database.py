@@ -5,6 +5,7 @@ SQLite runs with a write-ahead log and full sync: what was committed survives a 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -24,6 +25,7 @@ from core.adapters.state.playground import GradeRows, NotebookRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, VerdictRows
 from core.adapters.state.statements import Statements
 from core.adapters.system.files import flock
+from core.errors import storing
 
 T = TypeVar("T")
 _PATIENCE = 60  # seconds that SQLite waits for a lock of another program, a backup for example
@@ -48,12 +50,22 @@ class Database(State):
     """The repositories of a workspace. Each call is a transaction of its own; `transaction()` joins several."""
 
     def __init__(self, url: str | URL) -> None:
-        self.engine = create_engine(url, connect_args={"timeout": _PATIENCE}, max_overflow=-1)
+        self.engine = create_engine(url, creator=self._connect, max_overflow=-1)
         event.listen(self.engine, "connect", _prepare)
         event.listen(self.engine, "begin", _begin)
+        event.listen(self.engine, "checkin", _forget_frozen)
         self._writer = self.engine.execution_options(writing=True)
         self.path = Path(str(self.engine.url.database))
-        super().__init__(Statements(self.engine.connect, self._writing))
+        super().__init__(Statements(self._reading, self._writing))
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection; on a read-only disk SQLite cannot make its log, and must be told that nobody writes."""
+        frozen = self.path.exists() and not self.path.with_name(f"{self.path.name}-wal").exists()
+        if frozen and not os.access(self.path.parent, os.W_OK):
+            return sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?immutable=1", uri=True, factory=Frozen, check_same_thread=False
+            )
+        return sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
 
     @classmethod
     def file(cls, path: Path) -> Database:
@@ -63,7 +75,7 @@ class Database(State):
     def create(self) -> None:
         """Bring the file to the newest form; each migration is applied once, all of them or none."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")
             current = migrations.version(connection) >= len(migrations.MIGRATIONS)
         if not current:
@@ -73,7 +85,12 @@ class Database(State):
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         """Writers queue at a lock: SQLite alone lets whoever asks at the right moment go first, and some wait for ever."""
-        with flock(self.path.with_suffix(".lock")), self._writer.begin() as connection:
+        with storing(self.path), flock(self.path.with_suffix(".lock")), self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with storing(self.path), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -89,7 +106,7 @@ class Database(State):
 
         Writers wait for `look` alone: the copy reads from a transaction that began then, and others go on.
         """
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             with flock(self.path.with_suffix(".lock")):
                 connection.exec_driver_sql("BEGIN")
                 connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")  # a transaction begins when it reads
@@ -98,9 +115,19 @@ class Database(State):
 
     def check(self) -> tuple[str, ...]:
         """What SQLite finds wrong with its file; nothing when all is well."""
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
         return tuple(str(line) for line in lines if line != "ok")
+
+
+class Frozen(sqlite3.Connection):
+    """A connection to a file that nobody can write."""
+
+
+def _forget_frozen(connection: Any, record: Any) -> None:
+    """The disk may be writable when it is used the next time."""
+    if isinstance(connection, Frozen):
+        record.invalidate()
 
 
 def copy_sqlite(source: Any, target: Path) -> None:

@@ -5,6 +5,7 @@ A backup gets its name only when everything in it is on the disk, the manifest l
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -23,7 +24,7 @@ from core.adapters.system.files import (
     try_flock,
     write_atomic,
 )
-from core.errors import BadInput, Conflict, Corrupt, NotFound
+from core.errors import BadInput, Conflict, Corrupt, NotFound, storing
 
 MANIFEST = "MANIFEST.json"
 FORMAT = 1
@@ -46,10 +47,11 @@ class Archives:
     @contextmanager
     def writing(self, target: Path) -> Iterator[Path]:
         """A private folder beside `target` to put files in; `publish` gives it its name. What killed ones left is swept."""
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sweep(target.parent, _UNFINISHED)
-        with scratch_folder(target.parent, _UNFINISHED) as folder:
-            yield folder
+        with storing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sweep(target.parent, _UNFINISHED)
+            with scratch_folder(target.parent, _UNFINISHED, 0o700) as folder:
+                yield folder
 
     def publish(self, folder: Path, target: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest and give the backup its name, at once and only if nobody took it meanwhile."""
@@ -60,7 +62,9 @@ class Archives:
         try:
             folder.rename(target)
         except OSError as error:
-            raise BadInput(f"Something else took the name {str(target)!r} meanwhile. Name another folder.") from error
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            raise BadInput(f"Something else took the name {str(target)!r} meanwhile. Name another folder.") from None
         fsync_folder(target.parent)
         return manifest
 
@@ -104,7 +108,7 @@ class Archives:
         descriptor = try_flock(home / _RESTORING)
         if descriptor is None:
             raise Conflict(f"Another process is restoring {str(home)!r}. Wait until it has finished.")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as mark:
+        with storing(home), os.fdopen(descriptor, "w", encoding="utf-8") as mark:
             mark.write(str(source))
             mark.flush()
             os.fsync(descriptor)

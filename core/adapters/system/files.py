@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import sqlite3
 import tempfile
@@ -41,11 +42,12 @@ def try_flock(path: Path) -> int | None:
 
 
 @contextmanager
-def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
+def scratch_folder(parent: Path, prefix: str, mode: int = 0o777) -> Iterator[Path]:
     """A folder that is removed in the end, unless it was renamed. Its process holds a lock on it, so `sweep` leaves it alone."""
     parent.mkdir(parents=True, exist_ok=True)
     while True:
-        folder = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
+        folder = parent / f"{prefix}{secrets.token_hex(8)}"
+        folder.mkdir(mode)
         descriptor = os.open(folder, os.O_RDONLY)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if folder.exists():

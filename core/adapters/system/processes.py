@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.adapters.system.files import flock, try_flock
+from core.errors import storing
 from core.settings import PROJECT
 
 
@@ -22,8 +23,8 @@ class Processes:
 
     def spawn(self, job: int) -> None:
         """Start a worker that outlives this process."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / f"{job}.log", "ab") as log:
+        self._make_folder()
+        with storing(self.folder), open(self.folder / f"{job}.log", "ab") as log:
             subprocess.Popen(
                 [sys.executable, "-m", "core", "--home", str(self.home), "work", str(job)],
                 cwd=PROJECT,
@@ -37,18 +38,23 @@ class Processes:
     @contextmanager
     def holding(self, job: int) -> Iterator[None]:
         """Be the only worker of a job."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with flock(self.folder / f"{job}.lock"):
+        self._make_folder()
+        with storing(self.folder), flock(self.folder / f"{job}.lock"):
             yield
 
     def alive(self, job: int) -> bool:
         """Whether a worker holds the job."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor = try_flock(self.folder / f"{job}.lock")
+        self._make_folder()
+        with storing(self.folder):
+            descriptor = try_flock(self.folder / f"{job}.lock")
         if descriptor is None:
             return True
         os.close(descriptor)
         return False
+
+    def _make_folder(self) -> None:
+        with storing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
 
     def log(self, job: int) -> str:
         """The end of the worker's output."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
+from core.errors import StorageFailed
 from core.ports import Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json
 from core.services.index.verify import Verifier
@@ -29,10 +31,11 @@ class IndexJobs:
     watched: Callable[[], tuple[str, ...]]
 
     def catch_up(self) -> Job | None:
-        """Start a build if the index is behind. A rollback stays until somebody rebuilds."""
+        """Start a build if the index is behind. A rollback stays until somebody rebuilds; a full disk puts it off."""
         profile = self.team_settings.production().profile
         if self.builder.behind(profile) and not self.generations.pinned(profile):
-            return self.jobs.start("reindex", {"profile": profile.name, "full": False})
+            with suppress(StorageFailed):  # whoever merged has merged; the next merge or start asks again
+                return self.jobs.start("reindex", {"profile": profile.name, "full": False})
         return None
 
     def build(self, actor: Actor, profile: str = "", *, full: bool = False, progress: Progress = no_progress) -> Built:

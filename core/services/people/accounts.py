@@ -69,6 +69,8 @@ class Accounts:
 
     def seed(self) -> None:
         """The demo's personas, in an empty workspace. They have no password, so nobody can sign in as them."""
+        if self.database.accounts.all():
+            return
         with self.database.transaction() as state:
             if not state.accounts.all():
                 for actor in DEMO:

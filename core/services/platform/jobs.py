@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
-from core.errors import Cancelled, ConcordError, NotFound
+from core.errors import Cancelled, ConcordError, NotFound, storage_failure
 from core.ports import Clock, Processes, Progress
 from core.services.people.accounts import Accounts
 
 if TYPE_CHECKING:
-    from core.adapters.state.platform import JobRows
+    from core.adapters.state.database import Database
 
 MAX_ATTEMPTS = 5
 _PAUSE = 0.25  # seconds between two progress updates in the database
@@ -54,18 +54,20 @@ def seconds_left(job: Job, now: datetime) -> float | None:
     >>> job = Job(1, "reindex", {}, "running", 25, 100, "", "", None, 1, "", "2026-01-01T00:00:00+00:00", "")
     >>> seconds_left(job, datetime.fromisoformat("2026-01-01T00:00:10+00:00"))
     30.0
+    >>> seconds_left(job, datetime.fromisoformat("2025-12-31T23:00:00+00:00"))
     """
     if job.state != "running" or not job.started or job.done <= 0 or job.total <= job.done:
         return None
     spent = (now - datetime.fromisoformat(job.started)).total_seconds()
-    return max(0.0, spent * (job.total - job.done) / job.done)
+    return spent * (job.total - job.done) / job.done if spent > 0 else None  # the clock may have been set back
 
 
 class Jobs:
     """The job queue, in the database."""
 
-    def __init__(self, rows: JobRows, processes: Processes, clock: Clock, accounts: Accounts) -> None:
-        self.rows, self.processes, self.clock, self.accounts = rows, processes, clock, accounts
+    def __init__(self, database: Database, processes: Processes, clock: Clock, accounts: Accounts) -> None:
+        self.database, self.rows = database, database.jobs
+        self.processes, self.clock, self.accounts = processes, clock, accounts
 
     def start(self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None) -> Job:
         """Queue a job and start its process; the same job is not queued twice.
@@ -75,11 +77,11 @@ class Jobs:
         """
         who = {"who": actor.id, "door": actor.door} if actor else {}
         packed = json.dumps({**arguments, **who}, sort_keys=True)
-        same = self.rows.same(kind, packed)
-        if same is not None:
-            return self.get(same)
-        number = self.rows.add(kind=kind, arguments=packed, state="queued", created=self.clock.stamp())
-        self.processes.spawn(number)
+        with self.database.transaction() as state:  # two processes may ask at once
+            same = state.jobs.same(kind, packed)
+            number = same or state.jobs.add(kind=kind, arguments=packed, state="queued", created=self.clock.stamp())
+        if same is None:
+            self.processes.spawn(number)
         return self.get(number)
 
     def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
@@ -155,6 +157,9 @@ class Jobs:
             except ConcordError as error:
                 self._end(number, "failed", error=str(error))
             except Exception as error:
+                if failure := storage_failure(error):
+                    self._end(number, "failed", error=str(failure))
+                    return self.get(number)
                 self._end(number, "failed", error=f"Unexpected: {type(error).__name__}. See the job's log.")
                 raise
             return self.get(number)

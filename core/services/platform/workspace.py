@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from core.errors import StorageFailed
 from core.services.platform.jobs import Job, Jobs, Work
 
 
@@ -13,20 +15,29 @@ class Workspace:
     """What every door does before it serves."""
 
     setup: Sequence[Callable[[], object]]
+    repairs: Sequence[Callable[[], object]]  # after the setup, where the disk can be written
+    sweeps: Sequence[Callable[[], object]]  # remove what killed processes left
     jobs: Jobs
     behind: Callable[[], Job | None]
     warmup: Sequence[Callable[[], object]]
     works: Mapping[str, Work]  # by kind of job
 
     def create(self) -> None:
-        """Create the workspace, or migrate it to this version."""
+        """Create the workspace, or migrate it to this version. One that cannot be written is opened as it is."""
         for step in self.setup:
             step()
+        with suppress(StorageFailed):
+            for step in self.repairs:
+                step()
 
     def catch_up(self) -> Job | None:
-        """Resume interrupted jobs; start a build if the index is behind the newest commit."""
-        self.jobs.sweep()
-        return self.behind()
+        """Remove what killed processes left, resume their jobs, start a build if the index is behind the newest commit."""
+        with suppress(StorageFailed):
+            for sweep in self.sweeps:
+                sweep()
+            self.jobs.sweep()
+            return self.behind()
+        return None
 
     def warm(self) -> None:
         """Load what the first search would wait for: compiled loops, the production index and its model."""
