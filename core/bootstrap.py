@@ -255,7 +255,7 @@ def build(
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, partial(production.watched, SYSTEM))
     merger = Merger(changes, index_jobs.catch_up)
-    freshness = FreshnessBoard(documents, store, database, audit, clock, index_jobs.catch_up)
+    freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
 
     def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:

@@ -14,6 +14,7 @@ import random
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def parts(home: Path) -> App:
 
 def import_folder(app: App, place: Path, name: str) -> dict[str, Any]:
     folder = write(place / "import" / name, {f"{name}.md": f"# {name}\n\nImported words of {name}.\n"})
-    imported = app.knowledge.documents.import_folder(ADMIN, folder)
-    app.people.audit.note(ADMIN, "import", folder.name, commit=imported.commit)
+    saving = partial(app.reviews.merger.importing, ADMIN, folder.name)
+    imported = app.knowledge.documents.import_folder(ADMIN, folder, saving=saving)
     return {"commit": imported.commit, "path": f"{name}.md"}
 
 

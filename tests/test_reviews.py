@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -457,3 +459,20 @@ def test_an_empty_knowledge_base_takes_its_first_document_through_review(tmp_pat
     assert [hit.path for hit in app.search.searcher.search("words to find").hits] == ["a.md"]
     assert app.index.verifier.problems() == ()
     assert app.knowledge.documents.show("a").version == 1
+
+
+def test_a_commit_of_a_killed_process_is_in_the_audit_before_anything_is_built_upon_it(reviews_app: App) -> None:
+    number = approved(reviews_app, changed("5 years", "7 years"))
+    for name, move in (
+        ("one.md", lambda: reviews_app.reviews.merger.merge(AUTHOR, number)),
+        ("two.md", lambda: reviews_app.knowledge.freshness.confirm(REVIEWER, "it/vpn.md", date(2027, 1, 1))),
+        ("three.md", lambda: _import(reviews_app, {"four.md": b"# Four\n"})),
+    ):
+        reviews_app.knowledge.store.commit("main", {name: b"# Left\n"}, ADMIN.person, "Left by a kill")
+        move()
+        assert list(reviews_app.people.audit.problems()) == []
+
+
+def _import(app: App, files: dict[str, bytes]) -> None:
+    save = partial(app.knowledge.documents.save, ADMIN, files, [], "Import")
+    app.reviews.merger.importing(ADMIN, "folder", save)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,8 @@ def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> in
     files |= {item.path: item.text.encode() for item in batch.items if item.choice == "drop"}
     refused = [(item.path, item.findings[0].message) for item in batch.items if item.state == "refused"]
     message = options.message or f"Import {options.folder.name}"
-    imported = app.knowledge.documents.save(actor, files, refused, message)
-    if imported.added or imported.edited:
-        app.people.audit.note(actor, "import", options.folder.name, commit=imported.commit)
+    save = partial(app.knowledge.documents.save, actor, files, refused, message)
+    imported = app.reviews.merger.importing(actor, options.folder.name, save)
     return show_imported(terminal, imported)
 
 

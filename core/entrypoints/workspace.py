@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,10 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 def import_folder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor = acting(app, options)
+    saving = partial(app.reviews.merger.importing, actor, options.folder.name)
     imported = app.knowledge.documents.import_folder(
-        actor, options.folder, options.message, options.into, terminal.progress
+        actor, options.folder, options.message, options.into, terminal.progress, saving
     )
-    if imported.added or imported.edited:
-        app.people.audit.note(actor, "import", options.folder.name, commit=imported.commit)
     return show_imported(terminal, imported)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -175,15 +175,25 @@ class Documents:
     # ------------------------------------------------------------ bringing in
 
     def import_folder(
-        self, actor: Actor, folder: Path, message: str = "", into: str = "", progress: Progress = no_progress
+        self,
+        actor: Actor,
+        folder: Path,
+        message: str = "",
+        into: str = "",
+        progress: Progress = no_progress,
+        saving: Callable[[Callable[[], Imported]], Imported] = lambda save: save(),
     ) -> Imported:
-        """Import a folder of Markdown as one commit, with its relative paths. Bad files are refused one by one."""
+        """Import a folder of Markdown as one commit, with its relative paths. Bad files are refused one by one.
+
+        `saving` is called to save what was read, such as inside a transaction that also records it.
+        """
         require(actor, "import documents")
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.store.entries(self.store.head())]
         files, refused = _collect(folder, into, stored, progress)
-        return self.save(actor, files, refused, message or f"Import {len(files)} documents from {folder.name}")
+        text = message or f"Import {len(files)} documents from {folder.name}"
+        return saving(lambda: self.save(actor, files, refused, text))
 
     def save(self, actor: Actor, files: Mapping[str, bytes], refused: list[tuple[str, str]], message: str) -> Imported:
         """Commit documents to the main line, without those that are equal already."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from core.types import Document
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
-    from core.adapters.state.database import Database
+    from core.adapters.state.database import State
 
 YEAR = timedelta(days=365)  # until the next review, unless somebody says otherwise
 
@@ -40,12 +41,12 @@ class FreshnessBoard:
         self,
         documents: Documents,
         store: GitStore,
-        database: Database,
+        moving_main: Callable[[], AbstractContextManager[State]],
         audit: Audit,
         clock: Clock,
         merged: Callable[[], object],
     ) -> None:
-        self.documents, self.store, self.database = documents, store, database
+        self.documents, self.store, self.moving_main = documents, store, moving_main
         self.audit, self.clock, self.merged = audit, clock, merged
 
     def attention(self) -> Attention:
@@ -70,7 +71,7 @@ class FreshnessBoard:
         require(actor, "confirm a document")
         if until <= self.clock.today():
             raise BadInput("The next review must lie in the future.")
-        with self.database.transaction() as state:
+        with self.moving_main() as state:
             head = self.store.head()
             if name not in {entry.path for entry in self.store.entries(head)}:
                 raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")

@@ -146,8 +146,12 @@ class Changes:
     def writing(self, number: int) -> Iterator[tuple[State, dict[str, Any], Facts]]:
         """The change as it is now, locked against other writers until the block ends."""
         with self.database.transaction() as state:
-            row = _known(state, number)
-            yield state, row, self.facts.of(state, row)[0]
+            yield state, *self.known(state, number)
+
+    def known(self, state: State, number: int) -> tuple[dict[str, Any], Facts]:
+        """The row and the facts of a change inside a transaction."""
+        row = _known(state, number)
+        return row, self.facts.of(state, row)[0]
 
     def propose(
         self,

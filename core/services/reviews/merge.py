@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
-from core.errors import BadInput, Conflict, Refused
+from core.errors import BadInput, Conflict, Refused, StorageFailed
+from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import branch_of
 from core.types import Commit, Person
@@ -48,7 +50,10 @@ class Merger:
         reason = check_text(bypass)
         if reason:
             require(actor, "bypass the review rules")
+        self.repair()  # a merge that the database could not record, perhaps this one
         with self.changes.writing(number) as (state, row, facts):
+            if self._adopt_unknown(state):
+                row, facts = self.changes.known(state, number)
             self.changes.allow("bypass" if reason else "merge", facts)
             lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
             if lacking:
@@ -77,9 +82,10 @@ class Merger:
         self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
 
     def _finish(self, number: int) -> None:
-        """After the merge: delete the branch, start the index build."""
-        self.store.delete_branch(branch_of(number))
-        self.merged()
+        """After the merge: delete the branch, start the index build. A full disk puts both off, the merge stands."""
+        with suppress(StorageFailed):
+            self.store.delete_branch(branch_of(number))
+            self.merged()
 
     # ------------------------------------------------------------ conflicts
 
@@ -154,14 +160,32 @@ class Merger:
 
     def repair(self) -> int:
         """Record what reached main but not the database, after a kill or a direct push."""
-        known, head = self.database.audit.last_commit(), self.store.head()
-        if known == head:
+        if self.database.audit.last_commit() == self.store.head():
             return 0
-        adopted = 0
         with self.database.transaction() as state:
-            for step in self._unknown(state, known, head):
-                self._adopt(state, step)
-                adopted += 1
+            return self._adopt_unknown(state)
+
+    @contextmanager
+    def moving_main(self) -> Iterator[State]:
+        """A transaction in which main may move; commits without a line in the audit get theirs first."""
+        with self.database.transaction() as state:
+            self._adopt_unknown(state)
+            yield state
+
+    def importing(self, actor: Actor, what: str, save: Callable[[], Imported]) -> Imported:
+        """Documents that come in all at once: the commit and its line in the audit happen together."""
+        with self.moving_main() as state:
+            imported = save()
+            if imported.added or imported.edited:
+                self.audit.record(state, actor, "import", what, commit=imported.commit)
+        return imported
+
+    def _adopt_unknown(self, state: State) -> int:
+        """Record commits without a line in the audit; asked before main moves, so that none is built upon unseen."""
+        known, head, adopted = state.audit.last_commit(), self.store.head(), 0
+        for step in self._unknown(state, known, head) if known != head else ():
+            self._adopt(state, step)
+            adopted += 1
         return adopted
 
     def _unknown(self, state: State, known: str, head: str) -> Iterator[Commit]:

@@ -1,0 +1,186 @@
+"""Disks that are full or read-only: one sentence, nothing half-written, and everything goes on when there is space again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.bootstrap import App
+from core.entrypoints.cli import main
+from core.errors import BadInput, ConcordError, StorageFailed, storage_failure
+from core.services.people.accounts import DEMO, local_admin
+from tests.conftest import NoProcesses, demo, put, small_app
+
+ADMIN = local_admin("ann")
+_, AUTHOR, _, REVIEWER, _, _ = DEMO
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small disk of its own."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)], capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs more rights than this user has")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def remount(disk: Path, mode: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{mode}", str(disk)], check=True)
+
+
+def fill(disk: Path, leave: int) -> Path:
+    """Take the space of a disk, but for some bytes."""
+    ballast = disk / "ballast"
+    free = os.statvfs(disk)
+    with open(ballast, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, free.f_bavail * free.f_bsize - leave))
+    return ballast
+
+
+def merge(app: App, name: str) -> str:
+    change = app.reviews.changes.propose(AUTHOR, name, {f"{name}.md": f"# {name}\n\n{'words ' * 2000}\n".encode()})
+    app.reviews.changes.submit(AUTHOR, change.id)
+    app.reviews.discussion.approve(REVIEWER, change.id)
+    return app.reviews.merger.merge(AUTHOR, change.id).merged
+
+
+ACTS = ("merge", "build", "account", "backup")
+
+
+def managed(app: App, act: str, disk: Path, leave: int, merged: list[str]) -> bool:
+    """Whether there was space enough for it; any other error is one too many."""
+    try:
+        if act == "merge":
+            merged.append(merge(app, f"m{leave}"))
+        elif act == "build":
+            app.index.builder.build(app.platform.settings.profile(), full=True)
+        elif act == "account":
+            app.people.accounts.add(demo("admin"), f"a{leave}", "A", f"a{leave}@example.org", "reader")
+        else:
+            app.platform.backups.take(ADMIN, disk / f"saved{leave}")
+    except StorageFailed as error:
+        assert "free space" in str(error).lower()
+        return False
+    return True
+
+
+def test_a_full_disk_is_one_sentence_and_nothing_acknowledged_is_lost(disk: Path) -> None:
+    app = small_app(disk / "home", NoProcesses())
+    put(app, {"a.md": "# A\n\nalpha words\n"})
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    merged: list[str] = []
+    refused: set[str] = set()
+    for leave in (0, 10_000, 60_000, 400_000):
+        ballast = fill(disk, leave)
+        refused |= {name for name in ACTS if not managed(app, name, disk, leave, merged)}
+        assert not list(app.index.generations.folder(profile).glob("building-*"))
+        assert not list(disk.glob(".concord-*"))
+        assert app.search.searcher.search("alpha").hits[0].path == "a.md"
+        ballast.unlink()
+    assert {"merge", "build"} <= refused
+    merged.append(merge(app, "after"))
+    app.index.builder.build(profile)
+    assert small_app(disk / "home", NoProcesses()).index.verifier.problems() == ()
+    assert all(app.knowledge.store.contains("main", commit) for commit in merged)
+
+
+def test_a_merge_whose_record_did_not_fit_on_the_disk_is_recorded_when_somebody_tries_again(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(app, {"a.md": "# A\n"})
+    change = app.reviews.changes.propose(AUTHOR, "B", {"b.md": b"# B\n"})
+    app.reviews.changes.submit(AUTHOR, change.id)
+    app.reviews.discussion.approve(REVIEWER, change.id)
+
+    def full(*_: object, **__: object) -> None:
+        raise StorageFailed("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(app.reviews.merger, "_record", full)
+        with pytest.raises(StorageFailed):
+            app.reviews.merger.merge(AUTHOR, change.id)
+    with pytest.raises(ConcordError, match="merged"):
+        app.reviews.merger.merge(AUTHOR, change.id)
+    assert app.reviews.changes.get(change.id).state == "merged"
+    assert list(app.people.audit.problems()) == []
+
+
+def test_a_read_only_workspace_is_searched_and_read(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = disk / "home"
+    app = small_app(home, NoProcesses())
+    put(app, {"a.md": "# A\n\nalpha words\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    app.platform.backups.database.engine.dispose()
+    remount(disk, "ro")
+    again = small_app(home, NoProcesses())
+    assert again.search.searcher.search("alpha").hits[0].path == "a.md"
+    assert again.knowledge.documents.all()[0].path == "a.md"
+    assert again.people.accounts.all()
+    assert again.platform.workspace.catch_up() is None
+    assert main(["--home", str(home), "documents", "show", "a.md"]) == 0
+    assert main(["--home", str(home), "reindex", "--full"]) == 1
+    assert "The disk is read-only" in capsys.readouterr().err
+    for act in (
+        lambda: merge(again, "b"),
+        lambda: again.index.builder.build(again.platform.settings.profile(), full=True),
+        lambda: again.people.accounts.add(demo("admin"), "x", "X", "x@example.org", "reader"),
+        lambda: again.platform.settings.add_profile(again.platform.settings.profile("quick"), ADMIN.person),
+    ):
+        with pytest.raises((StorageFailed, BadInput)):
+            act()
+    remount(disk, "rw")
+    merge(again, "b")
+    assert again.people.accounts.get("author").role == "author"
+    assert again.index.verifier.problems()[0].startswith("index local: generation 1 is at")
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
+def test_a_build_that_a_disk_refuses_leaves_no_folder_and_is_built_later(
+    app: App, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    put(app, {"a.md": "# A\n\nalpha words\n"})
+    profile = app.platform.settings.profile()
+
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("core.adapters.index.generations.fsync_tree", refuse)
+        with pytest.raises(StorageFailed, match="The disk"):
+            app.index.builder.build(profile)
+    assert not list(app.index.generations.folder(profile).glob("building-*"))
+    assert app.index.builder.build(profile).fresh
+
+
+def test_a_job_that_a_disk_refuses_ends_with_the_sentence(app: App) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    app.platform.jobs.processes = NoProcesses()
+    job = app.platform.jobs.start("reindex", {})
+    ended = app.platform.jobs.run(job.id, {"reindex": refuse})
+    assert (ended.state, ended.error.split(":")[0]) == ("failed", "The disk is full")
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (RuntimeError("IO Error: No space left on device"), "The disk is full"),
+        ("error: insufficient permission for adding an object to repository database", "The disk is read-only"),
+        (RuntimeError("disk I/O error"), "The disk reports an error"),
+    ],
+)
+def test_whatever_a_library_says_about_a_disk_becomes_one_sentence(error: Exception | str, sentence: str) -> None:
+    outer = ValueError("could not write")
+    outer.__cause__ = error if isinstance(error, Exception) else None
+    for reported in (error, outer) if isinstance(error, Exception) else (error,):
+        assert str(storage_failure(reported, "data")).startswith(f"{sentence}: data")
+    assert storage_failure(ValueError("something else")) is None
