@@ -16,7 +16,7 @@ from typing import Any
 from core.bootstrap import App
 from core.errors import ConcordError, Unavailable
 from tests.conftest import ROOT, NoProcesses, put, small_app
-from tests.kill_server import ADMIN, OPERATIONS, parts
+from tests.kill_server import ADMIN, parts
 
 _CREW = 4  # workers at a time
 
@@ -59,7 +59,7 @@ def kill(place: Path, kills: int, seed: int, log: Any = None) -> Killed:
             crew = {ask(f"start {number + n}"): number + n for n in range(_CREW)}
             number += _CREW
             known = len(killed.facts)
-            time.sleep(dice.uniform(0.0, dice.choice((0.4, 1.0, 3.0))))
+            time.sleep(dice.uniform(0.0, dice.choice((0.4, 1.0, 3.0, 6.0))))
             for pid, one in crew.items():
                 how = dice.choice(("alone", "group"))
                 ask(f"kill {pid} {how}")
@@ -69,7 +69,13 @@ def kill(place: Path, kills: int, seed: int, log: Any = None) -> Killed:
             if number % 100 == 0:
                 whole(killed)
             if log and number % 20 == 0:
-                print(f"{time.strftime('%H:%M:%S')} {killed}", file=log, flush=True)
+                print(
+                    f"{time.strftime('%H:%M:%S')} {killed}",
+                    *killed.lost[-3:],
+                    *killed.repairs[-3:],
+                    file=log,
+                    flush=True,
+                )
         assert server.stdin
         server.stdin.close()
     whole(killed)
@@ -223,4 +229,4 @@ if __name__ == "__main__":
     where, number = Path(sys.argv[1]), int(sys.argv[2])
     outcome = kill(where, number, seed=number, log=sys.stdout)
     print(outcome, *outcome.lost[:20], *outcome.repairs[:20], sep="\n")
-    sys.exit(bool(outcome.lost or outcome.repairs or not set(OPERATIONS) <= set(outcome.acknowledged)))
+    sys.exit(bool(outcome.lost or outcome.repairs))

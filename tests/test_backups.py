@@ -20,6 +20,7 @@ from core.retrieval import config as configs
 from core.services.people.accounts import local_admin
 from core.settings import load
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql, write
+from tests.test_merges import merged_ids, started
 
 ADMIN = local_admin("ann")
 
@@ -221,3 +222,30 @@ def test_backup_and_restore_are_commands(tmp_path: Path, capsys: pytest.CaptureF
     assert "without --as" in capsys.readouterr().err
     assert main(["--home", str(again), "restore", str(copy), "--quiet"]) == 0
     assert f"Restored {again} from {copy}" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_backups_taken_while_many_merge_hold_exactly_what_was_acknowledged(tmp_path: Path) -> None:
+    """Before a backup begins, everything acknowledged is in it; nothing that began after it ended is."""
+    home = tmp_path / "home"
+    app = small_app(home, NoProcesses())
+    put(app, {"a.md": "# A\n"})
+    crews = [started(home, f"crew{n}", 3, 12) for n in range(3)]
+    heads: list[tuple[str, str]] = []
+    while any(crew.poll() is None for crew in crews):
+        before = app.knowledge.store.head()
+        app.platform.backups.take(ADMIN, tmp_path / "saved" / str(len(heads)))
+        heads.append((before, app.knowledge.store.head()))
+    said = [line.split() for crew in crews for line in crew.communicate()[0].splitlines()]
+    assert len([line for line in said if line[0] == "merged"]) == 3 * 3 * 12
+    assert len(heads) >= 3
+    for n, (before, after) in enumerate(heads):
+        again = restored(tmp_path / "saved" / str(n), tmp_path / "again" / str(n))
+        main = again.knowledge.store.head()
+        assert again.knowledge.store.contains(main, before)
+        assert app.knowledge.store.contains(after, main)
+        assert set(merged_ids(again)) == {change.id for change in again.reviews.changes.all(state="merged")}
+        for change in again.reviews.changes.all(state="open"):
+            assert again.knowledge.store.entries(change.head), "its text is there"
+        assert again.index.verifier.problems() == ()
+    print(f"{len(heads)} backups during {len(said)} lines of work, all restored and verified")

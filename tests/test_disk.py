@@ -170,6 +170,15 @@ def test_a_job_that_a_disk_refuses_ends_with_the_sentence(app: App) -> None:
     assert (ended.state, ended.error.split(":")[0]) == ("failed", "The disk is full")
 
 
+def test_a_page_says_the_same_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pages.ui import errors
+
+    shown: list[str] = []
+    monkeypatch.setattr(errors.st, "error", shown.append)
+    assert errors.show(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "data/app.db"))
+    assert shown[0].replace("\\", "").startswith("The disk is full: data/app.db could not be written.")
+
+
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [

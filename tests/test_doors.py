@@ -64,7 +64,7 @@ USE_CASES = {
     "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps"},
     "reviews.changes": {
         "close describe edit listed own_work propose reopen show submit waiting_for withdraw": "propose a change",
-        "all allow get touch writing": INNER,
+        "all allow get known touch writing": INNER,
     },
     "reviews.discussion": {
         "apply comment comments resolve": "propose a change",
@@ -73,6 +73,8 @@ USE_CASES = {
     "reviews.merger": {
         "collisions revert solve": "propose a change",
         "merge": "merge a change",
+        "importing": "import documents",
+        "moving_main": INNER,
         "repair": UPKEEP,
     },
     "upload.uploads": {

@@ -1,7 +1,8 @@
-"""kill -9 at random points of indexing and publishing, with a reader searching all the while."""
+"""kill -9 at random points of everything people do, and of indexing with a reader searching all the while."""
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 
 from core.errors import Unavailable
 from tests.conftest import ROOT, put, small_app
+from tests.kill_driver import kill
+from tests.kill_server import OPERATIONS
 from tests.kill_worker import DOCUMENTS
 
 
@@ -100,3 +103,14 @@ def test_a_workspace_without_an_index_says_so_while_it_is_built(tmp_path: Path) 
     put(app, {"a.md": "# A\n\ntext\n"})
     with pytest.raises(Unavailable, match="has no index yet"):
         app.search.searcher.search("text")
+
+
+@pytest.mark.slow
+def test_killed_at_random_points_of_everything_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    """CONCORD_KILLS sets how many; a thousand take some twenty minutes of one core."""
+    killed = kill(tmp_path, int(os.environ.get("CONCORD_KILLS", "100")), seed=3)
+    print(killed)
+    assert killed.lost == []
+    assert killed.repairs == []
+    assert set(killed.acknowledged) >= set(OPERATIONS) - {"restore"}
+    assert killed.restored, "restores take longer than workers live; those are finished by the next start"

@@ -63,7 +63,7 @@ class Database(State):
         frozen = self.path.exists() and not self.path.with_name(f"{self.path.name}-wal").exists()
         if frozen and not os.access(self.path.parent, os.W_OK):
             return sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?immutable=1", uri=True, factory=Frozen, check_same_thread=False
+                f"{self.path.absolute().as_uri()}?immutable=1", uri=True, factory=ImmutableFile, check_same_thread=False
             )
         return sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
 
@@ -120,13 +120,13 @@ class Database(State):
         return tuple(str(line) for line in lines if line != "ok")
 
 
-class Frozen(sqlite3.Connection):
+class ImmutableFile(sqlite3.Connection):
     """A connection to a file that nobody can write."""
 
 
 def _forget_frozen(connection: Any, record: Any) -> None:
     """The disk may be writable when it is used the next time."""
-    if isinstance(connection, Frozen):
+    if isinstance(connection, ImmutableFile):
         record.invalidate()
 
 

@@ -174,6 +174,7 @@ class Merger:
 
     def importing(self, actor: Actor, what: str, save: Callable[[], Imported]) -> Imported:
         """Documents that come in all at once: the commit and its line in the audit happen together."""
+        require(actor, "import documents")
         with self.moving_main() as state:
             imported = save()
             if imported.added or imported.edited:
