@@ -14,6 +14,7 @@ from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
 from core.adapters.conversion.converter import Converters
+from core.adapters.conversion.texts import TextReader
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
@@ -109,9 +110,10 @@ class Reviews:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """Uploaded files on their way to a change."""
+    """Uploaded files on their way to a change, and where texts of people are parsed."""
 
     uploads: Uploads
+    reader: TextReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +231,13 @@ def build(
         settings.exact_limit,
         lambda profile: analyser(profile.lexical),
     )
-    documents, team_settings = Documents(store), TeamSettings(store)
+    reader = TextReader()
+    documents, team_settings = Documents(store, reader.admit), TeamSettings(store)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
     jobs = Jobs(database, processes or Processes(settings.home), clock, accounts)
-    changes = Changes(store, database, accounts, audit, clock)
+    changes = Changes(store, database, accounts, audit, clock, reader.read)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
@@ -288,7 +291,7 @@ def build(
             Gaps(database.gaps, clock),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
-        upload=Upload(Uploads(documents, duplicates, Converters(), clock, changes)),
+        upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes), reader),
         index=IndexRoom(
             generations,
             builder,

@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import threading
 import time
-import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,13 +18,14 @@ from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
 from core.errors import BadInput, Unavailable
 from tests import uploads
+from tests.hostile_files import packed_pdf
 
 MANY = 2 * 1024**3
 
 
 @pytest.fixture
 def pool() -> Iterator[WorkerPool]:
-    made = WorkerPool("tests.odd_worker", 2, Limits(wall=20.0, cpu=1, memory=MANY), patience=0.2)
+    made = WorkerPool("tests.odd_worker", 2, Limits(wall=120.0, cpu=1, memory=MANY), patience=0.2)
     yield made
     made.close()
 
@@ -104,15 +104,6 @@ def test_others_are_answered_while_one_spins_and_no_more_than_the_size_run(pool:
 # ---------------------------------------------------------------- the real converters
 
 
-def growing_pdf() -> bytes:
-    """A page whose drawing was packed twice: some hundred bytes become 600 MB."""
-    packed = zlib.compress(zlib.compress(b"\0" * 600_000_000, 9), 9)
-    head = b"<< /Filter [/FlateDecode /FlateDecode] /Length %d >>\nstream\n" % len(packed)
-    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
-    pages = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
-    return uploads.written_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, head + packed + b"\nendstream"])
-
-
 @pytest.mark.slow
 def test_an_ordinary_file_is_converted_while_two_hostile_ones_spin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -146,6 +137,6 @@ def test_an_ordinary_file_is_converted_while_two_hostile_ones_spin(
 def test_a_file_that_grows_is_given_up_and_the_next_one_is_converted() -> None:
     made = Converters(Limits(60.0, 30, 1600 * 1024**2), 1)
     with pytest.raises(BadInput, match="memory"):
-        made.convert(".pdf", growing_pdf())
+        made.convert(".pdf", packed_pdf(600_000_000))
     assert "2 hours" in made.convert(".html", uploads.HTML)
     made.close()

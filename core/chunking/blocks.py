@@ -103,7 +103,8 @@ def _place(token: Token, lines: list[int]) -> Span:
 
 def _items(tokens: Sequence[Token], n: int, lines: list[int], text: str) -> tuple[Span, ...]:
     spans = []
-    for token in tokens[n + 1 :]:
+    for at in range(n + 1, len(tokens)):
+        token = tokens[at]
         if token.level == 0:
             break
         if token.level == 1 and token.type == "list_item_open":

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from core.curation import metadata, structure
-from core.curation.findings import SEVERITIES, CheckContext, File, Finding, Rule
+from core.curation.findings import SEVERITIES, CheckContext, File, Finding, Read, Reading, Rule
 from core.curation.frontmatter import decode, read_document, split
-from core.curation.markup import check_marks
+from core.curation.limits import check_limits
 from core.curation.secrets import secrets
 from core.errors import BadInput
 from core.types import Document
@@ -30,13 +30,25 @@ RULES: Mapping[str, Rule] = {
     "links": structure.broken_links,
     "markup": structure.markup,
 }
+HERE = ("encoding", "id", "dates", "supersedes", "links")  # rules that need the bytes or what is around the document
 MOST = 50  # findings of one rule that are shown; nobody reads more
 _LINE = re.compile(r"Line (\d+)(: )?")
 _ALMOST = re.compile(r"---[ \t]*\n[A-Za-z_]+[ \t]*:")
 
 
-def check(path: str, raw: bytes, context: CheckContext = CheckContext()) -> tuple[Finding, ...]:
-    """All findings about a file, worst first, then by line.
+def read(document: Document) -> Reading:
+    """Parse a document and look at it alone: what takes long, and may run in another process.
+
+    >>> read(Document("a", "a.md", "A", "# A\\n\\nSee [B](b.md).\\n")).anchors
+    ('a',)
+    """
+    file = File(document)
+    findings = run(file, CheckContext(), [name for name in RULES if name not in HERE])
+    return Reading(tuple(findings), file.anchors, file.links)
+
+
+def check(path: str, raw: bytes, context: CheckContext = CheckContext(), read: Read = read) -> tuple[Finding, ...]:
+    """All findings about a file, worst first, then by line. `read` says where it is parsed.
 
     >>> [(finding.line, finding.severity, finding.rule) for finding in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n") if finding.severity != "note"]
     [(3, 'warning', 'headings')]
@@ -45,19 +57,24 @@ def check(path: str, raw: bytes, context: CheckContext = CheckContext()) -> tupl
     """
     try:
         text = decode(raw)
-        check_marks(text)
+        check_limits(text)
     except BadInput as error:
         return (refusal(path, "encoding", str(error)),)
     try:
         document = read_document(path, text)
     except BadInput as error:
         return (refusal(path, "frontmatter", str(error)),)
-    return ordered([*_unclosed(path, text), *run(File(document, raw), context)])
+    try:
+        file = File(document, raw, read(document))
+    except BadInput as error:
+        return (refusal(path, "limits", str(error)),)
+    alone = file.reading.findings if file.reading else ()
+    return ordered([*_unclosed(path, text), *alone, *run(file, context, HERE)])
 
 
-def run(file: File, context: CheckContext) -> Iterable[Finding]:
-    for name, rule in RULES.items():
-        for count, remark in enumerate(rule(file, context), 1):
+def run(file: File, context: CheckContext, rules: Iterable[str] = tuple(RULES)) -> Iterable[Finding]:
+    for name in rules:
+        for count, remark in enumerate(RULES[name](file, context), 1):
             if count > MOST:
                 more = "There are more of these; fix the first ones and check again."
                 yield Finding(file.path, remark.line, "note", name, more)
@@ -72,11 +89,6 @@ def worst(findings: Iterable[Finding]) -> str:
     'error'
     """
     return min((finding.severity for finding in findings), key=SEVERITIES.index, default="")
-
-
-def anchors(documents: Iterable[Document]) -> dict[str, frozenset[str]]:
-    """Path to its heading anchors, for link checks."""
-    return {document.path: frozenset(structure.slugs(File(document))) for document in documents}
 
 
 def decoding_notes(path: str, raw: bytes) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ from core.types import Document
 
 WIDTH = 5  # words of a shingle
 ALIKE = 0.35  # share of the shorter text's shingles that both have; less is common phrasing
+COMMON = 20  # passages that hold a shingle; of one in more, only these are compared
 SAMPLE = 4  # one hash of so many is kept for finding candidates
 FEWEST = 8  # shingles below which a text is too short to compare
 KINDS = ("same path", "same content", "same id", "near copy", "same meaning")
@@ -50,8 +51,8 @@ def shingles(text: str) -> frozenset[int]:
     >>> len(shingles("one two three four five six")), len(shingles("too short"))
     (2, 0)
     """
-    words = [word.encode("utf-8", "surrogatepass") for word in _WORD.findall(text.casefold())]
-    return frozenset(zlib.crc32(b" ".join(words[n : n + WIDTH])) for n in range(len(words) - WIDTH + 1))
+    words = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in _WORD.findall(text.casefold())]
+    return frozenset(map(hash, zip(*(words[n:] for n in range(WIDTH)), strict=False)))
 
 
 def containment(a: frozenset[int], b: frozenset[int]) -> float:
@@ -111,7 +112,8 @@ def pairs(mine: Document, theirs: Document, most: int = 3) -> tuple[PassagePair,
     holders: dict[int, list[int]] = {}
     for n, (_, _, marks) in enumerate(right):
         for mark in marks:
-            holders.setdefault(mark, []).append(n)
+            if len(holding := holders.setdefault(mark, [])) < COMMON:
+                holding.append(n)
     matches = [pair for paragraph in left if (pair := _best(paragraph, right, holders))]
     longest = sorted(matches, key=lambda pair: (-pair.score * min(len(pair.mine), len(pair.theirs)), pair.my_line))
     return tuple(sorted(longest[:most], key=lambda pair: pair.my_line))
@@ -131,8 +133,9 @@ def _best(paragraph: _Paragraph, right: Sequence[_Paragraph], holders: Mapping[i
 
 
 def _paragraphs(document: Document) -> list[_Paragraph]:
-    paragraphs = []
+    paragraphs, line, at = [], 1, 0
     for match in _PARAGRAPH.finditer(document.text, document.body):
+        line, at = line + document.text.count("\n", at, match.start()), match.start()
         if marks := shingles(match[0]):
-            paragraphs.append((document.text.count("\n", 0, match.start()) + 1, match[0], marks))
+            paragraphs.append((line, match[0], marks))
     return paragraphs

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.curation.frontmatter import Fields, read_fields, split
-from core.curation.markup import parser, plain_heading
+from core.curation.links import Link, links_of
+from core.curation.markup import parser, plain_heading, unique_slug
+from core.errors import BadInput
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -55,12 +58,22 @@ class Heading(NamedTuple):
     filled: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What parsing a document gives: findings of the rules that need nothing else, anchors of its headings, links."""
+
+    findings: tuple[Finding, ...] = ()
+    anchors: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+
+
 @dataclass(frozen=True)
 class File:
-    """A readable file, parsed once for all checks."""
+    """A readable file, parsed at most once for all checks; not at all where its reading is known."""
 
     document: Document
     raw: bytes = b""
+    reading: Reading | None = None
 
     @property
     def path(self) -> str:
@@ -88,6 +101,18 @@ class File:
     def headings(self) -> tuple[Heading, ...]:
         return tuple(_headings(self.tokens, self.first))
 
+    @cached_property
+    def anchors(self) -> tuple[str, ...]:
+        """The anchors of its headings, in order."""
+        if self.reading:
+            return self.reading.anchors
+        seen: Counter[str] = Counter()
+        return tuple(unique_slug(heading.title, seen) for heading in self.headings)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        return self.reading.links if self.reading else links_of(self.document, self.tokens)
+
 
 def _headings(tokens: list[Token], first: int) -> Iterator[Heading]:
     opens = [n for n, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
@@ -100,3 +125,33 @@ def _headings(tokens: list[Token], first: int) -> Iterator[Heading]:
 
 
 Rule = Callable[[File, CheckContext], Iterator[Remark]]
+Read = Callable[[Document], Reading]
+
+
+class Anchors(Mapping[str, frozenset[str]]):
+    """Anchors by path; a document is read only when a link leads to it."""
+
+    def __init__(self, paths: Collection[str], load: Callable[[str], Document | None], read: Read) -> None:
+        self.paths, self.load, self.read = paths, load, read
+        self._known: dict[str, frozenset[str]] = {}
+
+    def __getitem__(self, path: str) -> frozenset[str]:
+        if path not in self.paths:
+            raise KeyError(path)
+        if path not in self._known:
+            self._known[path] = self._anchors(path)
+        return self._known[path]
+
+    def _anchors(self, path: str) -> frozenset[str]:
+        """None for a file that cannot be read; it has a finding of its own."""
+        try:
+            document = self.load(path)
+            return frozenset(self.read(document).anchors if document else ())
+        except BadInput:
+            return frozenset()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)

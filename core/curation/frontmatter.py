@@ -22,7 +22,8 @@ STATUSES = ("draft", "approved", "superseded", "retired")
 
 _OPEN = re.compile(r"---[ \t]*\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_H1 = re.compile(r"^(```|~~~)|^# +(.+?)(?: +#+)? *$", re.MULTILINE)
+_H1 = re.compile(r"^(```|~~~)|^# ([^\n]*)", re.MULTILINE)
+_CLOSING = re.compile(r"(?:^| )#+$")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -231,8 +232,8 @@ def _first_heading(body: str) -> str:
     for match in _H1.finditer(body):
         if match[1]:
             fenced = not fenced
-        elif not fenced:
-            return match[2].strip()
+        elif not fenced and (title := _CLOSING.sub("", match[2].strip()).strip()):
+            return title
     return ""
 
 

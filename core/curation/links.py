@@ -6,10 +6,14 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from core.curation.markup import parser
 from core.types import Document
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _SAFE = ("http", "https", "mailto")
 _INLINE = re.compile(r"\]\([ \t]*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)")
@@ -34,9 +38,14 @@ def links(document: Document) -> tuple[Link, ...]:
     >>> [link.path for link in links(Document("d", "a/b.md", "B", "See [C](../c.md#top).\\n"))]
     ['c.md']
     """
+    return links_of(document, parser().parse(document.text[document.body :]))
+
+
+def links_of(document: Document, tokens: Iterable[Token]) -> tuple[Link, ...]:
+    """The links of a body that is parsed already."""
     body_links: list[Link] = []
     first = document.text.count("\n", 0, document.body) + 1
-    for token in parser().parse(document.text[document.body :]):
+    for token in tokens:
         line = first + (token.map[0] if token.map else 0)
         inside = token.children or []
         for n, child in enumerate(inside):

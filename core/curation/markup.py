@@ -9,31 +9,14 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
-from core.errors import BadInput
-
-MOST = {"[": 10_000, "*": 50_000, "_": 50_000, "~": 50_000, "]": 100_000, "\\": 100_000}
-"""Marks that a parser tries to pair with each other: twice as many take four times as long (a million `[`, minutes)."""
-
-
-def check_marks(text: str) -> None:
-    """Refuse a text with so many marks that parsing it would take minutes.
-
-    >>> check_marks("[" * 20_000)
-    Traceback (most recent call last):
-        ...
-    core.errors.BadInput: The text has 20,000 times the mark [; a document has at most 10,000. Split it, or ...
-    """
-    for mark, most in MOST.items():
-        if (count := text.count(mark)) > most:
-            raise BadInput(
-                f"The text has {count:,} times the mark {mark}; a document has at most {most:,}. Split it, or take them out."
-            )
+NESTING = 20  # quotes and lists inside each other that are read
+TITLE = 500  # characters of a heading that count
 
 
 @cache
 def parser() -> MarkdownIt:
     """CommonMark with tables; raw HTML stays text."""
-    return MarkdownIt("commonmark", {"html": False, "maxNesting": 60}).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(["table", "strikethrough"])
 
 
 def plain_heading(raw: str) -> str:
@@ -42,7 +25,7 @@ def plain_heading(raw: str) -> str:
     >>> plain_heading("**Steps** for [CTR](ctr.md) `v2` {#steps}")
     'Steps for CTR v2'
     """
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", raw)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", raw[:TITLE])
     text = re.sub(r"\s*\{#[^}]*\}\s*$", "", text)
     text = re.sub(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])", r"\2", text)
     return " ".join(text.replace("`", "").split())

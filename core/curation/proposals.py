@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from core.curation import policy
 from core.curation.frontmatter import decode, read_document
-from core.curation.markup import check_marks
+from core.curation.limits import check_limits
 from core.curation.names import safe_path
 from core.errors import BadInput
 
@@ -19,6 +19,7 @@ def check_file(path: str, raw: bytes) -> bytes:
         policy.read(raw)
         return raw
     text = decode(raw)
+    check_limits(text)
     if not text.strip():
         raise BadInput("The file is empty.")
     read_document(safe_path(path), text)
@@ -41,7 +42,7 @@ def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
 def _draft(path: str, raw: bytes) -> bytes:
     try:
         text = decode(raw)
-        check_marks(text)
+        check_limits(text)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     if not text.strip():

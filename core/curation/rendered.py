@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from core import strict
-from core.curation.render import Node, render
+from core.curation.render import Node, Rendered, render
 from core.types import Document
 
 
@@ -19,14 +19,16 @@ class RenderedBlock:
     node: Node
 
 
-def rendered_diff(old: Document, new: Document) -> tuple[RenderedBlock, ...]:
+def rendered_diff(
+    old: Document, new: Document, draw: Callable[[Document], Rendered] = render
+) -> tuple[RenderedBlock, ...]:
     """Both versions as one list of blocks; a changed block appears twice, old one first.
 
     >>> old, new = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
     >>> [block.kind for block in rendered_diff(old, new)]
     ['equal', 'removed', 'added']
     """
-    return tuple(_blocks([_bare(node) for node in render(old).nodes], [_bare(node) for node in render(new).nodes]))
+    return tuple(_blocks([_bare(node) for node in draw(old).nodes], [_bare(node) for node in draw(new).nodes]))
 
 
 def _blocks(a: list[Node], b: list[Node]) -> Iterator[RenderedBlock]:

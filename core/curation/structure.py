@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from core.curation.findings import CheckContext, File, Remark
-from core.curation.links import Link, is_external, links
-from core.curation.markup import unique_slug
+from core.curation.links import Link, is_external
+from core.curation.markup import NESTING
 
 LONG = 200_000  # characters; a document longer than this is rarely one document
-DEEP = 20  # quotes inside quotes that a person could still mean
 _HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _HTML = re.compile(r"(?i)<(script|iframe|object|embed|style|form|meta|link|base)\b")
 _PROGRAM = re.compile(r"(?i)\]\(\s*<?(javascript|vbscript|data|file):")
-_QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{DEEP + 1},}}")
+_QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{NESTING + 1},}}")
 
 
 def title(file: File, context: CheckContext) -> Iterator[Remark]:
@@ -54,8 +52,8 @@ def empty_sections(file: File, context: CheckContext) -> Iterator[Remark]:
 
 def broken_links(file: File, context: CheckContext) -> Iterator[Remark]:
     """Internal links resolve; only web and mail addresses lead out."""
-    own = frozenset(slugs(file))
-    for link in links(file.document):
+    own = frozenset(file.anchors)
+    for link in file.links:
         if link.path:
             yield from _internal(link, own if link.path == file.path else context.anchors.get(link.path))
         elif not is_external(link.target):
@@ -68,11 +66,6 @@ def _internal(link: Link, anchors: frozenset[str] | None) -> Iterator[Remark]:
         yield Remark(link.line, "warning", f"The link {target} leads to {link.path}, and there is no such document.")
     elif link.anchor and link.anchor.lower() not in anchors:
         yield Remark(link.line, "warning", f"The link {target} names a heading that {link.path} does not have.")
-
-
-def slugs(file: File) -> Iterator[str]:
-    seen: Counter[str] = Counter()
-    return (unique_slug(heading.title, seen) for heading in file.headings)
 
 
 def characters(file: File, context: CheckContext) -> Iterator[Remark]:
@@ -101,7 +94,9 @@ def markup(file: File, context: CheckContext) -> Iterator[Remark]:
             break
     for number, line in enumerate(file.lines, 1):
         if line.lstrip()[:1] == ">" and _QUOTES.match(line[:5000]):
-            yield Remark(number, "warning", f"Quotes are nested more than {DEEP} deep. Only the outer ones are drawn.")
+            yield Remark(
+                number, "warning", f"Quotes are nested more than {NESTING} deep. Only the outer ones are drawn."
+            )
             break
 
 

@@ -11,11 +11,12 @@ from core.curation.archives import unpack
 from core.curation.duplicates import Duplicate
 from core.curation.findings import Finding
 from core.curation.frontmatter import MAX_BYTES, read_document
-from core.curation.markup import check_marks
+from core.curation.limits import check_limits
 from core.curation.names import collision_key, safe_path, visible
 from core.errors import BadInput, ConcordError, NotFound
 from core.types import Document
 
+LIMITS = "limits"  # the rule that a text breaks which takes too long to read
 MAX_ITEMS = 500
 MAX_UPLOAD = 50 * 1024 * 1024
 STATES = ("ready", "needs attention", "refused")
@@ -167,9 +168,11 @@ def plain_lines(text: str) -> str:
 
 
 def document_of(item: UploadItem) -> Document | None:
-    """The item as a document, if it is readable."""
+    """The item as a document, if it is readable and within the limits."""
+    if any(finding.rule == LIMITS for finding in item.findings):
+        return None
     try:
-        check_marks(item.text)
+        check_limits(item.text)
         return read_document(item.place, item.text) if item.readable and item.text.strip() else None
     except ConcordError:
         return None

@@ -1,1 +1,1 @@
-"""Untrusted files in processes of their own, with limits. The door for office files is `converter.Converters`."""
+"""Untrusted files in processes of their own, with limits. The doors are `converter.Converters` and `texts.TextReader`."""

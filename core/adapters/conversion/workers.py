@@ -32,7 +32,14 @@ class Limits:
 
 
 class Overrun(Exception):
-    """A worker ended before it answered; the text says by which limit, as the end of a sentence about the file."""
+    """A worker ended before it answered; the text says by which limit, as the end of a sentence about the file.
+
+    `again`: it may go better another time, since only the clock was against it.
+    """
+
+    def __init__(self, reason: str, again: bool) -> None:
+        super().__init__(reason)
+        self.again = again
 
 
 class WorkerPool:
@@ -113,7 +120,7 @@ class _Worker:
         asked = json.dumps({**question, "bytes": len(payload)}).encode() + b"\n" + payload
         line = self._exchange(asked, self.limits.wall)
         if not line.endswith(b"\n"):
-            raise Overrun(self._reason())
+            raise Overrun(self._reason(), self.late)
         answer: dict[str, Any] = json.loads(line)
         return answer
 

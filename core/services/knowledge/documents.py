@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed, require
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
-from core.curation.markup import check_marks
+from core.curation.limits import check_limits
 from core.curation.names import collision_key, free_name, safe_path
 from core.curation.passages import nearest, places
 from core.errors import BadInput, ConcordError, NotFound, Refused
@@ -81,8 +81,8 @@ def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
 class Documents:
     """The approved documents and their history."""
 
-    def __init__(self, store: GitStore) -> None:
-        self.store = store
+    def __init__(self, store: GitStore, admit: Callable[[Document], None] = lambda document: None) -> None:
+        self.store, self.admit = store, admit
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
 
@@ -191,7 +191,7 @@ class Documents:
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.store.entries(self.store.head())]
-        files, refused = _collect(folder, into, stored, progress)
+        files, refused = _collect(folder, into, stored, self.admit, progress)
         text = message or f"Import {len(files)} documents from {folder.name}"
         return saving(lambda: self.save(actor, files, refused, text))
 
@@ -215,7 +215,7 @@ class Documents:
 
 
 def _collect(
-    folder: Path, into: str, stored: Iterable[str], progress: Progress
+    folder: Path, into: str, stored: Iterable[str], admit: Callable[[Document], None], progress: Progress
 ) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
     """Every Markdown file below a folder, and the reason for each that cannot be used."""
     taken = {collision_key(path): path for path in stored}
@@ -231,7 +231,9 @@ def _collect(
             other = taken.setdefault(collision_key(name), name)
             if other != name or name in files:
                 raise BadInput(f"It differs from {other!r} only in case or Unicode form. Rename one of them.")
-            files[name] = read_file(path, name)
+            content = read_file(path, name)
+            admit(read_document(name, content.decode()))
+            files[name] = content
         except (ConcordError, OSError) as error:
             refused.append((spelled, str(error)))
         progress(n, len(paths), "Reading")
@@ -253,7 +255,7 @@ def read_file(path: Path, name: str) -> bytes:
     text = decode(path.read_bytes())
     if not text.strip():
         raise BadInput("The file is empty.")
-    check_marks(text)
+    check_limits(text)
     read_document(name, text)
     return text.encode()
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
-from core.curation import review
-from core.curation.findings import Finding
+from core.curation import checks, review
+from core.curation.findings import Finding, Read
 from core.curation.proposals import check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, NotFound, Refused
@@ -66,9 +66,17 @@ class Change:
 class Changes:
     """Changes and their moves between states, by the table in `core.curation.review`."""
 
-    def __init__(self, store: GitStore, database: Database, accounts: Accounts, audit: Audit, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: GitStore,
+        database: Database,
+        accounts: Accounts,
+        audit: Audit,
+        clock: Clock,
+        reader: Read = checks.read,
+    ) -> None:
         self.store, self.database, self.accounts = store, database, accounts
-        self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store)
+        self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store, reader)
         self.facts = ChangeFacts(store, accounts, self.checking, clock)
 
     # ------------------------------------------------------------ reading

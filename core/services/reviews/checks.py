@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.curation import checks
-from core.curation.findings import CheckContext, File, Finding
+from core.curation.findings import Anchors, CheckContext, Finding, Read
 from core.curation.frontmatter import decode, read_document
-from core.curation.structure import slugs
 from core.errors import ConcordError
 from core.types import Document, Edit, TreeEntry
 
@@ -18,32 +17,11 @@ if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
 
 
-class Anchors(Mapping[str, frozenset[str]]):
-    """Headings by path; a document is read only when a link leads to it."""
-
-    def __init__(self, store: GitStore, blobs: Mapping[str, str]) -> None:
-        self.store, self.blobs = store, blobs
-
-    def __getitem__(self, path: str) -> frozenset[str]:
-        [raw] = self.store.read_blobs([self.blobs[path]])
-        document = read(path, raw)
-        return frozenset(slugs(File(document))) if document else frozenset()
-
-    def __contains__(self, path: object) -> bool:
-        return path in self.blobs
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.blobs)
-
-    def __len__(self) -> int:
-        return len(self.blobs)
-
-
 class ChangeChecks:
     """The checks of uploads, on changes. The id that a blob declares is cached."""
 
-    def __init__(self, store: GitStore) -> None:
-        self.store = store
+    def __init__(self, store: GitStore, reader: Read = checks.read) -> None:
+        self.store, self.reader = store, reader
         self._ids: dict[str, str] = {}  # blob to the id that it declares
         self._beside = lru_cache(maxsize=16)(self._entries)
 
@@ -54,15 +32,19 @@ class ChangeChecks:
             return ()
         raw = {edit.path: self.store.read(head, edit.path) for edit in edited}
         around = self._around(head, main, edits, raw, today)
-        return tuple(finding for path, content in raw.items() for finding in checks.check(path, content, around))
+        return tuple(
+            finding for path, content in raw.items() for finding in checks.check(path, content, around, self.reader)
+        )
 
     def typed(self, path: str, text: str, base: str, today: date | None = None) -> tuple[Finding, ...]:
         """Findings on a text that is being written, against a commit."""
         blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
         owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
-        return checks.check(
-            path, text.encode("utf-8", "replace"), CheckContext(Anchors(self.store, blobs), owners, today)
-        )
+        around = CheckContext(self._anchors(blobs), owners, today)
+        return checks.check(path, text.encode("utf-8", "replace"), around, self.reader)
+
+    def _anchors(self, blobs: Mapping[str, str]) -> Anchors:
+        return Anchors(blobs, lambda path: read(path, next(self.store.read_blobs([blobs[path]]))), self.reader)
 
     def _around(
         self, head: str, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None
@@ -72,7 +54,7 @@ class ChangeChecks:
         proposed = {entry.path: entry.blob for entry in self._beside(head) if entry.path in raw}
         gone = {path for edit in edits for path in (edit.path, edit.old_path) if path}
         blobs = {path: blob for path, blob in approved.items() if path not in gone} | proposed
-        return CheckContext(Anchors(self.store, blobs), self._owners(approved, edits, raw, gone), today)
+        return CheckContext(self._anchors(blobs), self._owners(approved, edits, raw, gone), today)
 
     def _owners(
         self, approved: Mapping[str, str], edits: Sequence[Edit], raw: Mapping[str, bytes], gone: set[str]

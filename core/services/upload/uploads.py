@@ -11,7 +11,7 @@ from core.access import Actor, require
 from core.curation import checks, conversions
 from core.curation.archives import check_office
 from core.curation.duplicates import CHOICES, Duplicate, ShingleIndex, body, pairs
-from core.curation.findings import CheckContext, Finding
+from core.curation.findings import Anchors, CheckContext, Finding, Read
 from core.curation.frontmatter import decode
 from core.curation.names import collision_key, free_path, safe_folder, safe_path
 from core.curation.uploads import (
@@ -37,6 +37,7 @@ from core.types import Document
 
 if TYPE_CHECKING:
     from core.adapters.conversion.converter import Converters
+    from core.adapters.conversion.texts import TextReader
 
 
 class ChangeStarter(Protocol):
@@ -54,12 +55,12 @@ class Uploads:
         documents: Documents,
         duplicates: DuplicateFinder,
         converter: Converters,
+        reader: TextReader,
         clock: Clock,
         changes: ChangeStarter | None = None,
     ) -> None:
         self.documents, self.duplicates, self.converter = documents, duplicates, converter
-        self.clock, self.changes = clock, changes
-        self._known: tuple[str, CheckContext] = ("", CheckContext())
+        self.reader, self.clock, self.changes = reader, clock, changes
 
     # ------------------------------------------------------------ from bytes to items
 
@@ -124,14 +125,14 @@ class Uploads:
         """Checks and duplicates of every item, each against all others."""
         there = {collision_key(document.path): document.path for document in self.documents.all()}
         compared = Batch(tuple(self._compared(batch.items, set(there.values()))))
-        around, wanted = self._around(compared), places(compared.items)
-        return Batch(tuple(self._checked(item, around, wanted, there) for item in compared.items))
+        around, wanted, read = self._around(compared), places(compared.items), self._reading(compared)
+        return Batch(tuple(self._checked(item, around, wanted, there, read) for item in compared.items))
 
     def edit(self, batch: Batch, n: int, *, text: str | None = None, path: str | None = None) -> Batch:
         """An item with another text or path, checked again."""
         item = batch.at(n)
         if text is not None:
-            item = replace(item, text=plain_lines(text), readable=True)
+            item = replace(item, text=plain_lines(text), readable=True, findings=())
         if path is not None and path.strip() != item.path:
             item = replace(item, path=path.strip(), choice="", target="")
         return self.look(batch.with_item(n, replace(item, duplicates=(), compared=False)))
@@ -177,20 +178,22 @@ class Uploads:
 
     def _around(self, batch: Batch) -> CheckContext:
         """Link and id targets: the approved documents and the other items."""
-        head = self.documents.store.head()
-        if self._known[0] != head:
-            known = self.documents.all()
-            declared = {document.meta.id: document.path for document in known if document.meta.id}
-            self._known = (head, CheckContext(checks.anchors(known), declared))
-        mine = [document for item in batch.items if item.choice != "drop" and (document := document_of(item))]
-        ids = dict(self._known[1].ids)
-        for document in mine:
-            if document.meta.id:
-                ids.setdefault(document.meta.id, document.path)
-        return CheckContext({**self._known[1].anchors, **checks.anchors(mine)}, ids, self.clock.today())
+        known = {document.path: document for document in self.documents.all()}
+        ids = {document.meta.id: path for path, document in known.items() if document.meta.id}
+        for item in batch.items:
+            if item.choice != "drop" and (document := document_of(item)):
+                known[document.path] = document
+                if document.meta.id:
+                    ids.setdefault(document.meta.id, document.path)
+        return CheckContext(Anchors(known, known.get, self._reading(batch)), ids, self.clock.today())
+
+    def _reading(self, batch: Batch) -> Read:
+        """Where texts are parsed: a few short ones in this process, all others outside."""
+        weight = sum(len(item.text) for item in batch.items)
+        return lambda document: self.reader.read(document, weight)
 
     def _checked(
-        self, item: UploadItem, around: CheckContext, wanted: Counter[str], there: Mapping[str, str]
+        self, item: UploadItem, around: CheckContext, wanted: Counter[str], there: Mapping[str, str], read: Read
     ) -> UploadItem:
         if not item.readable:
             return item
@@ -198,12 +201,12 @@ class Uploads:
         if not item.text.strip():
             findings.append(Finding(item.path, 1, "error", "file", "The document is empty. Write something."))
         elif item.choice != "drop":
-            findings += checks.check(item.place, item.text.encode(), around)
+            findings += checks.check(item.place, item.text.encode(), around, read)
         return replace(item, findings=checks.ordered(findings))
 
     def _compared(self, items: Sequence[UploadItem], there: set[str]) -> Iterator[UploadItem]:
         """Duplicates of items that were not compared yet, or whose path was taken since."""
-        documents = [document_of(item) for item in items]
+        documents = [self._admitted(document_of(item)) for item in items]
         marks = ShingleIndex(document for document in documents if document)
         new = {n: document for n, document in enumerate(documents) if document and _stale(items[n], there)}
         duplicates = {n: _among(self.duplicates.duplicates(document), document, marks) for n, document in new.items()}
@@ -212,6 +215,15 @@ class Uploads:
         duplicates |= dict(zip(open_, self.duplicates.meanings([new[n] for n in open_], excluded), strict=True))
         for n, item in enumerate(items):
             yield _decided(replace(item, duplicates=duplicates[n], compared=True)) if n in duplicates else item
+
+    def _admitted(self, document: Document | None) -> Document | None:
+        """The document, unless it takes too long to read, which its checks say."""
+        try:
+            if document:
+                self.reader.admit(document)
+        except BadInput:
+            return None
+        return document
 
     # ------------------------------------------------------------ handing on
 

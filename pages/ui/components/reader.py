@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from core import strict
-from core.curation.render import MAX_BLOCKS, render
+from core.curation.render import MAX_BLOCKS
 from core.types import Document
 from pages.ui.components import component
+from pages.ui.workspace import app
 
 
 def reader(
@@ -17,6 +18,7 @@ def reader(
 
     Returns what was clicked: `more` (the block to begin with).
     """
+    render = app().upload.reader.render
     page = render(document, first) if first is not None else render(document, around=mark[0] if mark else anchor)
     return component("reader", "nodes")(
         key=key,

@@ -12,7 +12,7 @@ from core.access import Actor
 from core.curation.findings import Finding
 from core.curation.frontmatter import read_document
 from core.curation.markup import slugify
-from core.curation.render import render
+from core.curation.render import Node
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path
@@ -107,19 +107,29 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
 
 
 def _text(key: str, body: str, document: Document | None, problem: str, note: str, findings: Sequence[Finding]) -> None:
+    nodes, too_long = _preview(document)
+    problem = problem or too_long
     component("editor", "nodes", "checks")(
         key=f"{key}_text",
         data={
             "serial": key,
             "text": body,
             "title": document.title if document else "",
-            "nodes": list(render(document).nodes) if document else [],
+            "nodes": nodes,
             "problem": problem,
             "note": f"{note} · {len(findings)} to fix below" if findings and not problem else note,
             "checks": [] if problem else [[check.line, check.severity, check.message] for check in findings],
         },
         on_text_change=lambda: None,
     )
+
+
+def _preview(document: Document | None) -> tuple[list[Node], str]:
+    """The document as drawn, or why it is not."""
+    try:
+        return (list(app().upload.reader.render(document).nodes) if document else []), ""
+    except BadInput as error:
+        return [], str(error)
 
 
 def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Document | None) -> None:

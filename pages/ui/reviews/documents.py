@@ -129,7 +129,10 @@ def blocks(document: DocumentDiff) -> list[list[Any]]:
     if _unreadable(document):
         return []
     empty = Document("", document.edit.path, "", "")
-    return [[block.kind, block.node] for block in rendered_diff(document.old or empty, document.new or empty)]
+    return [
+        [block.kind, block.node]
+        for block in rendered_diff(document.old or empty, document.new or empty, app().upload.reader.render)
+    ]
 
 
 def _unreadable(document: DocumentDiff) -> bool:

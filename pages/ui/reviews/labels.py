@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from core.curation.render import Node, render
+from core.curation.render import Node
+from core.errors import BadInput
 from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
 from core.types import Document
 from pages.ui import style
+from pages.ui.workspace import app
 
 STATES = {
     "draft": ("Draft", ""),
@@ -83,8 +85,11 @@ def event(entry: AuditEntry) -> dict[str, object]:
 
 
 def nodes(text: str, path: str = "") -> list[Node]:
-    """Markdown that people wrote, as safe nodes."""
-    return list(render(Document("", path, "", text)).nodes)
+    """Markdown that people wrote, as safe nodes; as it was typed where that takes too long."""
+    try:
+        return list(app().upload.reader.render(Document("", path, "", text)).nodes)
+    except BadInput:
+        return [text]
 
 
 def initials(name: str) -> str:

@@ -1,0 +1,95 @@
+"""Markdown of people, parsed where it can do no harm: short texts here, longer ones in a process with limits."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, TypeVar
+
+from core import strict
+from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.curation import checks
+from core.curation.findings import Reading
+from core.curation.render import Rendered, render
+from core.errors import BadInput
+from core.types import Document
+
+T = TypeVar("T")
+
+SIZE = 2  # texts that are read at the same time
+SHORT = 6_000  # characters: the worst text of this length takes some tenths of a second
+READINGS, DRAWN = (
+    512,
+    4,
+)  # answers kept, so that an edit of one file does not read the others again; drawn ones are large
+LIMITS = Limits(wall=60.0, cpu=10, memory=1024**3)
+
+
+class TextReader:
+    """Readings and previews of documents; a text that would take too long is refused with a sentence."""
+
+    def __init__(self, limits: Limits = LIMITS, size: int = SIZE) -> None:
+        self.pool = WorkerPool("core.adapters.conversion.text_worker", size, limits)
+        self._readings, self._drawn = _Latest(READINGS), _Latest(DRAWN)
+
+    def read(self, document: Document, weight: int = 0) -> Reading:
+        """What the checks find in a document alone. `weight`: the characters of all texts that are read with it."""
+        if max(weight, len(document.text)) <= SHORT:
+            return checks.read(document)
+        return self._asked(Reading, document, {"do": "read"}, self._readings)
+
+    def admit(self, document: Document) -> None:
+        """Refuse a document that takes too long to read."""
+        if len(document.text) > SHORT:
+            self.read(document)
+
+    def render(self, document: Document, first: int = 0, around: int | str = "") -> Rendered:
+        """A document as nodes to draw."""
+        if len(document.text) <= SHORT:
+            return render(document, first, around)
+        return self._asked(Rendered, document, {"do": "render", "first": first, "around": around}, self._drawn)
+
+    def _asked(self, cls: type[T], document: Document, question: Mapping[str, Any], latest: _Latest) -> T:
+        """The worker's answer; also a refusal is remembered, unless only the clock was against it."""
+        parts = {name: getattr(document, name) for name in ("id", "path", "title", "body", "text")}
+        asked = {**question, "document": parts}
+        key = strict.digest(asked)
+        answer = latest.get(key)
+        if answer is None:
+            try:
+                answer = self.pool.ask(asked)
+                if "answer" in answer:
+                    answer = {"answer": strict.parse(cls, answer["answer"], question["do"])}
+            except Overrun as error:
+                advice = "Split it, or make its tables, lists and lines shorter."
+                answer = {"error": f"{document.path} {error}. {advice}", "again": error.again}
+            if not answer.get("again"):
+                latest.put(key, answer)
+        if "error" in answer:
+            raise BadInput(str(answer["error"]))
+        parsed: T = answer["answer"]
+        return parsed
+
+    def close(self) -> None:
+        self.pool.close()
+
+
+class _Latest:
+    """The answers used last."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self._lock = size, Lock()
+        self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+            return self._answers.get(key)
+
+    def put(self, key: str, answer: dict[str, Any]) -> None:
+        with self._lock:
+            self._answers[key] = answer
+            while len(self._answers) > self.size:
+                self._answers.popitem(last=False)
