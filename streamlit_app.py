@@ -14,13 +14,13 @@ else:  # the server
     from starlette.middleware import Middleware
 
     from pages.ui import errors, routes
-    from pages.ui.security import SecurityHeaders
+    from pages.ui.security import Guard
     from pages.ui.sign_in.gate import SignInGate
 
     app = st.App(  # Streamlit looks for this call, in this file, to know that there is a server of our own
         __file__,
         routes=routes.ROUTES,
-        middleware=[Middleware(SecurityHeaders), Middleware(SignInGate)],
+        middleware=[Middleware(Guard), Middleware(SignInGate)],
         lifespan=startup.lifespan,
         on_script_error=errors.show,
     )

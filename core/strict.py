@@ -32,22 +32,34 @@ def parse(cls: type[T], raw: Mapping[str, Any], where: str) -> T:
     core.errors.BadInput: cup: unknown key 'siez'. Known keys: size.
     """
     if not isinstance(raw, Mapping):
-        raise BadInput(f"{where}: expected a mapping of keys to values, got {type(raw).__name__}.")
+        raise BadInput(f"{where}: expected a mapping of keys to values, got {_short(raw)}.")
     hints = _hints(cls)  # type: ignore[arg-type]
     for key in raw:
         if key not in hints:
             raise BadInput(f"{where}: unknown key {key!r}. Known keys: {', '.join(hints)}.")
-    values = {key: _value(hints[key], raw[key], f"{where}.{key}") for key in raw}
-    try:
-        return cls(**values)
-    except TypeError as error:
-        raise BadInput(f"{where}: {error}.") from None
+    if missing := [name for name in _required(cls) if name not in raw]:  # type: ignore[arg-type]
+        raise BadInput(f"{where}: {', '.join(missing)} is missing.")
+    return cls(**{key: _value(hints[key], raw[key], f"{where}.{key}") for key in raw})
 
 
 @cache
 def _hints(cls: Any) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+@cache
+def _required(cls: Any) -> tuple[str, ...]:
+    none = dataclasses.MISSING
+    return tuple(
+        field.name for field in dataclasses.fields(cls) if field.default is none and field.default_factory is none
+    )
+
+
+def _short(value: Any) -> str:
+    """The beginning of a value, for a sentence."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _value(hint: Any, value: Any, where: str) -> Any:
@@ -62,22 +74,22 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return _tuple(args, value, where)
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(args, value, where)
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    if hint is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1000:
         return float(value)
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
-        raise BadInput(f"{where}: expected {hint.__name__}, got {value!r}.")
+        raise BadInput(f"{where}: expected {hint.__name__}, got {_short(value)}.")
     return value
 
 
 def _tuple(args: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     if isinstance(value, str) or not isinstance(value, (list, tuple)):
-        raise BadInput(f"{where}: expected a list, got {value!r}.")
+        raise BadInput(f"{where}: expected a list, got {_short(value)}.")
     return tuple(_value(args[0], item, f"{where}[{n}]") for n, item in enumerate(value))
 
 
 def _mapping(args: tuple[Any, ...], value: Any, where: str) -> Frozen:
     if not isinstance(value, Mapping):
-        raise BadInput(f"{where}: expected a mapping of keys to values, got {value!r}.")
+        raise BadInput(f"{where}: expected a mapping of keys to values, got {_short(value)}.")
     return Frozen({str(key): _value(args[1], item, f"{where}.{key}") for key, item in sorted(value.items())})
 
 

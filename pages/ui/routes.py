@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 import anyio
@@ -10,64 +12,94 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.access import Actor, require
+from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
-from pages.ui import direct
+from pages.ui import direct, request_body
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
 from pages.ui.sign_in.routes import ROUTES as SIGN_IN
 from pages.ui.workspace import current_app
 
+_LOG = logging.getLogger(__name__)
+
 
 async def health(request: Request) -> Response:
-    """Whether the app is up, and what it serves."""
-    app = await anyio.to_thread.run_sync(current_app)
+    """Whether the app is up; what it serves only for those who may see the index."""
+    try:
+        return JSONResponse(await anyio.to_thread.run_sync(lambda: _state(request)))
+    except Exception:
+        _LOG.exception("The app is not healthy.")
+        return JSONResponse({"status": "down"}, status_code=503)
+
+
+def _state(request: Request) -> dict[str, Any]:
+    app = current_app()
     generation = app.index.generations.current(app.platform.settings.production().profile)
-    return JSONResponse(
-        {
-            "status": "ok",
-            "generation": generation.number if generation else None,
-            "commit": generation.commit if generation else None,
-        }
-    )
+    actor = _account(request)
+    if actor is None or not allowed(actor, "see the index"):
+        return {"status": "ok"}
+    number, commit = (generation.number, generation.commit) if generation else (None, None)
+    return {"status": "ok", "generation": number, "commit": commit}
 
 
-async def find(request: Request) -> Response:
+def _account(request: Request) -> Actor | None:
+    """The account that the request's token names."""
+    token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
+    return direct.holder(token, current_app())
+
+
+Handler = Callable[[Request, Actor], Awaitable[Response]]
+
+
+def needs(action: str) -> Callable[[Handler], Callable[[Request], Awaitable[Response]]]:
+    """Ask who calls before a handler runs; whatever it refuses is a sentence with a 4xx."""
+
+    def checked(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        @wraps(handler)
+        async def call(request: Request) -> Response:
+            actor = await anyio.to_thread.run_sync(_account, request)
+            if actor is None:
+                return _refused(401, "There is no token, or it is too old. Load the page again.")
+            try:
+                require(actor, action)
+                return await handler(request, actor)
+            except request_body.Unreadable as error:
+                return _refused(error.status, str(error))
+            except Refused as error:
+                return _refused(403, str(error))
+            except ConcordError as error:
+                return _refused(400, str(error))
+
+        return call
+
+    return checked
+
+
+@needs("search")
+async def find(request: Request, actor: Actor) -> Response:
     """The search box as the user types: the same results as the page."""
-    if isinstance(actor := _authorised(request, "search"), Response):
-        return actor
     parameters = request.query_params
     filters = filters_from(parameters.getlist, parameters.get("history") == "true")
     return await _computed(request, lambda: answer(current_app(), parameters.get("q", ""), filters))
 
 
-async def compare(request: Request) -> Response:
+@needs("compare configurations")
+async def compare(request: Request, actor: Actor) -> Response:
     """A playground by its link, for programs."""
-    actor = _authorised(request, "compare configurations")
-    if isinstance(actor, Response):
-        return actor
 
     def compared() -> dict[str, Any]:
         setup = current_app().playground.notebook.opened(actor, request.query_params.get("link", ""))
         return to_json(current_app().playground.comparer.run(actor, setup.query, setup.columns, setup.filters))
 
-    try:
-        return await _computed(request, compared)
-    except ConcordError as error:
-        return _refused(400, str(error))
+    return await _computed(request, compared)
 
 
-async def playground(request: Request) -> Response:
+@needs("compare configurations")
+async def playground(request: Request, actor: Actor) -> Response:
     """The playground's knobs as they move: ranked from the cache."""
-    actor = _authorised(request, "compare configurations")
-    if isinstance(actor, Response):
-        return actor
-    try:
-        body = await request.json()
-        return await _computed(request, lambda: view_data.update(actor, body))
-    except (ConcordError, ValueError, TypeError, AttributeError) as error:
-        return _refused(400, str(error))
+    body = await request_body.json_object(request)
+    return await _computed(request, lambda: view_data.update(actor, body))
 
 
 ROUTES = [
@@ -77,19 +109,6 @@ ROUTES = [
     Route("/api/playground", playground, methods=["POST"]),
     *SIGN_IN,
 ]
-
-
-def _authorised(request: Request, action: str) -> Actor | Response:
-    """The account that the request's token names, if its role allows the action; else the refusal."""
-    token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    actor = direct.holder(token, current_app())
-    if actor is None:
-        return _refused(401, "There is no token, or it is too old. Load the page again.")
-    try:
-        require(actor, action)
-    except Refused as error:
-        return _refused(403, str(error))
-    return actor
 
 
 async def _computed(request: Request, work: Callable[[], Any]) -> Response:

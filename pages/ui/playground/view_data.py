@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isfinite, nan
 from typing import Any
 
 from core import strict
 from core.access import Actor
+from core.errors import BadInput
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import presets
 from core.services.playground.compare import MOST, CachedSearch, Column, Comparison
@@ -20,6 +22,7 @@ from pages.ui.playground import column_data
 from pages.ui.workspace import app, cached_search
 
 _RUN = 64  # characters
+_MOST = 500  # turns, or passages that are looked at
 
 
 def cached_searches(actor: Actor, now: Setup, run: str) -> dict[str, CachedSearch]:
@@ -36,14 +39,22 @@ def compare(now: Setup, searches: Mapping[str, CachedSearch]) -> Comparison:
 def update(actor: Actor, request: Mapping[str, Any]) -> dict[str, Any]:
     """Turn knobs of the setup that a component shows, and return what changes there."""
     now = shown = check(strict.parse(Setup, request.get("setup") or {}, "setup"))
-    for turn in request.get("turns") or ():
+    turns, run = _listed(request, "turns"), str(request.get("run") or "")
+    looked = [str(chunk) for chunk in _listed(request, "looked")]
+    for turn in turns:
         now = apply_turn(actor, now, turn)
-    run, looked = str(request.get("run") or ""), [str(chunk) for chunk in request.get("looked") or ()]
-    if not now.query:
+    if not now.query or not now.columns:
         return ranked(now, run, None, {}, looked, ())
     searches = cached_searches(actor, now, run)
-    page = compare(shown, searches) if request.get("turns") else None
+    page = compare(shown, searches) if turns else None
     return ranked(now, run, compare(now, searches), searches, looked, (), page)
+
+
+def _listed(request: Mapping[str, Any], name: str) -> list[Any]:
+    values = request.get(name) or []
+    if not isinstance(values, list) or len(values) > _MOST:
+        raise BadInput(f"{name}: expected a list of at most {_MOST}.")
+    return values
 
 
 def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
@@ -124,7 +135,9 @@ def _around(
 
 def apply_turn(actor: Actor, now: Setup, turn: Mapping[str, Any]) -> Setup:
     """The setup after a knob of a column was turned, or a column was added or removed."""
-    columns, n, knob = list(now.columns), int(turn.get("column", 0)), str(turn.get("knob"))
+    if not isinstance(turn, Mapping):
+        raise BadInput("turns: each is an object with column, knob and value.")
+    columns, n, knob = list(now.columns), int(_number("column", turn.get("column", 0))), str(turn.get("knob"))
     if knob == "add" and len(columns) < MOST:
         columns.append(_next_column(columns))
     elif not 0 <= n < len(columns):
@@ -144,8 +157,20 @@ def _column(actor: Actor, column: Column, knob: str, value: Any) -> Column:
         return replace(column, profile=str(value))
     if knob not in PARAMETERS:
         return column
-    number: Any = int(value) if PARAMETERS[knob].whole else float(value)
+    given = _number(knob, value)
+    number: Any = int(given) if PARAMETERS[knob].whole else given
     return replace(column, config=replace(column.config, **{knob: number}))
+
+
+def _number(name: str, value: Any) -> float:
+    """A finite number, as a component or a program sends it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = nan
+    if not isfinite(number):
+        raise BadInput(f"{name}: expected a number.")
+    return number
 
 
 def _next_column(columns: Sequence[Column]) -> Column:
