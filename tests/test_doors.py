@@ -161,6 +161,7 @@ USE_CASES = {
 ADAPTERS = {
     "knowledge.store": {"head", "changed", "log", "read", "resolve"},  # read, changed: of a change that `show` gave
     "index.generations": {"current", "pinned", "open"},  # open: the records of a benchmark
+    "upload.reader": {"render"},  # of a document in hand
     "tuning.alphas": {"names", "index"},  # index: of a tuple that is called alphas too
     "models.registry": {"llm", "of"},
 }
