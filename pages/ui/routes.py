@@ -22,8 +22,11 @@ from pages.ui.workspace import current_app
 
 async def health(request: Request) -> Response:
     """Whether the app is up, and what it serves."""
-    app = await anyio.to_thread.run_sync(current_app)
-    generation = app.index.generations.current(app.platform.settings.production().profile)
+    try:
+        app = await anyio.to_thread.run_sync(current_app)
+        generation = app.index.generations.current(app.platform.settings.production().profile)
+    except ConcordError as error:
+        return _refused(503, str(error))
     return JSONResponse(
         {
             "status": "ok",
