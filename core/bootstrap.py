@@ -56,6 +56,7 @@ from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
 from core.services.people.sessions import Sessions
 from core.services.platform.backups import Backups
+from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.platform.workspace import Workspace
@@ -248,7 +249,16 @@ def build(
 
     entities = EntityExtractor(models, spacy_ner.entities)
     builder = IndexBuilder(store, documents, generations, models, vectors, clock, texts, entities)
-    verifier = Verifier(store, database, generations, team_settings, audit, accounts)
+    guard = WorkspaceGuard(store, database, generations)
+    looks = (
+        ("repository and database", guard.damaged),
+        ("the index", generations.damaged),
+        ("the vectors", vectors.damaged),
+        ("the texts", texts.damaged),
+        ("the answers", TextCache(cache_folder / "answers.db").damaged),
+        ("the models", partial(weights.damaged, settings.models)),
+    )
+    verifier = Verifier(store, generations, team_settings, audit, accounts, looks)
     querysets = QuerySets(database, documents, clock)
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock)
     production = ProductionSettings(team_settings, runs, audit)
@@ -271,7 +281,7 @@ def build(
             builder.build(team_settings.profile(), progress=progress)
         return verifier.problems(progress)
 
-    setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), store.create, database.create]
+    setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), guard.open]
     repairs: list[Callable[[], object]] = [merger.repair]
     backups = Backups(settings.home, store, database, generations, team_settings, Archives(), audit, clock, make_ready)
     return App(
@@ -309,6 +319,7 @@ def build(
         models=ModelRoom(models, ledger),
         platform=Platform(
             Workspace(
+                guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
                 sweeps=[generations.sweep, store.sweep],

@@ -33,6 +33,25 @@ class Frozen(dict[str, Any]):
 NOTHING: Mapping[str, Any] = Frozen()
 
 
+RESTORE = "Move the workspace away and bring it back from a backup: python -m core restore DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A file that is not what was written: which, in what way, and what brings it back.
+
+    >>> print(Damage("kb.git/HEAD", "is missing", "Write it with: git init --bare kb.git"))
+    kb.git/HEAD is missing. Write it with: git init --bare kb.git
+    """
+
+    file: str
+    what: str
+    cure: str
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.what}. {self.cure}"
+
+
 # ---------------------------------------------------------------- documents
 
 

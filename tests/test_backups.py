@@ -177,7 +177,7 @@ def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_p
     home = tmp_path / "again"
 
     def stop(done: int, total: int, what: str) -> None:
-        if what == "Checking the repository":
+        if what == "Checking repository and database":
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
@@ -206,7 +206,7 @@ def test_a_restore_that_does_not_verify_says_what_disagrees(tmp_path: Path) -> N
         "INSERT INTO audit (id, at, who, name, role, door, action, what, commit_id) VALUES (-1, '', '', '', '', '', '', '', 'abc')",
     )
     app.platform.backups.take(ADMIN, tmp_path / "saved")
-    with pytest.raises(Corrupt, match="commit abc is in the audit but not in the repository"):
+    with pytest.raises(Corrupt, match="app.db holds other rows than were written, in audit"):
         restored(tmp_path / "saved", tmp_path / "again")
 
 

@@ -202,7 +202,9 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
         screen.open("/index")
         screen.key("verify").get_by_role("button").click()
         screen.page.get_by_role("tab", name="Jobs").click()
-        expect(screen.page.get_by_text("Repository, database and index agree.").first).to_be_visible(timeout=60_000)
+        expect(
+            screen.page.get_by_text("Every file is whole; repository, database and index agree.").first
+        ).to_be_visible(timeout=60_000)
         both_ways(chromium, url, "index", "/index")
 
 

@@ -178,7 +178,7 @@ def test_profiles_generations_models_and_verify(run: Any) -> None:
         "bge-small-en-v1.5-int8",
         "ms-marco-minilm-l12-int8",
     }
-    assert run("verify")[:2] == (0, {"ok": True, "problems": []})
+    assert run("verify")[:2] == (0, {"ok": True, "problems": [], "damaged": []})
 
 
 def test_init_import_reindex_and_search_in_a_new_workspace(

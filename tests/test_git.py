@@ -42,7 +42,7 @@ def test_a_commit_holds_what_was_written_with_author_committer_and_message(store
 
 
 def test_an_empty_store_has_no_head_and_no_entries(store: GitStore) -> None:
-    assert (store.head(), store.entries(""), store.log(""), store.check()) == ("", (), (), ())
+    assert (store.head(), store.entries(""), store.log(""), store.damaged()) == ("", (), (), [])
 
 
 def test_reading_many_blobs_keeps_the_order(store: GitStore) -> None:
@@ -268,7 +268,7 @@ def test_branches_move_as_git_itself_would_move_them(store: GitStore) -> None:
     ]
     with pytest.raises(NotFound):
         store.create_branch("change/3", "f" * 40)
-    assert store.check() == ()
+    assert store.damaged() == []
 
 
 def test_a_repository_that_lost_its_head_file_gets_it_back(store: GitStore) -> None:
@@ -276,7 +276,7 @@ def test_a_repository_that_lost_its_head_file_gets_it_back(store: GitStore) -> N
     (store.path / "HEAD").unlink()
     GitStore(store.path).create()
     assert store.head() == commit
-    assert store.check() == ()
+    assert store.damaged() == []
 
 
 def test_a_foreign_configuration_does_not_reach_git(
@@ -322,7 +322,7 @@ def test_many_threads_write_and_every_commit_is_in_the_history_once(store: GitSt
     assert sorted(made) == sorted(set(made))
     assert set(made) < set(history)
     assert len(store.entries(store.head())) == 41
-    assert store.check() == ()
+    assert store.damaged() == []
 
 
 def test_packed_refs_are_found_too(store: GitStore) -> None:

@@ -35,7 +35,7 @@ def assert_agreement(app: App) -> None:
     history = merged_ids(app)
     assert set(history.values()) <= {1}, "a change was merged twice"
     assert set(history) == {change.id for change in app.reviews.changes.all(state="merged")}
-    assert app.knowledge.store.check() == ()
+    assert app.knowledge.store.damaged() == []
     assert not [path for path in app.knowledge.store.path.rglob("*.lock") if path.name != "concord.lock"]
     app.index.builder.build(app.platform.settings.profile())
     assert app.index.verifier.problems() == ()

@@ -14,11 +14,21 @@ from core.settings import Settings
 
 
 def open_app(settings: Settings) -> App:
-    app = build(settings)
-    if not (settings.home / "kb.git").is_dir():
-        raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
+    app = existing(settings)
     app.platform.workspace.create()
     return app
+
+
+def existing(settings: Settings) -> App:
+    """A workspace that is there, in whichever state."""
+    if not exists(settings):
+        raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
+    return build(settings)
+
+
+def exists(settings: Settings) -> bool:
+    """Whether there is a workspace, or what is left of one."""
+    return (settings.home / "kb.git").is_dir() or (settings.home / "app.db").exists()
 
 
 def introduce(settings: Settings, options: Namespace) -> None:
@@ -28,7 +38,7 @@ def introduce(settings: Settings, options: Namespace) -> None:
 
 def introduced(settings: Settings, options: Namespace) -> Actor:
     """Who acts in a command that needs no workspace; without one there are no accounts."""
-    if options.user and (settings.home / "kb.git").is_dir():
+    if options.user and exists(settings):
         return acting(open_app(settings), options)
     return local_admin(getpass.getuser())
 

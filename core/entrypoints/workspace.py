@@ -10,7 +10,7 @@ from typing import Any
 from core import strict
 from core.access import SYSTEM, require
 from core.bootstrap import build
-from core.entrypoints.session import acting, open_app
+from core.entrypoints.session import acting, existing, open_app
 from core.entrypoints.terminal import Terminal
 from core.errors import BadInput, NotFound
 from core.services.platform.backups import Backup
@@ -21,6 +21,14 @@ def register(add: Any) -> None:
     new = add("init", init, "make the workspace and bring in a first folder of documents")
     new.add_argument(
         "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
+    )
+    new.add_argument(
+        "--new-database", action="store_true", help="start a new database where the old one is lost beyond recovery"
+    )
+    new.add_argument(
+        "--accept-database",
+        action="store_true",
+        help="take the rows of the database as they are, after a change by hand",
     )
     add("verify", verify, "check that repository, database and index agree")
     save = add("backup", backup, "save the workspace in a new folder, while people work")
@@ -37,8 +45,12 @@ def register(add: Any) -> None:
 def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Create the workspace; import a first folder if it is empty."""
     app = build(settings)
+    if options.new_database:
+        app.platform.workspace.guard.new_database()
     app.platform.workspace.create()
     require(acting(app, options), "import documents")
+    if options.accept_database:
+        app.platform.workspace.guard.database.accept()
     source = options.source or PROJECT / "kb"
     imported = None
     if options.source and not source.is_dir():
@@ -95,13 +107,12 @@ def _imported(terminal: Terminal, value: dict[str, Any], lines: list[str], impor
 
 
 def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Exit 0 only if repository, database and index agree."""
-    app = open_app(settings)
-    problems = app.index.jobs.verify(acting(app, options), terminal.progress)
-    terminal.show(
-        {"ok": not problems, "problems": list(problems)}, list(problems) or ["Repository, database and index agree."]
-    )
-    return 1 if problems else 0
+    """Exit 0 only if every file is whole, and repository, database and index agree."""
+    app = existing(settings)
+    verified = app.index.jobs.verify(acting(app, options), terminal.progress, app.platform.workspace.create)
+    value = {"ok": not verified.problems, "problems": verified.problems, "damaged": verified.damaged}
+    terminal.show(value, verified.problems or ["Every file is whole; repository, database and index agree."])
+    return 1 if verified.problems else 0
 
 
 def backup(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -28,9 +28,11 @@ async def health(request: Request) -> Response:
     """Whether the app is up; what it serves only for those who may see the index."""
     try:
         return JSONResponse(await anyio.to_thread.run_sync(lambda: _state(request)))
+    except ConcordError as error:
+        _LOG.error("The app is not healthy: %s", error)
     except Exception:
         _LOG.exception("The app is not healthy.")
-        return JSONResponse({"status": "down"}, status_code=503)
+    return JSONResponse({"status": "down"}, status_code=503)
 
 
 def _state(request: Request) -> dict[str, Any]:

@@ -10,8 +10,11 @@ from contextlib import asynccontextmanager
 import anyio
 import streamlit as st
 
+from core.errors import ConcordError
 from core.settings import load
 from pages.ui import listening
+
+LOG = logging.getLogger("concord")
 
 # Streamlit warns when its functions are called without a session; at start-up there is none yet.
 NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state")
@@ -45,6 +48,9 @@ def warm_up() -> None:
 
     from pages.ui.workspace import app
 
-    app().platform.workspace.warm()
+    try:
+        app().platform.workspace.warm()
+    except ConcordError as error:  # the pages say it too; whoever runs the app reads it here
+        LOG.error("%s", error)
     gc.collect()
     gc.freeze()

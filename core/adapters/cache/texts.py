@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
-from core.adapters.system.files import cache_file
+from core.adapters.system.files import cache_file, damaged_cache
 from core.errors import StorageFailed, storing
+from core.types import Damage
 
-_SCHEMA = "texts (key TEXT PRIMARY KEY, text TEXT)"
+_SCHEMA = "texts (key TEXT PRIMARY KEY, text TEXT, sum BLOB)"
 _ANSWERS = """
-    INSERT OR IGNORE INTO texts SELECT key, json_object(
+    INSERT OR IGNORE INTO texts (key, text) SELECT key, json_object(
         'text', text, 'model', model, 'input_tokens', input, 'output_tokens', output) FROM answers
 """
 
@@ -26,27 +28,48 @@ class TextCache:
     def _connect(self) -> sqlite3.Connection:
         connection = cache_file(self.path, _SCHEMA)
         if not self._current:
-            _adopt_answers(connection)
+            _adopt(connection)
             self._current = True
         return connection
 
     def get(self, key: str) -> str | None:
         """The text that was kept, if any."""
         with suppress(StorageFailed), storing(self.path), closing(self._connect()) as connection:
-            row = connection.execute("SELECT text FROM texts WHERE key = ?", (key,)).fetchone()
-            return str(row[0]) if row else None
+            row = connection.execute("SELECT text, sum FROM texts WHERE key = ?", (key,)).fetchone()
+            return str(row[0]) if row and row[1] == _sum(key, row[0]) else None
         return None
 
     def put(self, key: str, text: str) -> None:
         """Keep a text."""
         with storing(self.path), closing(self._connect()) as connection:
-            connection.execute("INSERT OR REPLACE INTO texts VALUES (?, ?)", (key, text))
+            connection.execute("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", (key, text, _sum(key, text)))
+
+    def damaged(self) -> list[Damage]:
+        """Whether the file or entries of it are damaged."""
+        return damaged_cache(self.path, "texts", self._wrong)
+
+    def _wrong(self, connection: sqlite3.Connection) -> int:
+        return sum(
+            kept != _sum(key, text) for key, text, kept in connection.execute("SELECT key, text, sum FROM texts")
+        )
 
 
-def _adopt_answers(connection: sqlite3.Connection) -> None:
-    """Answers once had a table of their own; they were paid for, so they move."""
+def _adopt(connection: sqlite3.Connection) -> None:
+    """Answers once had a table of their own, and texts no checksum; they were paid for, so they move."""
     connection.execute("BEGIN IMMEDIATE")
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone():
+    connection.create_function("entry_sum", 2, _sum, deterministic=True)
+    old = "sum" not in [row[1] for row in connection.execute("PRAGMA table_info(texts)")]
+    if old:
+        connection.execute("ALTER TABLE texts ADD COLUMN sum BLOB")
+    answers = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone()
+    if answers:
         connection.execute(_ANSWERS)
         connection.execute("DROP TABLE answers")
+    if old or answers:
+        connection.execute("UPDATE texts SET sum = entry_sum(key, text) WHERE sum IS NULL")
     connection.execute("COMMIT")
+
+
+def _sum(key: str, text: str) -> bytes:
+    packed = f"{key}\0{text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(packed, digest_size=8).digest()

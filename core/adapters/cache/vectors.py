@@ -1,4 +1,7 @@
-"""Vectors by model and content, in one SQLite file that several processes share: nothing is embedded twice."""
+"""Vectors by model and content, in one SQLite file that several processes share: nothing is embedded twice.
+
+Every entry carries a checksum. One that does not fit is not given back, so it is computed and kept anew.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from core.adapters.system.files import cache_file
+from core.adapters.system.files import cache_file, damaged_cache
 from core.errors import StorageFailed, storing
+from core.types import Damage
 
 _SLICE = 500
 
-_SCHEMA = "vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text))"
+_SCHEMA = "vectors (model TEXT, text BLOB, vector BLOB, sum BLOB, PRIMARY KEY (model, text))"
 
 
 class EmbeddingCache:
@@ -23,9 +27,14 @@ class EmbeddingCache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._current = False
 
     def _connect(self) -> sqlite3.Connection:
-        return cache_file(self.path, _SCHEMA)
+        connection = cache_file(self.path, _SCHEMA)
+        if not self._current:
+            _adopt_unsummed(connection)
+            self._current = True
+        return connection
 
     def get(self, model: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
         """The vectors that are known, by text."""
@@ -35,19 +44,43 @@ class EmbeddingCache:
             for n in range(0, len(keys), _SLICE):
                 some = keys[n : n + _SLICE]
                 marks = ",".join("?" * len(some))
-                for key, blob in connection.execute(
-                    f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})", (model, *some)
+                for key, blob, kept in connection.execute(
+                    f"SELECT text, vector, sum FROM vectors WHERE model = ? AND text IN ({marks})", (model, *some)
                 ):
-                    found[by_key[key]] = np.frombuffer(blob, dtype=np.float32)
+                    if kept == _sum(model, key, blob):
+                        found[by_key[key]] = np.frombuffer(blob, dtype=np.float32)
         return found
 
     def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None:
         """Keep vectors."""
-        rows = [(model, _key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
+        blobs = [(_key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
+        rows = [(model, key, blob, _sum(model, key, blob)) for key, blob in blobs]
         with storing(self.path), closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
             connection.execute("COMMIT")
+
+    def damaged(self) -> list[Damage]:
+        """Whether the file or entries of it are damaged."""
+        return damaged_cache(self.path, "vectors", self._wrong)
+
+    def _wrong(self, connection: sqlite3.Connection) -> int:
+        rows = connection.execute("SELECT model, text, vector, sum FROM vectors")
+        return sum(kept != _sum(model, key, blob) for model, key, blob, kept in rows)
+
+
+def _adopt_unsummed(connection: sqlite3.Connection) -> None:
+    """Entries of earlier versions have no checksum; they are taken as they are, once."""
+    connection.execute("BEGIN IMMEDIATE")
+    if "sum" not in [row[1] for row in connection.execute("PRAGMA table_info(vectors)")]:
+        connection.create_function("entry_sum", 3, _sum, deterministic=True)
+        connection.execute("ALTER TABLE vectors ADD COLUMN sum BLOB")
+        connection.execute("UPDATE vectors SET sum = entry_sum(model, text, vector)")
+    connection.execute("COMMIT")
+
+
+def _sum(model: str, key: bytes, blob: bytes) -> bytes:
+    return hashlib.blake2b(b"%s\0%s%s" % (model.encode(), key, blob), digest_size=8).digest()
 
 
 def _key(text: str) -> bytes:

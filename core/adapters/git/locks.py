@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.adapters.git import refs
 from core.adapters.system.files import fsync_folder
 from core.errors import Unavailable
 
@@ -68,5 +69,6 @@ def sweep(root: Path) -> None:
     for own in root.glob(f"{_OURS}*"):
         for lock in (*root.glob("*.lock"), *root.glob("refs/**/*.lock")):
             if lock.samefile(own):
+                refs.forget_unmade(root, lock)
                 lock.unlink()
         own.unlink()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from git.cmd import Git
 
-from core.adapters.git import output
+from core.adapters.git import output, refs
 from core.adapters.git.locks import locked, replace, sweep
 from core.adapters.system.files import flock, fsync_folder
 from core.curation.names import safe_revision
@@ -130,26 +130,11 @@ class Plumbing:
     def tree_of(self, commit: str) -> str:
         return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
 
-    def ref(self, name: str) -> str:
-        """The commit that a ref names, or "". It reads files and starts no process."""
-        try:
-            return (self.path / name).read_text().strip()
-        except OSError:
-            return self._packed().get(name, "")
-
-    def _packed(self) -> dict[str, str]:
-        """Refs that `git pack-refs` moved into one file."""
-        try:
-            lines = (self.path / "packed-refs").read_text().splitlines()
-        except OSError:
-            return {}
-        return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
-
     def swap(self, branch: str, new: str, old: str) -> None:
         """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock."""
         name = f"refs/heads/{branch}"
         with locked(self.path, name) as lock:
-            if self.ref(name) != old:
+            if refs.value(self.path, name) != old:
                 raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
             self._log(name, old, new)
             replace(lock, f"{new}\n")
@@ -166,12 +151,12 @@ class Plumbing:
         """Remove a branch; one that is not there is no failure. The caller holds the writers' lock."""
         name = f"refs/heads/{branch}"
         with locked(self.path, name):
-            if name in self._packed():
+            (self.path / "logs" / name).unlink(missing_ok=True)  # first: a log without its branch means a loss
+            if name in refs.packed(self.path):
                 with locked(self.path, "packed-refs") as lock:
                     lines = (self.path / "packed-refs").read_text().splitlines(keepends=True)
                     replace(lock, "".join(line for line in lines if line[41:].strip() != name))
             (self.path / name).unlink(missing_ok=True)
-            (self.path / "logs" / name).unlink(missing_ok=True)
         self.sync(branch)
 
     def configure(self, values: Mapping[str, str]) -> None:

@@ -5,16 +5,18 @@ Names pass an allowlist before git sees them; what git would silently drop or mi
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from core.adapters.git import output
+from core.adapters.git import damage, output, refs
 from core.adapters.git.plumbing import LOCK, Plumbing
 from core.adapters.system.files import scratch_folder, sweep
 from core.curation.names import name_collisions, safe_path, safe_revision
 from core.errors import BadInput, Conflict, Corrupt, NotFound, StorageFailed
-from core.types import Commit, Edit, Person, TreeEntry
+from core.types import Commit, Damage, Edit, Person, TreeEntry
 
 MAIN = "main"
 
@@ -27,6 +29,8 @@ _CONFIG = {
     "core.quotePath": "false",
 }
 _UNFINISHED = ".concord-new-"
+_WORKSPACE = "concord.workspace"  # lies in the file that git cannot work without
+_CHANGE = re.compile(r"^refs/heads/change/(\d{1,9})$|^Change: (\d{1,9})$", re.MULTILINE)
 _SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
 
 
@@ -37,21 +41,29 @@ class GitStore:
         self.path = path.resolve()
         self.git = Plumbing(self.path)
 
-    def create(self) -> None:
-        """Create the repository if it is missing, and wait for a killed writer's last git process."""
-        if not (self.path / "HEAD").exists():
+    def create(self, workspace: str = "") -> str:
+        """Create the repository if it is missing, with the id of its workspace; returns the id that it has.
+
+        Waits for a killed writer's last git process.
+        """
+        if not (self.path / "HEAD").exists() or not (self.path / "config").exists():
             self._init()
         for name in ("objects", "refs/heads"):  # a copy may lack folders that are empty
             (self.path / name).mkdir(parents=True, exist_ok=True)
-        have = self.git.ask("config", "--list", "-z").decode().split("\0")
-        missing = {key: value for key, value in _CONFIG.items() if f"{key.lower()}\n{value}" not in have}
-        try:
-            with self.git.writing():  # a killed writer's last git process may still be running
-                if missing:
-                    self.git.configure(missing)
-        except StorageFailed:
-            if missing:
-                raise  # else it can be read as it is
+        have = self._config()
+        if not _lacking(have, workspace):
+            with suppress(StorageFailed), self.git.writing():
+                pass  # a killed writer's last git process may still be running
+            return have.get(_WORKSPACE, "")
+        with self.git.writing():
+            self.git.configure(_lacking(self._config(), workspace))
+        return self.workspace()
+
+    def _config(self) -> dict[str, str]:
+        code, out = self.git.run("config", "--file", str(self.path / "config"), "--list", "-z", bare=False)
+        if code:
+            raise Corrupt(" ".join(map(str, self.damaged())))
+        return dict(line.partition("\n")[::2] for line in out.decode(errors="replace").split("\0"))
 
     def sweep(self) -> None:
         """Remove temporary objects that killed processes left, as `git prune` would: after two weeks nobody writes them any more."""
@@ -72,11 +84,56 @@ class GitStore:
             except OSError:
                 self.git.ask(*init, str(self.path), bare=False)
 
+    # ------------------------------------------------------------ what was lost
+
+    def exists(self) -> bool:
+        """Whether there is something that can be a repository."""
+        return (self.path / "objects").is_dir()
+
+    def has_config(self) -> bool:
+        """False where git's settings were lost as a whole; `create` writes them anew."""
+        return (self.path / "config").exists()
+
+    def workspace(self) -> str:
+        """The id of the workspace to which it belongs, "" if it does not say."""
+        return self._config().get(_WORKSPACE, "") if self.has_config() else ""
+
+    def last_change(self) -> int:
+        """The highest number of a change that a branch or a merge names."""
+        branches = "\n".join(refs.names(self.path))
+        merges = "\n".join(step.message for step, _ in self.log(self.head()))
+        return max((int(a or b) for a, b in _CHANGE.findall(f"{branches}\n{merges}")), default=0)
+
+    def has_history(self) -> bool:
+        """Whether branches, their logs or objects show that somebody worked here."""
+        objects = self.path / "objects"
+        return bool(refs.names(self.path)) or any(objects.glob("??/*")) or any(objects.glob("pack/*.pack"))
+
+    def lost(self, known: str = "") -> list[Damage]:
+        """Why the main line cannot be used although there was one; `known` is a commit that it once had."""
+        if self.exists() and (known or self.has_history()):
+            with suppress(StorageFailed), self.git.writing():
+                pass  # sweeps what a killed writer left
+            return damage.blocking(self.path, known)
+        return []
+
+    def damaged(self, known: str = "", workspace: str = "") -> list[Damage]:
+        """Every damaged file; nothing is changed."""
+        expected = {"core.bare": "true", "core.repositoryformatversion": "0", **_CONFIG}
+        return list(damage.files(self.path, known, workspace, expected))
+
     # ------------------------------------------------------------ reading
 
     def head(self, branch: str = MAIN) -> str:
-        """The newest commit of a branch, or "". Every search asks, so it reads the ref file and starts no process."""
-        return self.git.ref(f"refs/heads/{safe_revision(branch)}")
+        """The newest commit of a branch, "" if there never was one; a broken or lost branch raises Corrupt.
+
+        Every search asks, so it reads the ref file and starts no process.
+        """
+        name = f"refs/heads/{safe_revision(branch)}"
+        commit = refs.value(self.path, name)
+        if commit is None or (commit == "" and refs.is_lost(self.path, name)):
+            raise Corrupt(str(damage.lost(self.path, name, commit)))
+        return commit
 
     def resolve(self, revision: str) -> str:
         """The full commit id behind a branch name or a short id."""
@@ -194,7 +251,7 @@ class GitStore:
 
     def copy(self, target: Path, heads: Mapping[str, str]) -> None:
         """A repository of its own with these branches and all that they reach, in one pack."""
-        GitStore(target).create()
+        GitStore(target).create(self.workspace())
         commits = "".join(f"{commit}\n" for commit in heads.values()).encode()
         if commits:
             pack = str(target / "objects" / "pack" / "pack")
@@ -202,11 +259,6 @@ class GitStore:
         lines = "".join(f"{commit} {name}\n" for name, commit in sorted(heads.items()))
         (target / "packed-refs").write_text(f"# pack-refs with: sorted \n{lines}", encoding="utf-8")
         (target / LOCK).unlink()
-
-    def check(self) -> tuple[str, ...]:
-        """The complaints of `git fsck`."""
-        code, out = self.git.run("fsck", "--full", "--strict", "--no-dangling", "--no-progress", merge_errors=True)
-        return tuple(out.decode(errors="replace").splitlines()) if code else ()
 
     # ------------------------------------------------------------ writing
 
@@ -319,3 +371,9 @@ class GitStore:
         collisions = name_collisions(names)
         known = [set(group) for commit in before if collisions for group in name_collisions(self.git.names(commit))]
         return tuple(group for group in collisions if not any(old >= set(group) for old in known))
+
+
+def _lacking(have: Mapping[str, str], workspace: str) -> dict[str, str]:
+    """What git's configuration should say and does not."""
+    wanted = {**_CONFIG, **({_WORKSPACE: workspace} if workspace and _WORKSPACE not in have else {})}
+    return {key: value for key, value in wanted.items() if have.get(key.lower()) != value}

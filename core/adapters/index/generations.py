@@ -3,49 +3,50 @@
     index/<profile>-<digest>/
         LOCK                      one builder at a time
         CURRENT                   which generation serves; replaced atomically
-        gen-000007-1a2b3c4d5e6f/  fts.duckdb, vec/, graph/, served/, MANIFEST.json, PIN
+        gen-000007-1a2b3c4d5e6f/  fts.duckdb, vec/, graph/, served/, MANIFEST.json, PIN, SHA256SUMS
 
-A folder gets its name only when everything in it is on the disk, the manifest last. Readers hold a shared lock
-on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps.
+A folder gets its name only when everything in it is on the disk, manifest and checksums last. Readers hold a shared lock
+on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps. A generation is
+checked when it is opened and before a build starts from it: a damaged one is passed over for the newest whole one.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 
 import numpy as np
 
 from core import strict
-from core.adapters.index import duckdb, graph, inspection, lance
+from core.adapters.index import damage, duckdb, graph, inspection, lance
 from core.adapters.serving import image, tfidf
 from core.adapters.serving.mapped import MappedIndex
+from core.adapters.system import sums
 from core.adapters.system.files import (
     flock,
     fsync_folder,
     fsync_tree,
-    read_json,
     scratch_folder,
     sweep,
     try_flock,
     write_atomic,
 )
-from core.errors import NotFound, Unavailable, storing
+from core.errors import Corrupt, NotFound, StorageFailed, Unavailable, storing
 from core.profiles import identity
-from core.types import Chunk, Document, Extract, Generation, Profile
+from core.types import Chunk, Damage, Document, Extract, Generation, Profile
 
-FORMAT = 1
+FORMAT = 2  # 1 had no checksums
+OWNER = "WORKSPACE"
 _BUILDING = "building-"
-_NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,37 @@ class Generations:
         self.root, self.keep, self.exact_limit, self._analyser = root, keep, exact_limit, analyser
         self._open: dict[str, tuple[Any, MappedIndex]] = {}
         self._opening = threading.Lock()
+        self._damaged: set[Path] = set()  # generations in which this process found a damaged file
 
     def folder(self, profile: Profile) -> Path:
         """The place of a profile's generations."""
         return self.root / f"{profile.name}-{identity(profile)}"
+
+    def belong(self, workspace: str) -> None:
+        """Write down whose index it is, where nobody did yet; refuse the one of another workspace."""
+        owner = self.owner()
+        if owner is None:
+            with suppress(StorageFailed), storing(self.root):  # a disk that cannot be written is read as it is
+                self.root.mkdir(parents=True, exist_ok=True)
+                write_atomic(self.root / OWNER, f"{workspace}\n")
+        elif owner != workspace:
+            raise Corrupt(
+                f"The index {self.root} belongs to another workspace ({self.root / OWNER}). Build it anew with: "
+                f"rm -r {quote(str(self.root))} && python -m core reindex"
+            )
+
+    def owner(self) -> str | None:
+        """The id of the workspace whose index it is; None if nothing says so."""
+        try:
+            return (self.root / OWNER).read_text(encoding="latin-1").strip()
+        except OSError:
+            return None
+
+    def newest_commit(self) -> str:
+        """The commit of the generation built last, of whichever profile; "" if there is none."""
+        manifests = [damage.manifest(path) for path in self.root.glob("*/gen-*")]
+        built = [(manifest["built"], manifest["commit"]) for manifest in manifests if manifest]
+        return str(max(built)[1]) if built else ""
 
     # ------------------------------------------------------------ looking
 
@@ -84,11 +112,17 @@ class Generations:
             path, manifest = self._serving(profile)
         except Unavailable:
             return None
-        return _generation(path, manifest, True)
+        generation = _generation(path, manifest, True)
+        other = f"{path.name} serves because it is the newest whole one: CURRENT, or what it names, is damaged."
+        return (
+            generation
+            if path.name == self._current_name(profile)
+            else replace(generation, notes=(*generation.notes, other))
+        )
 
     def pinned(self, profile: Profile) -> bool:
         """Whether somebody rolled back on purpose, so that the index must not catch up by itself."""
-        return bool((read_json(self.folder(profile) / "CURRENT") or {}).get("pinned"))
+        return bool(damage.pointer(self.folder(profile)).get("pinned"))
 
     def manifest(self, profile: Profile) -> Mapping[str, Any]:
         """The manifest of the generation that serves."""
@@ -99,17 +133,27 @@ class Generations:
         return tuple(inspection.disagreements(*self._serving(profile)))
 
     def _current_name(self, profile: Profile) -> str:
-        return str((read_json(self.folder(profile) / "CURRENT") or {}).get("folder", ""))
+        return str(damage.pointer(self.folder(profile)).get("folder", ""))
+
+    def damaged(self) -> Iterator[Damage]:
+        """Every damaged file of every generation of every profile."""
+        folders = sorted(path for path in self.root.iterdir() if path.is_dir()) if self.root.is_dir() else []
+        if folders and self.owner() is None:
+            yield Damage(f"index/{OWNER}", "is missing", "Write it anew with: python -m core init")
+        for folder in folders:
+            yield from damage.files(folder)
 
     def _complete(self, profile: Profile) -> list[tuple[Path, Mapping[str, Any]]]:
         """Folders with a manifest whose files have the sizes it names, newest first."""
         folder = self.folder(profile)
         names = (
-            sorted((name for name in os.listdir(folder) if _NAME.fullmatch(name)), reverse=True)
+            sorted((name for name in os.listdir(folder) if damage.NAME.fullmatch(name)), reverse=True)
             if folder.is_dir()
             else []
         )
-        manifests = ((folder / name, read_json(folder / name / "MANIFEST.json")) for name in names)
+        manifests = (
+            (folder / name, damage.manifest(folder / name)) for name in names if folder / name not in self._damaged
+        )
         return [(path, manifest) for path, manifest in manifests if manifest and _whole(path, manifest)]
 
     def _serving(self, profile: Profile) -> tuple[Path, Mapping[str, Any]]:
@@ -118,8 +162,13 @@ class Generations:
         for path, manifest in complete:
             if path.name == name:
                 return path, manifest
-        if name and complete:
+        if complete:
             return complete[0]
+        if name and self._damaged:
+            raise Corrupt(
+                f"Every generation of profile {profile.name!r} is damaged. "
+                f"Build it anew with: python -m core reindex --profile {profile.name}"
+            )
         raise Unavailable(
             f"The profile {profile.name!r} has no index yet. Build it with: python -m core reindex --profile {profile.name}"
         )
@@ -164,6 +213,9 @@ class Generations:
         """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
         for _ in range(20):
             path, manifest = self._serving(profile)
+            if any(damage.wrong_files(path, "served/")):
+                self._damaged.add(path)
+                continue
             try:
                 pin = open(path / "PIN")  # noqa: SIM115  kept open as long as the index lives
                 fcntl.flock(pin, fcntl.LOCK_SH)
@@ -190,9 +242,15 @@ class Generations:
         folder = self.folder(profile)
         with storing(folder), self._locked(folder):
             self._remove_leftovers(folder)
-            complete = self._complete(profile)
-            usable = [(path, manifest) for path, manifest in complete if manifest.get("format") == FORMAT]
-            yield Parent(*usable[0]) if usable else None
+            yield next(self._usable(profile), None)
+
+    def _usable(self, profile: Profile) -> Iterator[Parent]:
+        """Generations that a build can start from, newest first."""
+        for path, manifest in self._complete(profile):
+            if any(damage.wrong_files(path)):
+                self._damaged.add(path)
+            elif manifest.get("format") in (1, FORMAT):
+                yield Parent(path, manifest)
 
     @contextmanager
     def _locked(self, folder: Path) -> Iterator[None]:
@@ -293,7 +351,7 @@ class Generations:
 
     def _publish(self, profile: Profile, build: Path, facts: Mapping[str, Any]) -> Generation:
         folder = self.folder(profile)
-        numbers = [int(match[1]) for name in os.listdir(folder) if (match := _NAME.fullmatch(name))]
+        numbers = [int(match[1]) for name in os.listdir(folder) if (match := damage.NAME.fullmatch(name))]
         number = max(numbers, default=0) + 1
         (build / "PIN").touch()
         fsync_tree(build)
@@ -309,6 +367,7 @@ class Generations:
             "files": files,
         }
         write_atomic(build / "MANIFEST.json", strict.canonical(manifest))
+        sums.write(build)
         final = folder / f"gen-{number:06d}-{str(facts['commit'])[:12]}"
         build.rename(final)
         fsync_folder(folder)
@@ -323,7 +382,10 @@ class Generations:
         return _generation(parent.folder, parent.manifest, True)
 
     def _point(self, profile: Profile, name: str, *, pinned: bool) -> None:
-        write_atomic(self.folder(profile) / "CURRENT", strict.canonical({"folder": name, "pinned": pinned}))
+        pointer = {"folder": name, "pinned": pinned}
+        write_atomic(
+            self.folder(profile) / "CURRENT", strict.canonical({**pointer, "sum": damage.pointer_sum(pointer)})
+        )
 
     def rollback(self, profile: Profile, number: int) -> Generation:
         """Serve an older generation until the next build is asked for."""
@@ -337,10 +399,13 @@ class Generations:
         raise NotFound(f"The profile {profile.name!r} has no generation {number}. Generations: {known}.")
 
     def _retire(self, profile: Profile) -> None:
-        """Remove generations beyond the last few, except the serving one and those somebody still reads."""
+        """Remove damaged generations and those beyond the last few, except the serving one and what somebody still reads."""
         serving = self._current_name(profile)
         folder = self.folder(profile)
-        for name in sorted((name for name in os.listdir(folder) if _NAME.fullmatch(name)), reverse=True)[self.keep :]:
+        whole = [path.name for path, _ in self._complete(profile)]
+        for name in filter(damage.NAME.fullmatch, os.listdir(folder)):
+            if name in whole[: self.keep]:
+                continue
             if name == serving:
                 continue
             pin = try_flock(folder / name / "PIN")

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.adapters.serving import image
+from core.adapters.system import sums
 from core.adapters.system.files import flock, fsync_folder, fsync_tree
 from core.errors import Corrupt
 from core.graph.assembly import ExtractColumns, Named, assemble
@@ -58,6 +59,7 @@ def served(folder: Path) -> Path:
                 _sweep(generations)
                 save(generations / "new", assembled(folder / "served", _tables(folder)))
                 fsync_tree(generations / "new")
+                sums.write(generations / "new")
                 (generations / "new").rename(place)
                 fsync_folder(generations)
     return place
@@ -182,6 +184,8 @@ def load(folder: Path, document_of: np.ndarray) -> Graph:
     """The graph of a generation; arrays are mapped, names are read. A damaged one is assembled anew."""
     place = served(folder)
     try:
+        if any(sums.differences(place)):
+            raise ValueError("it is not what was written")
         return _read(place, document_of)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         with flock(folder.parent / "GRAPH.LOCK"):

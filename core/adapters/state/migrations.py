@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 from sqlalchemy import Connection
+
+from core.access import plain_address
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -141,6 +144,10 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX sessions_account ON sessions (account);
     """,
+    """
+    CREATE TABLE workspace (id TEXT PRIMARY KEY NOT NULL);
+    CREATE TABLE digests (name TEXT PRIMARY KEY NOT NULL, rows INTEGER NOT NULL, total INTEGER NOT NULL);
+    """,
 )
 
 
@@ -156,6 +163,27 @@ def upgrade(connection: Connection) -> None:
         for statement in statements(script):
             connection.exec_driver_sql(statement)
         connection.exec_driver_sql(f"PRAGMA user_version = {number}")
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Teach a connection the functions that migrations call."""
+    connection.create_function("plain_address", 1, plain_address, deterministic=True)
+
+
+def form(connection: sqlite3.Connection) -> dict[str, str]:
+    """Tables, indexes and triggers by name, as they were asked for."""
+    rows = connection.execute(
+        "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name <> 'sqlite_sequence'"
+    )
+    return dict(rows.fetchall())
+
+
+def newest_form() -> dict[str, str]:
+    """What `form` gives for a file that has seen every migration."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        register(connection)
+        connection.executescript("".join(MIGRATIONS))
+        return form(connection)
 
 
 def statements(script: str) -> Iterator[str]:

@@ -275,6 +275,9 @@ rankings = Table(
 
 # ---------------------------------------------------------------- platform and models
 
+workspace = Table("workspace", METADATA, _text("id", primary_key=True))
+digests = Table("digests", METADATA, _text("name", primary_key=True), _number("rows"), _number("total"))
+
 jobs = Table(
     "jobs",
     METADATA,

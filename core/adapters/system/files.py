@@ -9,10 +9,15 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any
+from urllib.parse import quote as urlquote
+
+from core.errors import Corrupt
+from core.types import Damage
 
 
 @contextmanager
@@ -122,7 +127,38 @@ def cache_file(path: Path, schema: str) -> sqlite3.Connection:
     """A SQLite file shared by processes and safe to delete at any time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=60, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(f"CREATE TABLE IF NOT EXISTS {schema} WITHOUT ROWID")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {schema} WITHOUT ROWID")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        raise Corrupt(f"The cache {path} is damaged ({error}). {_remove(path)}") from None
     return connection
+
+
+def _remove(path: Path) -> str:
+    return f"What it holds is computed again after: rm {quote(str(path))}"
+
+
+def damaged_cache(path: Path, table: str, wrong: Callable[[sqlite3.Connection], int]) -> list[Damage]:
+    """Whether such a file cannot be read or holds entries that are `wrong`; nothing is written."""
+    if not path.exists():
+        return []
+    file = f"{path.parent.name}/{path.name}"
+    try:
+        with closing(sqlite3.connect(f"file:{urlquote(str(path))}?mode=ro", uri=True, timeout=60)) as connection:
+            lines = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+            summed = "sum" in [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            count = wrong(connection) if summed and lines == ["ok"] else 0
+    except sqlite3.DatabaseError as error:
+        lines, count = [str(error)], 0
+    if lines != ["ok"]:
+        return [Damage(file, f"is damaged: {'; '.join(lines)}", _remove(path))]
+    return (
+        [Damage(file, f"holds {count} damaged entries", "They are computed again when they are needed")]
+        if count
+        else []
+    )

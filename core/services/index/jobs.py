@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from core import strict
 from core.access import Actor, require
 from core.errors import StorageFailed
 from core.ports import Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json
-from core.services.index.verify import Verifier
+from core.services.index.verify import Verification, Verifier
 from core.services.platform.jobs import Job, Jobs, Work
 from core.services.platform.settings import TeamSettings
 
@@ -43,18 +44,20 @@ class IndexJobs:
         require(actor, "rebuild the index")
         return self.builder.build(self.team_settings.profile(profile), full=full, progress=progress)
 
-    def verify(self, actor: Actor, progress: Progress = no_progress) -> tuple[str, ...]:
-        """Check in this process; each disagreement is a sentence."""
+    def verify(
+        self, actor: Actor, progress: Progress = no_progress, prepare: Callable[[], object] | None = None
+    ) -> Verification:
+        """Check in this process; `prepare` opens a workspace that nobody opened yet, once its files are known to be whole."""
         require(actor, "see the index")
-        return self.verifier.problems(progress)
+        return self.verifier.verify(progress, prepare)
 
     def works(self) -> Mapping[str, Work]:
         """What a worker runs, by kind of job."""
         return {"reindex": self._reindex, "verify": self._verify}
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        problems = self.verify(self.jobs.actor(arguments, "see the index"), progress)
-        return {"ok": not problems, "problems": list(problems)}
+        verified = self.verify(self.jobs.actor(arguments, "see the index"), progress)
+        return strict.plain({"ok": not verified.problems, "problems": verified.problems, "damaged": verified.damaged})
 
     def _reindex(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         actor, profile = (

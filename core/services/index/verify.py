@@ -1,50 +1,82 @@
-"""Whether repository, database and index agree; each disagreement is a sentence."""
+"""Whether every file is what was written, and whether repository, database and index agree; each problem is a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from core.errors import ConcordError
 from core.ports import Progress, no_progress
 from core.services.index import agreement
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
-from core.types import Profile
+from core.types import Damage, Profile
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
     from core.adapters.index.generations import Generations
-    from core.adapters.state.database import Database
+
+Look = Callable[[], Iterable[Damage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Files that are damaged, and what contradicts each other although every file is whole."""
+
+    damaged: tuple[Damage, ...]
+    disagreements: tuple[str, ...]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return (*map(str, self.damaged), *self.disagreements)
 
 
 class Verifier:
-    """Checks the whole workspace."""
+    """Checks the whole workspace. It never fails itself: what cannot be read is a problem with a name."""
 
     def __init__(
         self,
         store: GitStore,
-        database: Database,
         generations: Generations,
         team_settings: TeamSettings,
         audit: Audit,
         accounts: Accounts,
+        looks: Sequence[tuple[str, Look]],
     ) -> None:
-        self.store, self.database, self.generations = store, database, generations
-        self.team_settings, self.audit, self.accounts = team_settings, audit, accounts
+        self.store, self.generations, self.team_settings = store, generations, team_settings
+        self.audit, self.accounts = audit, accounts
+        self.looks = looks  # whoever keeps files, and can say which of them are damaged
 
     def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
-        progress(0, 3, "Checking the repository")
-        problems = [f"repository: {line}" for line in self.store.check()]
-        progress(1, 3, "Checking the database")
-        problems += [f"database: {line}" for line in self.database.check()]
-        problems += [f"accounts: {line}" for line in self.accounts.problems()]
-        problems += [f"audit: {line}" for line in self.audit.problems()]
-        for profile in self.team_settings.profiles():
-            problems += [f"index {profile.name}: {line}" for line in self._profile(profile, partial(progress, 2, 3))]
-        progress(3, 3, "Checked")
-        return tuple(problems)
+        return self.verify(progress).problems
+
+    def verify(self, progress: Progress = no_progress, prepare: Callable[[], object] | None = None) -> Verification:
+        """Look at every file, then at what they say. `prepare` opens the workspace once its sources are known to be whole."""
+        damaged: list[Damage] = []
+        for n, (what, look) in enumerate(self.looks):
+            progress(n, len(self.looks) + 2, f"Checking {what}")
+            damaged += _seen(what, look)
+        if any(damage.file.startswith(("kb.git", "app.db")) for damage in damaged):
+            return Verification(tuple(damaged), ())
+        disagreements = tuple(self._disagreements(prepare, partial(progress, len(self.looks), len(self.looks) + 2)))
+        progress(1, 1, "Checked")
+        return Verification(tuple(damaged), disagreements)
+
+    def _disagreements(self, prepare: Callable[[], object] | None, step: Callable[[str], None]) -> Iterator[str]:
+        try:
+            if prepare:
+                prepare()
+            yield from (f"accounts: {line}" for line in self.accounts.problems())
+            yield from (f"audit: {line}" for line in self.audit.problems())
+            for profile in self.team_settings.profiles():
+                yield from (f"index {profile.name}: {line}" for line in self._profile(profile, step))
+        except ConcordError as error:
+            yield str(error)
+        except Exception as error:  # whatever a reader makes of what no look noticed
+            yield f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
     def _profile(self, profile: Profile, step: Callable[[str], None]) -> Iterator[str]:
         step("Checking the index")
@@ -72,3 +104,15 @@ class Verifier:
         for path in sorted(set(indexed) & set(stored)):
             if indexed[path] != stored[path]:
                 yield f"{path} is indexed at another version than the repository holds"
+
+
+def _seen(what: str, look: Look) -> list[Damage]:
+    """What a look finds; a look that fails is a problem too."""
+    try:
+        return list(look())
+    except Exception as error:
+        return [
+            Damage(
+                what, f"cannot be checked ({' '.join(str(error).split())[:200]})", "See whether the disk is readable"
+            )
+        ]

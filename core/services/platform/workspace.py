@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.errors import StorageFailed
+from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Job, Jobs, Work
 
 
@@ -14,6 +15,7 @@ from core.services.platform.jobs import Job, Jobs, Work
 class Workspace:
     """What every door does before it serves."""
 
+    guard: WorkspaceGuard
     setup: Sequence[Callable[[], object]]
     repairs: Sequence[Callable[[], object]]  # after the setup, where the disk can be written
     sweeps: Sequence[Callable[[], object]]  # remove what killed processes left

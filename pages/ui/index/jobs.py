@@ -82,7 +82,11 @@ def outcome(job: Job) -> str:
     if job.error:
         return job.error
     if job.kind == "verify" and job.result:
-        return "Repository, database and index agree." if job.result["ok"] else " ".join(job.result["problems"])
+        return (
+            "Every file is whole; repository, database and index agree."
+            if job.result["ok"]
+            else " ".join(job.result["problems"])
+        )
     if job.kind == "reindex" and job.result:
         build = job.result
         if not build["built"]:

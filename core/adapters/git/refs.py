@@ -1,0 +1,92 @@
+"""Branches as files. A branch that never was is told apart from one that is broken or lost: git deletes the log of a
+branch before the branch itself, so a log without its branch means a loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+HEADS = "refs/heads/"
+HEAD = "ref: refs/heads/main"
+_ID = re.compile(r"[0-9a-f]{40}")
+_PACKED = re.compile(r"# pack-refs with:[ a-z-]*|[0-9a-f]{40} refs/\S+|\^[0-9a-f]{40}")
+_LOGGED = re.compile(rb"[0-9a-f]{40} ([0-9a-f]{40}) [^\n]*<[^\n]*> \d+ [+-]\d{4}(\t[^\n]*)?")
+
+
+def value(path: Path, name: str) -> str | None:
+    """The commit of a ref, "" where there is none, None where its file is broken."""
+    try:
+        text = (path / name).read_text(encoding="latin-1")
+    except OSError:
+        text = packed(path).get(name, "") + "\n"
+    commit = text.rstrip("\n")
+    return commit if _ID.fullmatch(commit) or text == "\n" else None
+
+
+def packed(path: Path) -> dict[str, str]:
+    """Refs that `git pack-refs` moved into one file."""
+    lines = (_text(path / "packed-refs") or "").splitlines()
+    return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
+
+
+def packed_is_broken(path: Path) -> bool:
+    """Whether a line of that file is none that git writes."""
+    text = _text(path / "packed-refs")
+    return text is not None and not (text.endswith("\n") and all(_PACKED.fullmatch(line) for line in text.splitlines()))
+
+
+def head_is_broken(path: Path) -> bool:
+    """Whether HEAD does not name the main branch."""
+    return (_text(path / "HEAD") or "").rstrip("\n") != HEAD
+
+
+def names(path: Path) -> list[str]:
+    """Every branch that there is or was."""
+    loose = {*_below(path, path / "refs"), *_below(path / "logs", path / "logs" / "refs")}
+    return sorted(loose | set(packed(path)))
+
+
+def _below(base: Path, folder: Path) -> Iterator[str]:
+    for file in folder.rglob("*"):
+        if file.is_file() and file.suffix != ".lock":
+            yield str(file.relative_to(base))
+
+
+def log(path: Path, name: str) -> list[str]:
+    """The commits that a branch had, newest first, as far as its log can be read."""
+    lines = _bytes(path / "logs" / name).splitlines()
+    return [match[1].decode() for line in reversed(lines) if (match := _LOGGED.fullmatch(line))]
+
+
+def log_is_broken(path: Path, name: str) -> bool:
+    """Whether a line of a branch's log is none that git writes."""
+    text = _bytes(path / "logs" / name)
+    return bool(text) and not (text.endswith(b"\n") and all(map(_LOGGED.fullmatch, text.splitlines())))
+
+
+def is_lost(path: Path, name: str) -> bool:
+    """Whether a branch has a log but no commit. While its lock is there, it may still be coming."""
+    being_made = (path / f"{name}.lock").exists()
+    return value(path, name) == "" and bool(_bytes(path / "logs" / name)) and not being_made
+
+
+def forget_unmade(path: Path, lock: Path) -> None:
+    """A writer that was killed while it made a branch leaves the log of a branch that never was."""
+    name = str(lock.relative_to(path).with_suffix(""))
+    if name.startswith("refs/") and value(path, name) == "" and len(log(path, name)) == 1:
+        (path / "logs" / name).unlink(missing_ok=True)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="latin-1")
+    except OSError:
+        return None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

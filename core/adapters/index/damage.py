@@ -1,0 +1,82 @@
+"""Which files of the index are not what was published, and which generation CURRENT names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from core import strict
+from core.adapters.system import sums
+from core.adapters.system.files import read_json
+from core.types import Damage
+
+NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
+
+
+def files(folder: Path) -> Iterator[Damage]:
+    """Every damaged file of a profile's generations."""
+    generations = sorted((path for path in folder.iterdir() if NAME.fullmatch(path.name)), reverse=True)
+    place, serving = f"index/{folder.name}", pointer(folder).get("folder", "")
+    if generations and serving not in [path.name for path in generations]:
+        yield Damage(
+            f"{place}/CURRENT",
+            "is damaged or missing; the newest whole generation serves",
+            f"Write it anew with: {_reindex(folder)}",
+        )
+    for path in generations:
+        remove = f"Remove the generation with: rm -r {quote(str(path))}"
+        cure = f"Build it anew with: {_reindex(folder)}" if path.name == serving else remove
+        for name in wrong_files(path):
+            yield Damage(f"{place}/{path.name}/{name}", "is damaged or missing", cure)
+        if (path / sums.NAME).exists():  # graphs of earlier versions have no checksums either
+            yield from _damaged_graph(folder / "assembled" / path.name)
+
+
+def pointer(folder: Path) -> Mapping[str, Any]:
+    """What CURRENT says; nothing where it is missing or damaged. Earlier versions wrote no checksum."""
+    said = read_json(folder / "CURRENT")
+    keys = set(said) if isinstance(said, dict) else set()
+    if keys == {"folder", "pinned"} or (keys == {"folder", "pinned", "sum"} and said["sum"] == pointer_sum(said)):
+        return dict(said)
+    return {}
+
+
+def pointer_sum(said: Mapping[str, Any]) -> str:
+    text = strict.canonical({name: said[name] for name in ("folder", "pinned")})
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _reindex(folder: Path) -> str:
+    return f"python -m core reindex --profile {folder.name.rpartition('-')[0]}"
+
+
+def manifest(path: Path) -> Any:
+    """A generation's manifest, None where it is missing or damaged."""
+    if (path / sums.NAME).exists() and any(sums.differences(path, "MANIFEST.json")):
+        return None
+    return read_json(path / "MANIFEST.json")
+
+
+def wrong_files(path: Path, below: str = "") -> Iterator[str]:
+    """Files that are not what was published; of a generation without checksums, those of another size."""
+    facts = read_json(path / "MANIFEST.json")
+    if not isinstance(facts, dict) or not isinstance(facts.get("files"), dict):
+        yield "MANIFEST.json"
+    elif facts.get("format") != 1 or (path / sums.NAME).exists():
+        yield from sums.differences(path, below)
+    else:
+        for name, size in facts["files"].items():
+            if not (path / name).is_file() or (path / name).stat().st_size != size:
+                yield name
+
+
+def _damaged_graph(place: Path) -> Iterator[Damage]:
+    """The assembled graph follows from the generation; the next reader assembles it again."""
+    if place.is_dir():
+        for name in sums.differences(place):
+            cure = f"It is assembled again after: rm -r {quote(str(place))}"
+            yield Damage(f"index/{place.parents[1].name}/assembled/{place.name}/{name}", "is damaged or missing", cure)

@@ -1,0 +1,93 @@
+"""The guard of a workspace: what was lost is named with its cure, and nothing new is put in its place."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.errors import Corrupt, Refused
+from core.types import RESTORE, Damage
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.index.generations import Generations
+    from core.adapters.state.database import Database
+
+NEW_DATABASE = "python -m core init --new-database"
+
+
+class WorkspaceGuard:
+    """Repository, database and index of one workspace carry its id."""
+
+    def __init__(self, store: GitStore, database: Database, generations: Generations) -> None:
+        self.store, self.database, self.generations = store, database, generations
+
+    def open(self) -> None:
+        """Create what never was, bring an older workspace to this version, refuse one that lost something."""
+        workspace = self.store.create(self._checked())  # the id of whoever was first, where two open it at once
+        self.database.create(workspace)
+        self.generations.belong(workspace)
+
+    def _checked(self) -> str:
+        """The id of the workspace, a new one where there is none yet."""
+        facts = self.database.facts()
+        if not facts.version and self.store.has_history():
+            raise Corrupt(
+                f"The database {self.database.path} is missing or empty, but the knowledge base has a history. "
+                f"{RESTORE}. Or start a new one without the accounts, approvals, discussions, "
+                f"query sets and audit of the old one: {NEW_DATABASE}"
+            )
+        if facts.commit and not self.store.exists():
+            raise Corrupt(
+                f"The knowledge base {self.store.path} is missing, but the database knows its commits up to "
+                f"{facts.commit[:12]}. {RESTORE}"
+            )
+        self._refuse_lost(facts.commit or self.generations.newest_commit())
+        return self._same(facts.workspace, self.store.workspace())
+
+    def _refuse_lost(self, known: str) -> None:
+        if damages := self.store.lost(known):
+            raise Corrupt("\n".join(map(str, damages)))
+
+    def _same(self, ours: str, theirs: str) -> str:
+        """One id from the database and the repository. A new one is written to the repository first, so a kill in between heals."""
+        if ours and theirs and ours != theirs:
+            raise Corrupt(
+                f"The knowledge base {self.store.path} belongs to workspace {theirs}, the database {self.database.path} to "
+                f"{ours}. {RESTORE}. If they do belong together: "
+                f"git --git-dir={self.store.path} config concord.workspace {ours}"
+            )
+        if ours and not theirs and self.store.has_config():
+            raise Corrupt(
+                f"The knowledge base {self.store.path} does not say to which workspace it belongs, the database says {ours}. "
+                f"If they belong together: git --git-dir={self.store.path} config concord.workspace {ours}. "
+                f"Else: {RESTORE}"
+            )
+        return ours or theirs or uuid.uuid4().hex
+
+    def damaged(self) -> Iterator[Damage]:
+        """Every damaged file of what nothing else could give back: database and repository. Nothing is changed."""
+        facts = None
+        try:
+            facts = self.database.facts()
+        except Corrupt as error:
+            yield Damage("app.db", f"cannot be read ({error})", RESTORE)
+        if facts and facts.version:
+            yield from self.database.damaged()
+        elif facts and self.store.has_history():
+            cure = f"{RESTORE}. Or start a new one: {NEW_DATABASE}"
+            yield Damage("app.db", "is missing or empty", cure)
+        if self.store.exists():
+            yield from self.store.damaged(*((facts.commit, facts.workspace) if facts else ()))
+        elif facts and facts.commit:
+            yield Damage("kb.git", "is missing", RESTORE)
+
+    def new_database(self) -> None:
+        """Start a database beside a repository that lost its own; the numbers of past changes are not given again."""
+        if self.database.facts().version:
+            raise Refused(f"There is a database in {self.database.path}. Move it away first.")
+        self._refuse_lost(self.generations.newest_commit())
+        last = self.store.last_change()
+        self.database.create(self.store.create(self.store.workspace() or uuid.uuid4().hex))
+        self.database.start_changes_after(last)

@@ -1,0 +1,442 @@
+"""A damaged or half-lost workspace is never replaced, and `verify` names every damaged file with its cure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.adapters.cache.texts import TextCache
+from core.adapters.cache.vectors import EmbeddingCache
+from core.adapters.git.store import GitStore
+from core.adapters.models import weights
+from core.adapters.state.migrations import MIGRATIONS
+from core.bootstrap import App, build
+from core.entrypoints.cli import main
+from core.errors import Corrupt
+from core.settings import load
+from tests.conftest import ME, ROOT, NoProcesses, demo, put, small_app, sql
+
+AUTHOR = demo("author")
+
+
+@pytest.fixture(scope="module")
+def team_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A team's base: two commits, a change in review, settings of its own, an index."""
+    home = tmp_path_factory.mktemp("team") / "home"
+    app = small_app(home, NoProcesses())
+    put(app, {"a.md": "# Apples\n\nGreen ones.\n"}, "First")
+    put(app, {"b.md": "# Bananas\n\nThe Bank Secrecy Act (BSA) names Form 112.\n"}, "Second")
+    app.reviews.changes.propose(AUTHOR, "Pears", {"c.md": b"# Pears\n\nSoft ones.\n"}, "")
+    app.platform.settings.make_default("local", ME)
+    profile = app.platform.settings.profile()
+    app.index.builder.build(profile)
+    app.index.generations.open(profile).graph()
+    close(app)
+    return home
+
+
+def close(app: App) -> None:
+    """End every connection, so that the database is one file."""
+    app.platform.workspace.guard.database.engine.dispose()
+
+
+@pytest.fixture
+def home(team_home: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(team_home, tmp_path / "home", symlinks=True))
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = main(["--home", str(home), "--quiet", *arguments])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def verified(run: Any) -> dict[str, Any]:
+    code, out, err = run("verify", "--json")
+    value: dict[str, Any] = json.loads(out)
+    assert (code, err) == (0 if value["ok"] else 1, "")
+    return value
+
+
+def commands(text: str, home: Path) -> list[str]:
+    """What the sentences tell people to type."""
+    typed = [line.split(" with: ", 1)[1] for line in text.splitlines()]
+    return [one.replace("python -m core", f"{sys.executable} -m core --home {home}") for one in typed]
+
+
+def obey(text: str, home: Path) -> None:
+    for command in commands(text, home):
+        subprocess.run(["bash", "-c", command], check=True, capture_output=True, cwd=ROOT)
+
+
+# ---------------------------------------------------------------- a lost main line
+
+
+def unlink(git: Path) -> None:
+    (git / "refs/heads/main").unlink()
+
+
+def empty(git: Path) -> None:
+    (git / "refs/heads/main").write_bytes(b"")
+
+
+def zero(git: Path) -> None:
+    (git / "refs/heads/main").write_bytes(bytes(41))
+
+
+def flip_to_no_digit(git: Path) -> None:
+    (git / "refs/heads/main").write_bytes(b"g" + (git / "refs/heads/main").read_bytes()[1:])
+
+
+def flip_to_another_digit(git: Path) -> None:
+    first, rest = (git / "refs/heads/main").read_text()[:1], (git / "refs/heads/main").read_text()[1:]
+    (git / "refs/heads/main").write_text(f"{int(first, 16) ^ 1:x}{rest}")
+
+
+def lose_head(git: Path) -> None:
+    (git / "HEAD").unlink()
+
+
+def garble_head(git: Path) -> None:
+    (git / "HEAD").write_bytes(b"rdf: refs/heads/main\n")
+
+
+def lose_refs(git: Path) -> None:
+    shutil.rmtree(git / "refs")
+
+
+def lose_refs_and_logs(git: Path) -> None:
+    (git / "refs/heads/main").unlink()
+    shutil.rmtree(git / "logs")
+
+
+def lose_packed_refs(git: Path) -> None:
+    subprocess.run(["git", f"--git-dir={git}", "pack-refs", "--all"], check=True)
+    (git / "packed-refs").unlink()
+
+
+LOSSES = (
+    unlink, empty, zero, flip_to_no_digit, flip_to_another_digit, lose_head, garble_head, lose_refs, lose_refs_and_logs, lose_packed_refs,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+def test_init_refuses_where_there_was_a_main_line_and_its_command_brings_it_back(
+    run: Any, home: Path, lose: Callable[[Path], None]
+) -> None:
+    git = home / "kb.git"
+    before = GitStore(git).head()
+    lose(git)
+    named = verified(run)["damaged"]
+    assert named
+    assert all(damage["cure"] for damage in named)
+    code, out, err = run("init")
+    assert (code, out) == (1, "")
+    assert "kb.git" in err
+    obey(err, home)
+    assert GitStore(git).head() == before
+    assert list(build(load({}, home=home)).platform.workspace.guard.damaged()) == []
+    if lose in (unlink, lose_refs):  # asking every engine takes a second
+        assert verified(run) == {"ok": True, "problems": [], "damaged": []}
+
+
+def test_the_newest_commit_comes_back_where_log_and_audit_are_lost_too(run: Any, home: Path) -> None:
+    git = home / "kb.git"
+    before = GitStore(git).head()
+    lose_refs_and_logs(git)
+    (home / "app.db").unlink()
+    assert "is missing or empty" in run("init")[2]
+    code, _, err = run("init", "--new-database")
+    assert code == 1
+    obey(err, home)
+    assert GitStore(git).head() == before
+    code, out, _ = run("init", "--new-database", "--json")
+    assert (code, json.loads(out)["documents"]) == (0, 2)
+
+
+def test_a_lost_branch_stops_writers_of_a_running_app_too(home: Path) -> None:
+    app = small_app(home, NoProcesses())
+    (home / "kb.git/refs/heads/main").unlink()
+    with pytest.raises(Corrupt, match="update-ref refs/heads/main [0-9a-f]{40}"):
+        put(app, {"new.md": "# New\n"})
+
+
+def test_an_import_that_was_killed_before_its_first_commit_can_start_again(tmp_path: Path) -> None:
+    store = GitStore(tmp_path / "kb.git")
+    store.create()
+    commit = store.commit("main", {"a.md": b"# A\n"}, ME, "first")
+    git = store.path
+    (git / "refs/heads/main").rename(git / "concord-own-refs-heads-main")
+    (git / "refs/heads/main.lock").hardlink_to(git / "concord-own-refs-heads-main")  # as a killed writer leaves it
+    assert store.lost() == []
+    assert store.commit("main", {"a.md": b"# A\n"}, ME, "first again") != commit
+
+
+# ---------------------------------------------------------------- a lost database or repository
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, lambda path: path.write_bytes(b"")])
+def test_a_lost_database_is_named_and_never_started_anew_by_itself(
+    run: Any, home: Path, lose: Callable[[Path], object]
+) -> None:
+    lose(home / "app.db")
+    (damage,) = verified(run)["damaged"]
+    assert (damage["file"], damage["what"]) == ("app.db", "is missing or empty")
+    for command in (("init",), ("documents", "list"), ("accounts", "list"), ("search", "apples", "--as", "admin")):
+        code, _, err = run(*command)
+        assert code == 1
+        assert "python -m core restore DIR" in err
+        assert "python -m core init --new-database" in err
+    assert not (home / "app.db").exists() or (home / "app.db").stat().st_size == 0
+
+
+def test_a_new_database_knows_every_commit_and_gives_no_number_twice(run: Any, home: Path) -> None:
+    (home / "app.db").unlink()
+    code, out, _ = run("init", "--new-database", "--json")
+    assert (code, json.loads(out)["documents"]) == (0, 2)
+    assert verified(run)["problems"] == []
+    app = small_app(home, NoProcesses())
+    assert app.reviews.changes.propose(AUTHOR, "Plums", {"d.md": b"# Plums\n\nBlue.\n"}, "").id == 2
+    close(app)
+    code, _, err = run("init", "--new-database")
+    assert (code, "Move it away first" in err) == (1, True)
+
+
+def test_a_lost_repository_is_named_and_never_started_anew(run: Any, home: Path) -> None:
+    shutil.rmtree(home / "kb.git")
+    assert [damage["file"] for damage in verified(run)["damaged"]] == ["kb.git"]
+    for command in (("init",), ("documents", "list")):
+        code, _, err = run(*command)
+        assert code == 1
+        assert "is missing, but the database knows its commits" in err
+        assert "python -m core restore DIR" in err
+    assert not (home / "kb.git").exists()
+
+
+@pytest.mark.parametrize("at", [0, 18, 100, 4096 * 2, 4096 * 9])
+def test_a_damaged_database_is_a_sentence_that_names_the_file(run: Any, home: Path, at: int) -> None:
+    content = bytearray((home / "app.db").read_bytes())
+    content[at : at + 64] = bytes(64)
+    (home / "app.db").write_bytes(content)
+    assert "app.db" in [damage["file"] for damage in verified(run)["damaged"]]
+    for command in ("init", "accounts"):
+        code, _, err = run(command, *(["list"] if command == "accounts" else []))
+        assert code in (0, 1)
+        assert code == 0 or "app.db" in err
+
+
+def test_a_row_that_changed_by_itself_is_noticed_until_somebody_accepts_it(run: Any, home: Path) -> None:
+    app = build(load({}, home=home))
+    sql(app, "UPDATE accounts SET role = 'admin' WHERE id = 'reader'")
+    (damage,) = verified(run)["damaged"]
+    assert damage["file"] == "app.db"
+    assert damage["what"] == "holds other rows than were written, in accounts"
+    assert run("init", "--accept-database")[0] == 0
+    assert verified(run)["ok"]
+
+
+def test_every_write_keeps_the_digests_and_a_rolled_back_one_leaves_none(home: Path) -> None:
+    app = small_app(home, NoProcesses())
+    database = app.platform.workspace.guard.database
+    app.knowledge.drafts.keep(AUTHOR, "new", "text")
+    app.knowledge.drafts.keep(AUTHOR, "new", "other text")
+    with suppress(ZeroDivisionError), database.transaction() as state:
+        state.drafts.keep("ann", "x", "y", "now")
+        raise ZeroDivisionError
+    app.knowledge.drafts.forget(AUTHOR, "new")
+    assert database.damaged() == []
+
+
+def test_a_database_of_a_newer_version_is_refused(run: Any, home: Path) -> None:
+    sql(build(load({}, home=home)), "PRAGMA user_version = 999")
+    code, _, err = run("init")
+    assert (code, "was written by a newer version of Concord" in err) == (1, True)
+
+
+# ---------------------------------------------------------------- one workspace, one id
+
+
+def test_parts_of_two_workspaces_are_told_apart(run: Any, home: Path, tmp_path: Path) -> None:
+    other = small_app(tmp_path / "other", NoProcesses())
+    put(other, {"x.md": "# X\n\nOther.\n"})
+    close(other)
+    shutil.rmtree(home / "kb.git")
+    shutil.copytree(tmp_path / "other" / "kb.git", home / "kb.git")
+    code, _, err = run("documents", "list")
+    assert code == 1
+    assert not verified(run)["ok"]
+    assert "kb.git" in err
+
+
+def test_a_repository_without_its_id_is_named_with_its_cure(run: Any, home: Path) -> None:
+    git = ["git", f"--git-dir={home / 'kb.git'}", "config"]
+    subprocess.run([*git, "--unset", "concord.workspace"], check=True)
+    code, _, err = run("documents", "list")
+    assert code == 1
+    subprocess.run([*git, *err.split(" config ")[1].split(". Else")[0].split()], check=True)
+    assert verified(run)["ok"]
+
+
+def test_the_index_of_another_workspace_is_not_served(run: Any, home: Path) -> None:
+    (home / "index" / "WORKSPACE").write_text("another\n")
+    code, _, err = run("search", "apples")
+    assert (code, "belongs to another workspace" in err) == (1, True)
+
+
+def test_lost_settings_of_git_are_noticed_and_written_anew(run: Any, home: Path) -> None:
+    kept = (home / "kb.git" / "config").read_text()
+    for damage in ("", kept[:-30], kept.replace("[core]", "[core")):
+        (home / "kb.git" / "config").write_text(damage)
+        (named,) = [one for one in verified(run)["damaged"] if one["file"] == "kb.git/config"]
+    obey(named["cure"], home)
+    assert verified(run)["ok"]
+
+
+def test_a_workspace_of_an_earlier_version_gets_its_id_when_it_is_opened(run: Any, home: Path) -> None:
+    before = build(load({}, home=home))
+    sql(before, "DROP TABLE digests")
+    sql(before, "DROP TABLE workspace")
+    sql(before, f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    subprocess.run(["git", f"--git-dir={home / 'kb.git'}", "config", "--unset", "concord.workspace"], check=True)
+    (home / "index" / "WORKSPACE").unlink()
+    assert run("documents", "list")[0] == 0
+    app = build(load({}, home=home))
+    facts = app.platform.workspace.guard.database.facts()
+    assert facts.workspace == app.knowledge.store.workspace() == app.index.generations.owner()
+    assert len(facts.workspace) == 32
+    assert verified(run)["ok"]
+
+
+# ---------------------------------------------------------------- index, caches, models
+
+
+def flip(path: Path, at: int = -1) -> None:
+    """Change one byte, in the middle unless told where."""
+    content = bytearray(path.read_bytes())
+    place = len(content) // 2 if at < 0 else at
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def generation(home: Path) -> Path:
+    (folder,) = home.glob("index/local-*/gen-000001-*")
+    return folder
+
+
+def test_a_damaged_generation_is_not_served_and_a_build_replaces_it(home: Path) -> None:
+    flip(generation(home) / "served" / "terms.arrow")
+    app = small_app(home, NoProcesses())
+    with pytest.raises(Corrupt, match="python -m core reindex --profile local"):
+        app.search.searcher.search("apples")
+    assert app.index.builder.build(app.platform.settings.profile()).fresh
+    assert app.search.searcher.search("apples").hits[0].path == "a.md"
+    assert app.index.verifier.problems() == ()
+
+
+def test_search_goes_on_with_an_older_generation_when_the_newest_is_damaged(home: Path) -> None:
+    app = small_app(home, NoProcesses())
+    put(app, {"d.md": "# Dates\n\nDried ones.\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    (newest,) = home.glob("index/local-*/gen-000002-*")
+    flip(newest / "served" / "vectors.npy")
+    again = small_app(home, NoProcesses())
+    assert again.search.searcher.search("apples").hits[0].path == "a.md"
+    serving = again.index.generations.current(again.platform.settings.profile())
+    assert serving.number == 1
+    assert "newest whole one" in serving.notes[-1]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", b'{"folder":"gen-000009-000000000000","pinned":false}'])
+def test_the_newest_whole_generation_serves_when_current_is_damaged(run: Any, home: Path, damage: bytes) -> None:
+    pointer = generation(home).parent / "CURRENT"
+    pointer.write_bytes(damage)
+    app = small_app(home, NoProcesses())
+    serving = app.index.generations.current(app.platform.settings.profile())
+    assert serving.number == 1
+    assert "CURRENT" in serving.notes[-1]
+    (named,) = verified(run)["damaged"]
+    assert named["file"].endswith("/CURRENT")
+    app.index.builder.build(app.platform.settings.profile())
+    assert verified(run)["ok"]
+
+
+def test_a_damaged_vector_is_computed_again_and_never_used(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path / "embeddings.db")
+    cache.put("m", {"a": np.ones(4, np.float32), "b": np.zeros(4, np.float32)})
+    with closing(sqlite3.connect(cache.path)) as connection, connection:
+        connection.execute("UPDATE vectors SET vector = zeroblob(16) WHERE vector <> zeroblob(16)")
+    assert list(cache.get("m", ["a", "b"])) == ["b"]
+    (damage,) = cache.damaged()
+    assert damage.what == "holds 1 damaged entries"
+    cache.put("m", {"a": np.ones(4, np.float32)})
+    assert cache.damaged() == []
+    assert len(cache.get("m", ["a", "b"])) == 2
+
+
+def test_vectors_and_texts_of_earlier_versions_are_kept(tmp_path: Path) -> None:
+    vector = np.ones(4, np.float32)
+    key = hashlib.sha256(b"a").digest()[:20]
+    with closing(sqlite3.connect(tmp_path / "embeddings.db")) as connection, connection:
+        connection.execute(
+            "CREATE TABLE vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+        )
+        connection.execute("INSERT INTO vectors VALUES ('m', ?, ?)", (key, vector.tobytes()))
+    with closing(sqlite3.connect(tmp_path / "texts.db")) as connection, connection:
+        connection.execute("CREATE TABLE texts (key TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID")
+        connection.execute("INSERT INTO texts VALUES ('k', 'paid for')")
+    vectors, texts = EmbeddingCache(tmp_path / "embeddings.db"), TextCache(tmp_path / "texts.db")
+    assert vectors.damaged() == texts.damaged() == []
+    assert np.array_equal(vectors.get("m", ["a"])["a"], vector)
+    assert texts.get("k") == "paid for"
+
+
+def test_a_cache_that_cannot_be_read_is_named_with_its_cure(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path / "embeddings.db")
+    cache.path.write_bytes(b"no database at all" * 300)
+    assert cache.damaged()[0].cure == f"What it holds is computed again after: rm {cache.path}"
+    with pytest.raises(Corrupt, match="computed again after: rm"):
+        cache.get("m", ["a"])
+
+
+def test_damaged_weights_are_not_loaded_and_count_as_missing(tmp_path: Path) -> None:
+    model = replace(weights.BUNDLED[0], files=(("model.onnx", hashlib.sha256(b"whole").hexdigest()),))
+    (tmp_path / model.name).mkdir()
+    (tmp_path / model.name / "model.onnx").write_bytes(b"whole")
+    assert weights.model_folder(tmp_path, model) == tmp_path / model.name
+    flip(tmp_path / model.name / "model.onnx")
+    assert not weights.is_whole(tmp_path, model)
+    with pytest.raises(Corrupt, match=f"python -m core models fetch {model.name}"):
+        weights.model_folder(tmp_path, model)
+
+
+# ---------------------------------------------------------------- the pages
+
+
+def test_the_app_shows_the_sentence_where_the_database_is_lost(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import streamlit as st
+
+    from pages.ui import errors, startup
+    from pages.ui.workspace import app
+
+    (home / "app.db").unlink()
+    monkeypatch.setenv("CONCORD_HOME", str(home))
+    st.cache_resource.clear()
+    startup.warm_up()
+    with pytest.raises(Corrupt, match="init --new-database") as raised:
+        app()
+    assert errors.show(raised.value)
