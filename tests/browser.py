@@ -28,10 +28,10 @@ LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
 
 @contextmanager
-def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, **environment: str) -> Iterator[str]:
+def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 0, **environment: str) -> Iterator[str]:
     """`streamlit run streamlit_app.py` in a folder, on a free port. A traceback in its log fails whoever used it."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
     command = [
         sys.executable,
@@ -119,6 +119,17 @@ class Screen:
             self.page.set_viewport_size({"width": self.page.viewport_size["width"], "height": height})
         self.page.wait_for_timeout(150)
         return self if self.page.url == "about:blank" else self.settle()
+
+    def picture(self, name: str) -> None:
+        """A page outside Streamlit, in light, dark and on a phone."""
+        if folder := os.environ.get("CONCORD_SCREENS"):
+            size = self.page.viewport_size
+            for suffix, scheme, width in (("", "light", size["width"]), ("-dark", "dark", size["width"]), ("-phone", "light", 390)):  # fmt: skip
+                self.page.emulate_media(color_scheme=scheme)
+                self.page.set_viewport_size({"width": width, "height": size["height"]})
+                small_png(self.page.screenshot(animations="disabled"), ROOT / folder / f"{name}{suffix}.png")
+            self.page.emulate_media(color_scheme="light")
+            self.page.set_viewport_size(size)
 
     def shots(self, name: str) -> None:
         """A screenshot in light and one in dark."""
