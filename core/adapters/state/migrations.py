@@ -141,6 +141,9 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX sessions_account ON sessions (account);
     """,
+    """
+    ALTER TABLE jobs ADD COLUMN asked TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 
