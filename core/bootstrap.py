@@ -237,7 +237,7 @@ def build(
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
-    jobs = Jobs(database, processes or Processes(settings.home), clock, accounts)
+    jobs = Jobs(database, processes or Processes(settings.home), clock, accounts, audit)
     changes = Changes(store, database, accounts, audit, clock, reader.read)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
@@ -259,8 +259,8 @@ def build(
         ("the models", partial(weights.damaged, settings.models)),
     )
     verifier = Verifier(store, generations, team_settings, audit, accounts, looks)
-    querysets = QuerySets(database, documents, clock)
-    runs = Runs(database, querysets, searcher, team_settings, jobs, clock)
+    querysets = QuerySets(database, documents, clock, audit)
+    runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit)
     production = ProductionSettings(team_settings, runs, audit)
     context = ExperimentContext(runs, builder, documents, models)
     experiments = Experiments(context, settings.home / "reports", jobs)
@@ -298,7 +298,7 @@ def build(
             Home(documents, freshness, store, generations, team_settings),
             freshness,
             Drafts(database.drafts, clock),
-            Gaps(database.gaps, clock),
+            Gaps(database.gaps, clock, audit),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
         upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes), reader),
@@ -312,7 +312,11 @@ def build(
         search=Search(searcher, page),
         graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
         playground=Playground(
-            comparer, Locator(comparer, documents), Notebook(database, clock), Grades(database, clock), Answerer(models)
+            comparer,
+            Locator(comparer, documents),
+            Notebook(database, clock, audit),
+            Grades(database, clock, audit),
+            Answerer(models),
         ),
         evaluation=Evaluation(querysets, runs, experiments, evaluation_jobs),
         tuning=Tuning(sweeps, training, alphas, production),

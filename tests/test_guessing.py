@@ -16,6 +16,7 @@ from typing import Any
 import argon2
 import pytest
 
+from core.adapters.git.store import GitStore
 from core.adapters.system import passwords
 from core.bootstrap import App
 from core.errors import BadInput, Refused
@@ -221,20 +222,19 @@ def test_the_database_itself_refuses_a_second_account_with_the_address(guessed_a
 
 
 @pytest.fixture
-def shared_address_home(guessed_app: App) -> Path:
-    """A workspace of the version before, in which two accounts and a third that is off share an address."""
-    home = guessed_app.settings.home
-    for name, email in (("zoe2", "two@example.org"), ("zoe0", "zero@example.org")):
-        guessed_app.people.accounts.add(ADMIN, name, name.title(), email, "reader", PASSWORD)
-    guessed_app.people.accounts.set_active(ADMIN, "zoe0", False)
-    with closing(sqlite3.connect(home / "app.db")) as connection, connection:
-        connection.executescript(
-            "DROP INDEX accounts_address; ALTER TABLE accounts DROP COLUMN address;"
-            "UPDATE accounts SET email = 'ZOE@example.org', place = 90 WHERE id = 'zoe2';"
-            "UPDATE accounts SET email = 'zoe@example.org', place = 1 WHERE id = 'zoe0';"
-            "PRAGMA user_version = 10;"
+def shared_address_home(tmp_path: Path) -> Path:
+    """A workspace of an older version, in which two accounts and a third that is off share an address."""
+    hashed = argon2.PasswordHasher().hash(PASSWORD)
+    people = [("zoe0", "zoe@example.org", 0), ("zoe", "Zoe@example.org", 1), ("zoe2", "ZOE@example.org", 1)]
+    GitStore(tmp_path / "kb.git").create()
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection, connection:
+        connection.executescript((ROOT / "tests" / "data" / "workspace" / "app.sql").read_text(encoding="utf-8"))
+        connection.execute("DELETE FROM accounts WHERE id = 'zoe'")
+        connection.executemany(
+            "INSERT INTO accounts (id, name, email, role, hash, active, created) VALUES (?, 'Zoe', ?, 'reader', ?, ?, '')",
+            [(name, email, hashed, active) for name, email, active in people],
         )
-    return home
+    return tmp_path
 
 
 def test_accounts_that_shared_an_address_before_are_kept_and_named(shared_address_home: Path) -> None:
@@ -251,7 +251,6 @@ def test_accounts_that_shared_an_address_before_are_kept_and_named(shared_addres
     assert f"accounts: {problem}" in app.index.verifier.problems()
     app.people.accounts.set_active(ADMIN, "zoe", False)
     assert answers(app, "zoe@example.org", password=PASSWORD) == ["zoe2"], "the one that is on"
-    assert app.people.accounts.by_email("Zoe@example.org") == app.people.accounts.actor("zoe2")
     assert not list(app.people.accounts.problems())
     with pytest.raises(BadInput, match="already has the address"):
         app.people.accounts.add(ADMIN, "zoe4", "Zoe", "zoE@example.org", "reader")

@@ -74,7 +74,7 @@ def test_progress_is_kept_and_cancelling_stops_the_work(app: App) -> None:
         for n in range(1000):
             seen.append(n)
             if n == 5:
-                app.platform.jobs.cancel(number)
+                app.platform.jobs.cancel(demo("admin"), number)
             time.sleep(0.06)
             progress(n, 1000, "Counting")  # type: ignore[operator]
 

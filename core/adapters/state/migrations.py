@@ -148,6 +148,9 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE workspace (id TEXT PRIMARY KEY NOT NULL);
     CREATE TABLE digests (name TEXT PRIMARY KEY NOT NULL, rows INTEGER NOT NULL, total INTEGER NOT NULL);
     """,
+    """
+    ALTER TABLE jobs ADD COLUMN asked TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

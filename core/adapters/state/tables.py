@@ -295,6 +295,7 @@ jobs = Table(
     _text("created"),
     _text("started", ""),
     _text("ended", ""),
+    _text("asked", ""),  # who asked for it, as JSON
     Index("jobs_state", "state"),
 )
 calls = Table(

@@ -65,7 +65,7 @@ class EvaluationJobs:
         require(actor, "run an evaluation")
         if self.jobs.get(job).kind not in MEASURING:
             raise Refused(f"Job {job} is no measurement. Admins stop it on the Index page.")
-        return self.jobs.cancel(job)
+        return self.jobs.cancel(actor, job)
 
     def last(self, actor: Actor, kind: str, queryset: str = "", state: str = "done") -> Job | None:
         """The newest job of a kind in a state, optionally of one query set."""

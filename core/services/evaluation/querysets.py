@@ -21,6 +21,7 @@ from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
+from core.services.people.audit import Audit
 from core.services.playground.grades import Grade
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class QuerySetSummary:
 class QuerySets:
     """Reads and writes query sets."""
 
-    def __init__(self, database: Database, documents: Documents, clock: Clock) -> None:
-        self.database, self.documents, self.clock = database, documents, clock
+    def __init__(self, database: Database, documents: Documents, clock: Clock, audit: Audit) -> None:
+        self.database, self.documents, self.clock, self.audit = database, documents, clock, audit
 
     def listed(self, actor: Actor) -> tuple[QuerySetSummary, ...]:
         """Every query set, for those who may see them."""
@@ -103,6 +104,8 @@ class QuerySets:
                 number, [{"place": place, **strict.plain(question)} for place, question in places]
             )
             state.querysets.keep_judgments(number, [_row(judgment, now) for judgment in queryset.judgments])
+            what = f"{len(queryset.questions)} questions, {len(queryset.judgments)} judgments"
+            self.audit.record(state, actor, "keep a query set", queryset.name, detail=what)
         return self.get(queryset.name)
 
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
@@ -114,8 +117,13 @@ class QuerySets:
                 raise NotFound(f"There is no question {judgment.question!r} in {name!r}.")
         now = self.clock.stamp()
         rows = [_row(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
-        self.database.querysets.keep_judgments(head["id"], rows)
+        self._judged(actor, "judge results", name, head["id"], rows)
         return self.get(name)
+
+    def _judged(self, actor: Actor, action: str, name: str, number: int, rows: Sequence[dict[str, Any]]) -> None:
+        with self.database.transaction() as state:
+            state.querysets.keep_judgments(number, rows)
+            self.audit.record(state, actor, action, name, detail=f"{len(rows)} judgments")
 
     def judge_by_model(
         self, actor: Actor, name: str, pool: Sequence[Pooled], llm: Llm, progress: Progress = no_progress
@@ -128,7 +136,7 @@ class QuerySets:
             progress(n, len(pool), f"{llm.name} judges")
         judgments = [answer for answer in answers if answer is not None]
         now, number = self.clock.stamp(), self._head(name)["id"]
-        self.database.querysets.keep_judgments(number, [_row(judgment, now) for judgment in judgments])
+        self._judged(actor, "let a model judge", name, number, [_row(judgment, now) for judgment in judgments])
         return len(judgments), len(answers) - len(judgments)
 
     def drop(self, actor: Actor, name: str) -> None:
@@ -137,6 +145,7 @@ class QuerySets:
         number = self._head(name)["id"]
         with self.database.transaction() as state:
             state.querysets.drop(number)
+            self.audit.record(state, actor, "delete a query set", name)
 
     def guidelines(self, actor: Actor, name: str) -> str:
         require(actor, "see query sets")
@@ -146,7 +155,10 @@ class QuerySets:
         require(actor, "keep a query set")
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
-        self.database.querysets.set_guidelines(self._head(name)["id"], text.strip())
+        number = self._head(name)["id"]
+        with self.database.transaction() as state:
+            state.querysets.set_guidelines(number, text.strip())
+            self.audit.record(state, actor, "set guidelines", name)
 
     def agreement(self, actor: Actor, name: str) -> tuple[JudgeAgreement, ...]:
         """How far the judges of a set agree, people and models."""

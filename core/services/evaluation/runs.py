@@ -19,6 +19,7 @@ from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, search_key
 from core.services.evaluation.querysets import QuerySets
+from core.services.people.audit import Audit
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
@@ -49,9 +50,10 @@ class Runs:
         team_settings: TeamSettings,
         jobs: Jobs,
         clock: Clock,
+        audit: Audit,
     ) -> None:
         self.database, self.querysets, self.searcher = database, querysets, searcher
-        self.team_settings, self.jobs, self.clock = team_settings, jobs, clock
+        self.team_settings, self.jobs, self.clock, self.audit = team_settings, jobs, clock, audit
 
     # ------------------------------------------------------------ run
 
@@ -80,7 +82,9 @@ class Runs:
     ) -> tuple[Run, ...]:
         """Run (profile, configuration) pairs now."""
         require(actor, "run an evaluation")
-        return self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
+        runs = self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
+        self.audit.note(actor, "run an evaluation", queryset, detail=", ".join(run.id for run in runs))
+        return runs
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""

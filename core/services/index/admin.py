@@ -61,7 +61,6 @@ class IndexAdmin:
         """Start a build of the newest commit in the background."""
         require(actor, "rebuild the index")
         name = self.team_settings.profile(profile).name
-        self.audit.note(actor, "rebuild the index", name, detail="everything" if full else "")
         return self.jobs.start("reindex", {"profile": name, "full": full}, actor)
 
     def verify(self, actor: Actor) -> Job:
@@ -88,8 +87,7 @@ class IndexAdmin:
 
     def cancel(self, actor: Actor, job: int) -> Job:
         require(actor, "cancel a job")
-        self.audit.note(actor, "cancel a job", f"job {job}")
-        return self.jobs.cancel(job)
+        return self.jobs.cancel(actor, job)
 
     def add_profile(self, actor: Actor, profile: Profile) -> Profile:
         require(actor, "add a profile")

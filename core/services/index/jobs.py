@@ -7,8 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+<<<<<<< HEAD
 from core import strict
 from core.access import Actor, require
+=======
+from core.access import SYSTEM, Actor, require
+>>>>>>> passwords
 from core.errors import StorageFailed
 from core.ports import Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json
@@ -31,18 +35,21 @@ class IndexJobs:
     jobs: Jobs
     watched: Callable[[], tuple[str, ...]]
 
-    def catch_up(self) -> Job | None:
+    def catch_up(self, cause: Actor = SYSTEM) -> Job | None:
         """Start a build if the index is behind. A rollback stays until somebody rebuilds; a full disk puts it off."""
         profile = self.team_settings.production().profile
         if self.builder.behind(profile) and not self.generations.pinned(profile):
             with suppress(StorageFailed):  # whoever merged has merged; the next merge or start asks again
-                return self.jobs.start("reindex", {"profile": profile.name, "full": False})
+                return self.jobs.start("reindex", {"profile": profile.name, "full": False}, cause=cause)
         return None
 
     def build(self, actor: Actor, profile: str = "", *, full: bool = False, progress: Progress = no_progress) -> Built:
         """Build the newest commit in this process."""
         require(actor, "rebuild the index")
-        return self.builder.build(self.team_settings.profile(profile), full=full, progress=progress)
+        chosen = self.team_settings.profile(profile)
+        built = self.builder.build(chosen, full=full, progress=progress)
+        self.jobs.audit.note(actor, "rebuild the index", chosen.name, detail="everything" if full else "")
+        return built
 
     def verify(
         self, actor: Actor, progress: Progress = no_progress, prepare: Callable[[], object] | None = None
@@ -64,9 +71,9 @@ class IndexJobs:
             self.jobs.actor(arguments, "rebuild the index"),
             self.team_settings.profile(arguments["profile"]),
         )
-        built = self.build(actor, profile.name, full=arguments.get("full", False), progress=progress)
+        built = self.builder.build(profile, full=arguments.get("full", False), progress=progress)
         if profile.graph != "none":
             self.generations.open(profile).graph()  # assembled now, so that the first reader does not wait
         if built.fresh and profile == self.team_settings.production().profile and self.watched():
-            self.jobs.start("drift", {})
+            self.jobs.start("drift", {}, cause=actor)
         return as_json(built)

@@ -44,7 +44,7 @@ class FreshnessBoard:
         moving_main: Callable[[], AbstractContextManager[State]],
         audit: Audit,
         clock: Clock,
-        merged: Callable[[], object],
+        merged: Callable[[Actor], object],
     ) -> None:
         self.documents, self.store, self.moving_main = documents, store, moving_main
         self.audit, self.clock, self.merged = audit, clock, merged
@@ -81,7 +81,7 @@ class FreshnessBoard:
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.store.commit("main", files, actor.person, note, expected=head)
             self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
-        self.merged()
+        self.merged(actor)
         return commit
 
 

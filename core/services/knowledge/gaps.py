@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.access import Actor, require
 from core.errors import BadInput
 from core.ports import Clock
+from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
     from core.adapters.state.knowledge import GapRows
@@ -32,8 +33,8 @@ class Gap:
 class Gaps:
     """Reports and lists gaps."""
 
-    def __init__(self, rows: GapRows, clock: Clock) -> None:
-        self.rows, self.clock = rows, clock
+    def __init__(self, rows: GapRows, clock: Clock, audit: Audit) -> None:
+        self.rows, self.clock, self.audit = rows, clock, audit
 
     def report(self, actor: Actor, query: str, note: str = "", hits: int = 0, commit: str = "") -> Gap:
         """Reporting the same question again adds nothing."""
@@ -46,6 +47,7 @@ class Gaps:
         if same := self.rows.same(text, actor.name):
             return Gap(**same)
         self.rows.add(text, note.strip(), actor.name, hits, commit, self.clock.stamp())
+        self.audit.note(actor, "report a gap", text)
         return Gap(**self.rows.open()[0])
 
     def open(self, actor: Actor) -> tuple[Gap, ...]:
@@ -56,3 +58,4 @@ class Gaps:
     def close(self, actor: Actor, number: int) -> None:
         require(actor, "see reported gaps")
         self.rows.close(number, self.clock.stamp())
+        self.audit.note(actor, "close a gap", str(number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from core.access import SYSTEM, Actor, require
 from core.errors import Cancelled, ConcordError, NotFound, storage_failure
 from core.ports import Clock, Processes, Progress
 from core.services.people.accounts import Accounts
+from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
@@ -63,25 +64,35 @@ def seconds_left(job: Job, now: datetime) -> float | None:
 
 
 class Jobs:
-    """The job queue, in the database."""
+    """The job queue, in the database. The audit says who asked for a job, and how it ended."""
 
-    def __init__(self, database: Database, processes: Processes, clock: Clock, accounts: Accounts) -> None:
-        self.database, self.rows = database, database.jobs
-        self.processes, self.clock, self.accounts = processes, clock, accounts
+    def __init__(
+        self, database: Database, processes: Processes, clock: Clock, accounts: Accounts, audit: Audit
+    ) -> None:
+        self.database, self.rows, self.processes = database, database.jobs, processes
+        self.clock, self.accounts, self.audit = clock, accounts, audit
 
-    def start(self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None) -> Job:
+    def start(
+        self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None, *, cause: Actor = SYSTEM
+    ) -> Job:
         """Queue a job and start its process; the same job is not queued twice.
 
         Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs. Without an
-        actor it is the system's own: a build after a merge, a measurement after a build.
+        actor it is the system's own: a build after a merge, a measurement after a build; `cause` is who merged.
         """
         who = {"who": actor.id, "door": actor.door} if actor else {}
         packed = json.dumps({**arguments, **who}, sort_keys=True)
         with self.database.transaction() as state:  # two processes may ask at once
             same = state.jobs.same(kind, packed)
-            number = same or state.jobs.add(kind=kind, arguments=packed, state="queued", created=self.clock.stamp())
-        if same is None:
-            self.processes.spawn(number)
+            if same is not None:
+                return _job(state.jobs.get(same) or {})
+            asked, now = json.dumps(asdict(actor or cause)), self.clock.stamp()
+            number = state.jobs.add(kind=kind, arguments=packed, state="queued", created=now, asked=asked)
+            detail = "" if actor else "by itself; "
+            self.audit.record(
+                state, actor or cause, "start a job", f"{kind} {number}", detail=detail + _words(arguments)
+            )
+        self.processes.spawn(number)
         return self.get(number)
 
     def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
@@ -119,10 +130,12 @@ class Jobs:
     def recent(self, limit: int = 20) -> tuple[Job, ...]:
         return tuple(_job(row) for row in self.rows.newest(limit))
 
-    def cancel(self, number: int) -> Job:
+    def cancel(self, actor: Actor, number: int) -> Job:
         """Ask a job to stop; finished work stays."""
-        self.get(number)
-        self.rows.set_open(number, cancel=1)
+        job = self.get(number)
+        with self.database.transaction() as state:
+            if state.jobs.set_open(number, cancel=1):
+                self.audit.record(state, actor, "cancel a job", f"{job.kind} {number}")
         return self.get(number)
 
     def sweep(self) -> tuple[int, ...]:
@@ -179,7 +192,21 @@ class Jobs:
         return report
 
     def _end(self, number: int, state: str, *, result: Any = None, error: str = "") -> None:
-        self.rows.set(number, state=state, ended=self.clock.stamp(), result=json.dumps(result), error=error)
+        ended = {"state": state, "ended": self.clock.stamp(), "result": json.dumps(result), "error": error}
+        with self.database.transaction() as writing:
+            row = writing.jobs.get(number) or {}
+            writing.jobs.set(number, **ended)
+            asked = Actor(**json.loads(row["asked"])) if row["asked"] else SYSTEM
+            self.audit.record(writing, asked, f"job {state}", f"{row['kind']} {number}", detail=error)
+
+
+def _words(arguments: Mapping[str, Any]) -> str:
+    """Arguments in one line.
+
+    >>> _words({"profile": "local", "full": False, "name": ""})
+    'profile local, full False'
+    """
+    return ", ".join(f"{name} {value}" for name, value in arguments.items() if value != "")
 
 
 def _job(row: Mapping[str, Any]) -> Job:

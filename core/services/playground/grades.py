@@ -11,10 +11,11 @@ from core.access import Actor, require
 from core.errors import BadInput
 from core.ports import Clock
 from core.services.people.accounts import shown_names
+from core.services.people.audit import Audit
 from core.types import Hit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.adapters.state.database import Database
 
 GRADES: Mapping[int, str] = {0: "not relevant", 1: "related", 2: "relevant", 3: "answers it"}
 _QUOTE = 2000  # characters of a passage that are stored
@@ -38,30 +39,27 @@ class Grade:
 class Grades:
     """Stores grades; grading a passage again replaces its grade."""
 
-    def __init__(self, state: State, clock: Clock) -> None:
-        self.state, self.clock = state, clock
+    def __init__(self, database: Database, clock: Clock, audit: Audit) -> None:
+        self.database, self.clock, self.audit = database, clock, audit
 
     def judge(self, actor: Actor, query: str, hit: Hit, grade: int, *, blind: bool = False) -> Grade:
-        """Store a grade from 0 to 3."""
+        """Store a grade from 0 to 3. The audit gets one line per person and query: each grade keeps judge and time itself."""
         require(actor, "judge passages")
         if isinstance(grade, bool) or grade not in GRADES:
             raise BadInput(f"A grade is one of {', '.join(f'{n} ({word})' for n, word in GRADES.items())}.")
         judgment = Grade(_words(query), *anchor(hit), grade, actor.id, blind, self.clock.stamp(), actor.name)
         passage = {"path": judgment.path, "heading": judgment.heading, "quote": judgment.quote}
-        self.state.grades.keep(
-            query=judgment.query,
-            **passage,
-            grade=grade,
-            judge=judgment.judge,
-            blind=int(blind),
-            created=judgment.created,
-        )
+        row = {"query": judgment.query, **passage, "grade": grade, "judge": judgment.judge, "created": judgment.created}
+        with self.database.transaction() as state:
+            if all(known["judge"] != actor.id for known in state.grades.of(judgment.query)):
+                self.audit.record(state, actor, "judge passages", judgment.query)
+            state.grades.keep(**row, blind=int(blind))
         return judgment
 
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
         require(actor, "judge passages")
-        rows, names = self.state.grades.of(_words(query)), shown_names(self.state.accounts)
+        rows, names = self.database.grades.of(_words(query)), shown_names(self.database.accounts)
         return tuple(
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )

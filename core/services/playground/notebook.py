@@ -11,6 +11,7 @@ from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.retrieval import config as configs
+from core.services.people.audit import Audit
 from core.services.playground.compare import MOST, Column
 from core.types import Filters
 
@@ -47,8 +48,8 @@ class HistoryEntry:
 class Notebook:
     """Stores what people want to come back to."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self.database, self.clock = database, clock
+    def __init__(self, database: Database, clock: Clock, audit: Audit) -> None:
+        self.database, self.clock, self.audit = database, clock, audit
 
     def keep(self, actor: Actor, setup: Setup) -> str:
         """Store a setup and return its link; the same setup has the same link."""
@@ -91,7 +92,9 @@ class Notebook:
             raise BadInput(f"Give the configuration a name of 1 to {_NAME} characters.")
         configs.check(column.config)
         what = {"name": name, "profile": column.profile, "config": strict.canonical(column.config)}
-        self.database.notebook.save(**what, who=actor.id, created=self.clock.stamp())
+        with self.database.transaction() as state:
+            state.notebook.save(**what, who=actor.id, created=self.clock.stamp())
+            self.audit.record(state, actor, "save a configuration", name)
         return replace(column, name=name)
 
     def saved(self, actor: Actor) -> dict[str, Column]:
@@ -104,8 +107,10 @@ class Notebook:
     def forget(self, actor: Actor, name: str) -> None:
         """Delete a saved configuration."""
         require(actor, "compare configurations")
-        if not self.database.notebook.forget(name):
-            raise NotFound(f"There is no saved configuration {name!r}.")
+        with self.database.transaction() as state:
+            if not state.notebook.forget(name):
+                raise NotFound(f"There is no saved configuration {name!r}.")
+            self.audit.record(state, actor, "delete a configuration", name)
 
 
 def check(setup: Setup) -> Setup:

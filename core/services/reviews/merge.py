@@ -39,7 +39,7 @@ class Collision:
 class Merger:
     """Merges and reverts changes."""
 
-    def __init__(self, changes: Changes, merged: Callable[[], object]) -> None:
+    def __init__(self, changes: Changes, merged: Callable[[Actor], object]) -> None:
         self.changes, self.merged = changes, merged
         self.database, self.store, self.clock = changes.database, changes.store, changes.clock
         self.audit = changes.audit
@@ -63,7 +63,7 @@ class Merger:
             text = message(change, review.approvals(facts), people, emails, reason)
             commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
             self._record(state, actor, row, facts.head, change.start, commit, reason)
-        self._finish(number)
+        self._finish(actor, number)
         return self.changes.get(number)
 
     def _people(self, head: str, start: str) -> tuple[Person, ...]:
@@ -81,11 +81,11 @@ class Merger:
         action = "merge with bypass" if bypass else "merge"
         self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
 
-    def _finish(self, number: int) -> None:
+    def _finish(self, actor: Actor, number: int) -> None:
         """After the merge: delete the branch, start the index build. A full disk puts both off, the merge stands."""
         with suppress(StorageFailed):
             self.store.delete_branch(branch_of(number))
-            self.merged()
+            self.merged(actor)
 
     # ------------------------------------------------------------ conflicts
 

@@ -96,6 +96,7 @@ class AlphaTraining:
         quality, best, against = examples.quality(trained, measure)
         self._named(name, "")  # it may have been promoted during the training
         path = self.store.save(trained.model)
+        self.runs.audit.note(actor, "learn alpha", name, detail=f"{kind} from {queryset}")
         served = replace(base, alpha_from="learned", alpha_model=name)
         return TrainedAlpha(trained, measure, quality, best, against, served, str(path))
 

@@ -141,7 +141,9 @@ class ProductionSettings:
     def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
         """Run production again on every watched query set, and mark losses that are not chance."""
         require(actor, "run an evaluation")
-        return tuple(self._drift(name, measure, progress) for name in self.watched(actor))
+        drifts = tuple(self._drift(name, measure, progress) for name in self.watched(actor))
+        self.audit.note(actor, "check for drift", ", ".join(drift.queryset for drift in drifts) or "nothing is watched")
+        return drifts
 
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now = self.team_settings.production()

@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.evaluation.measures.scoring import EVERY
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, known_unit
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning import alpha_curves, calibration, sweep
 from core.evaluation.tuning.alpha_curves import Curve
@@ -99,6 +99,7 @@ class Sweeps:
         if key not in self._loaded:
             data = self._load(judged_set, index, legs, depth, unit, progress)
             self._loaded = dict([*self._loaded.items(), (key, data)][-LOADED:])
+            self.runs.audit.note(actor, "sweep", queryset, detail=f"{', '.join(legs)} on {plan.profile.name}")
         return self._loaded[key]
 
     def _load(
@@ -216,7 +217,9 @@ class Sweeps:
         base = replace(config or plan.config, rerank="off")
         plans = [RunPlan(plan.profile, base), RunPlan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
-        return calibration.calibrate(observed(fused, reranked, measure), beta=beta, least=least)
+        calibrated = calibration.calibrate(observed(fused, reranked, measure), beta=beta, least=least)
+        self.runs.audit.note(actor, "calibrate tau", queryset, detail=f"{label(base)} on {plan.profile.name}")
+        return calibrated
 
 
 def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed]:

@@ -70,6 +70,7 @@ class Experiments:
         path.write_text(report.html(result), encoding="utf-8")
         if out is None:
             path.with_suffix(".json").write_text(json.dumps({"title": result.title, **result.values}), encoding="utf-8")
+        self.context.runs.audit.note(actor, "run an experiment", name, detail=path.name)
         return WrittenReport(result, path)
 
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:

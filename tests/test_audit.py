@@ -1,0 +1,354 @@
+"""The audit has a line for every use case that changes something for others, and for the life of every job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from core.access import SYSTEM
+from core.bootstrap import App, build
+from core.errors import BadInput
+from core.evaluation.querysets.queryset import Judgment
+from core.evaluation.runs.pooling import Pooled
+from core.ports import Progress
+from core.retrieval import config as configs
+from core.services.evaluation.experiments import EXPERIMENTS, Experiment
+from core.services.evaluation.experiments.context import ExperimentContext
+from core.services.people.audit import AuditEntry
+from core.services.playground.compare import Column
+from core.services.playground.grades import Grade
+from core.types import Profile
+from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
+from tests.evaluated import evaluated, questions
+from tests.test_doors import FREE, rows
+
+AUTHOR, REVIEWER = demo("author"), demo("reviewer")
+ADMIN = replace(demo("admin"), door="command line")
+TEXT = "# Note\n\nFirst line.\n"
+
+READING = {
+    "people.accounts": "listed warnings",
+    "people.sessions": "all",
+    "people.audit": "entries of_change",
+    "knowledge.gaps": "open",
+    "reviews.changes": "listed own_work show waiting_for",
+    "reviews.discussion": "comments",
+    "reviews.merger": "collisions",
+    "upload.uploads": "paste read",
+    "index.admin": "estimate generations_of profiles",
+    "index.jobs": "verify",
+    "graph.explorer": "around_document around_entity around_query communities entities links path",
+    "graph.communities": "all global_search",
+    "playground.comparer": "cached_searches run",
+    "playground.locator": "where",
+    "playground.notebook": "saved",
+    "playground.grades": "grades of",
+    "evaluation.querysets": "agreement export guidelines listed show unmapped write",
+    "evaluation.runs": "listed show",
+    "evaluation.experiments": "reports summary values",
+    "evaluation.jobs": "last",
+    "tuning.production": "evidence history watched",
+    "models.ledger": "recent summary",
+    "platform.jobs": "listed log show",
+}
+OWN_DESK = {  # what nobody else sees: text that is being typed, one's own past queries and links to them
+    "knowledge.drafts": "find forget keep",
+    "playground.notebook": "history keep opened remember star",
+}
+BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
+IN_THE_LEDGER = {"playground.answerer": "ask plain"}  # every call of a model has its own line there
+
+
+def proposed(app: App, name: str, submitted: bool = True) -> int:
+    number = app.reviews.changes.propose(AUTHOR, name, {f"{name}.md": TEXT.encode()}).id
+    if submitted:
+        app.reviews.changes.submit(AUTHOR, number)
+    return number
+
+
+def approved(app: App, name: str) -> int:
+    number = proposed(app, name)
+    app.reviews.discussion.approve(REVIEWER, number)
+    return number
+
+
+def merged(app: App, name: str) -> int:
+    return app.reviews.merger.merge(AUTHOR, approved(app, name)).id
+
+
+def in_conflict(app: App) -> int:
+    put(app, {"conflict.md": "# Note\n\nA line.\n"})
+    number = app.reviews.changes.propose(AUTHOR, "conflict", {"conflict.md": b"# Note\n\nMine.\n"}).id
+    put(app, {"conflict.md": "# Note\n\nTheirs.\n"})
+    return number
+
+
+def suggested(app: App) -> tuple[int, int]:
+    number = proposed(app, "suggested")
+    body = "Better:\n```suggestion\nAnother line.\n```"
+    return number, app.reviews.discussion.comment(AUTHOR, number, body, path="suggested.md", line=3).id
+
+
+def commented(app: App) -> tuple[int, int]:
+    number = proposed(app, "commented")
+    return number, app.reviews.discussion.comment(AUTHOR, number, "Why?").id
+
+
+def closed(app: App) -> int:
+    return app.reviews.changes.close(AUTHOR, proposed(app, "closed")).id
+
+
+def gap(app: App) -> int:
+    return app.knowledge.gaps.report(AUTHOR, "where to park").id
+
+
+def saved_configuration(app: App) -> str:
+    return app.playground.notebook.save(AUTHOR, Column(name="Mine")).name
+
+
+def copied_set(app: App) -> str:
+    return app.evaluation.querysets.keep(AUTHOR, replace(questions(), name="copy")).name
+
+
+def started(app: App) -> int:
+    return app.evaluation.jobs.drift(AUTHOR).id
+
+
+def set_file(app: App) -> Path:
+    folder = write(app.settings.home.parent / "sets", {"asked.csv": "id,question\nq1,where is the key\n"})
+    return folder / "asked.csv"
+
+
+def session(app: App) -> int:
+    app.people.sessions.start(AUTHOR, "cookie")
+    return app.people.sessions.all(AUTHOR, AUTHOR.id)[0].id
+
+
+def restored(app: App) -> App:
+    """Another workspace, filled from a backup of this one."""
+    place = app.settings.home.parent
+    app.platform.backups.take(ADMIN, place / "backup")
+    other = replace(app.settings, home=place / "restored")
+    made = build(other, clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
+    made.platform.backups.restore(ADMIN, place / "backup")
+    return made
+
+
+def folder(app: App) -> Path:
+    return write(app.settings.home.parent / "folder", {"imported.md": TEXT})
+
+
+def graded(app: App) -> Grade:
+    hit = app.search.searcher.search("garden").hits[0]
+    return app.playground.grades.judge(ADMIN, "garden", hit, 2)
+
+
+USE_CASES: dict[str, Callable[[App], object]] = {
+    "people.accounts.add": lambda app: app.people.accounts.add(ADMIN, "new", "New", "new@example.org", "reader"),
+    "people.accounts.set_active": lambda app: app.people.accounts.set_active(ADMIN, "reader", False),
+    "people.accounts.set_role": lambda app: app.people.accounts.set_role(ADMIN, "author2", "reviewer"),
+    "people.accounts.set_password": lambda app: app.people.accounts.set_password(ADMIN, "author2", "a long password"),
+    "people.accounts.unbind": lambda app: app.people.accounts.unbind(ADMIN, "author2"),
+    "people.sessions.end": lambda app: app.people.sessions.end(ADMIN, session(app)),
+    "people.sessions.end_all": lambda app: (session(app), app.people.sessions.end_all(ADMIN)),
+    "reviews.merger.importing": lambda app: app.reviews.merger.importing(
+        ADMIN, "folder", lambda: app.knowledge.documents.import_folder(ADMIN, folder(app))
+    ),
+    "knowledge.gaps.report": lambda app: app.knowledge.gaps.report(ADMIN, "lost and found"),
+    "knowledge.gaps.close": lambda app: app.knowledge.gaps.close(ADMIN, gap(app)),
+    "knowledge.freshness.confirm": lambda app: app.knowledge.freshness.confirm(ADMIN, "a/doc0.md", date(2030, 1, 1)),
+    "reviews.changes.propose": lambda app: app.reviews.changes.propose(ADMIN, "p", {"p.md": TEXT.encode()}),
+    "reviews.changes.edit": lambda app: app.reviews.changes.edit(ADMIN, proposed(app, "e"), {"e.md": b"# Other\n"}),
+    "reviews.changes.describe": lambda app: app.reviews.changes.describe(ADMIN, proposed(app, "d"), "Title", "Why"),
+    "reviews.changes.submit": lambda app: app.reviews.changes.submit(ADMIN, proposed(app, "sub", submitted=False)),
+    "reviews.changes.withdraw": lambda app: app.reviews.changes.withdraw(ADMIN, proposed(app, "w")),
+    "reviews.changes.close": lambda app: app.reviews.changes.close(ADMIN, proposed(app, "c")),
+    "reviews.changes.reopen": lambda app: app.reviews.changes.reopen(ADMIN, closed(app)),
+    "reviews.discussion.comment": lambda app: app.reviews.discussion.comment(ADMIN, proposed(app, "m"), "Why?"),
+    "reviews.discussion.resolve": lambda app: app.reviews.discussion.resolve(ADMIN, *commented(app)),
+    "reviews.discussion.apply": lambda app: app.reviews.discussion.apply(ADMIN, *suggested(app)),
+    "reviews.discussion.approve": lambda app: app.reviews.discussion.approve(ADMIN, proposed(app, "a")),
+    "reviews.discussion.request_changes": lambda app: app.reviews.discussion.request_changes(
+        ADMIN, proposed(app, "r"), "Shorter."
+    ),
+    "reviews.merger.merge": lambda app: app.reviews.merger.merge(ADMIN, approved(app, "merge")),
+    "reviews.merger.revert": lambda app: app.reviews.merger.revert(ADMIN, merged(app, "revert")),
+    "reviews.merger.solve": lambda app: app.reviews.merger.solve(ADMIN, in_conflict(app), {"conflict.md": ("mine",)}),
+    "upload.uploads.submit": lambda app: app.upload.uploads.submit(
+        ADMIN, app.upload.uploads.paste(ADMIN, "pasted", "# Parking\n\nBehind the house.\n"), "Upload"
+    ),
+    "index.admin.rebuild": lambda app: app.index.admin.rebuild(ADMIN, full=True),
+    "index.admin.verify": lambda app: app.index.admin.verify(ADMIN),
+    "index.admin.cancel": lambda app: app.index.admin.cancel(ADMIN, started(app)),
+    "index.admin.add_profile": lambda app: app.index.admin.add_profile(ADMIN, Profile(name="mine")),
+    "index.jobs.build": lambda app: app.index.jobs.build(ADMIN),
+    "index.admin.rollback": lambda app: app.index.admin.rollback(ADMIN, 1),
+    "index.admin.make_default": lambda app: app.index.admin.make_default(ADMIN, "local"),
+    "playground.notebook.save": lambda app: app.playground.notebook.save(ADMIN, Column(name="Ours")),
+    "playground.notebook.forget": lambda app: app.playground.notebook.forget(ADMIN, saved_configuration(app)),
+    "playground.grades.judge": graded,
+    "evaluation.querysets.keep": lambda app: app.evaluation.querysets.keep(ADMIN, replace(questions(), name="kept")),
+    "evaluation.querysets.read": lambda app: app.evaluation.querysets.read(ADMIN, set_file(app)),
+    "evaluation.querysets.read_upload": lambda app: app.evaluation.querysets.read_upload(
+        ADMIN, "up.csv", b"id,question\nq1,where is the key\n"
+    ),
+    "evaluation.querysets.from_frontmatter": lambda app: app.evaluation.querysets.from_frontmatter(ADMIN),
+    "evaluation.querysets.from_playground": lambda app: app.evaluation.querysets.from_playground(ADMIN, [graded(app)]),
+    "evaluation.querysets.judge": lambda app: app.evaluation.querysets.judge(
+        ADMIN, "small", [Judgment("q0first", "a/doc0.md", grade=1.0)]
+    ),
+    "evaluation.querysets.judge_by_model": lambda app: app.evaluation.querysets.judge_by_model(
+        ADMIN, "small", [Pooled(questions().questions[0], "a/doc0.md", "Document", (), "text")], ScriptedLlm("2")
+    ),
+    "evaluation.querysets.set_guidelines": lambda app: app.evaluation.querysets.set_guidelines(ADMIN, "small", "Read."),
+    "evaluation.querysets.drop": lambda app: app.evaluation.querysets.drop(ADMIN, copied_set(app)),
+    "evaluation.runs.measure": lambda app: app.evaluation.runs.measure(ADMIN, "small", [("", "bm25")]),
+    "evaluation.runs.start": lambda app: app.evaluation.runs.start(ADMIN, "small", [("", "dense")]),
+    "evaluation.experiments.start": lambda app: app.evaluation.experiments.start(ADMIN, "pairs"),
+    "evaluation.experiments.run": lambda app: app.evaluation.experiments.run(ADMIN, "tiny", "small"),
+    "evaluation.jobs.generate": lambda app: app.evaluation.jobs.generate(ADMIN, "known-items"),
+    "evaluation.jobs.calibrate": lambda app: app.evaluation.jobs.calibrate(ADMIN, "small", "bm25", "nDCG@10", 0.9, 5),
+    "evaluation.jobs.learn": lambda app: app.evaluation.jobs.learn(ADMIN, "small", "ridge", "bm25", "nDCG@10", "lss"),
+    "evaluation.jobs.drift": lambda app: app.evaluation.jobs.drift(ADMIN),
+    "evaluation.jobs.cancel": lambda app: app.evaluation.jobs.cancel(ADMIN, started(app)),
+    "tuning.sweeps.load": lambda app: app.tuning.sweeps.load(ADMIN, "small"),
+    "tuning.sweeps.curve": lambda app: app.tuning.sweeps.curve(ADMIN, "small", configs.parse("convex-0.5")),
+    "tuning.sweeps.tau": lambda app: app.tuning.sweeps.tau(ADMIN, "small", config=configs.parse("convex-0.5")),
+    "tuning.training.train": lambda app: app.tuning.training.train(ADMIN, "small", config=configs.parse("tm2c2-0.5")),
+    "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),
+    "tuning.production.promote": lambda app: app.tuning.production.promote(ADMIN, config="bm25", reason="A try."),
+    "tuning.production.rollback": lambda app: app.tuning.production.rollback(ADMIN, "It was a try."),
+    "platform.backups.take": lambda app: app.platform.backups.take(ADMIN, app.settings.home.parent / "saved"),
+    "platform.backups.restore": restored,
+    "platform.jobs.work": lambda app: app.platform.jobs.work(
+        ADMIN, app.index.admin.verify(ADMIN).id, app.platform.workspace.works
+    ),
+}
+
+
+def tiny(context: ExperimentContext, progress: Progress) -> object:
+    """An experiment of one run."""
+    (run,) = context.evaluate([context.runs.plan("", "bm25")], progress)
+    return context.report("tiny", "Tiny", "One run.", (run,), (), {})
+
+
+@pytest.fixture(scope="module")
+def audited_app(tmp_path_factory: pytest.TempPathFactory) -> App:
+    return evaluated(small_app(tmp_path_factory.mktemp("audit") / "home", NoProcesses()))
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    made = small_app(tmp_path / "home", NoProcesses())
+    put(made, {"a.md": TEXT})
+    made.index.builder.build(made.platform.settings.profile())
+    return made
+
+
+def newest(app: App) -> tuple[AuditEntry, ...]:
+    return app.people.audit.entries(demo("admin"), limit=100_000)
+
+
+def documented() -> set[str]:
+    """The actions that the page about the audit lists."""
+    rows = re.findall(r"^\| (`.+?`) \|", (ROOT / "docs" / "audit.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return {action for row in rows for action in re.findall(r"`([^`]+)`", row)}
+
+
+def test_every_use_case_is_recorded_or_said_not_to_be() -> None:
+    asked = {name for name, action in rows() if action not in FREE}
+    left_out = [f"{room}.{name}" for part in (READING, OWN_DESK, BY_THE_IMPORT, IN_THE_LEDGER) for room, names in part.items() for name in names.split()]  # fmt: skip
+    assert not set(left_out) & set(USE_CASES)
+    assert asked == set(left_out) | set(USE_CASES), "a use case is new or gone: say in USE_CASES how it is recorded"
+
+
+@pytest.mark.parametrize("name", list(USE_CASES))
+def test_a_use_case_leaves_a_line_with_who_and_door(
+    audited_app: App, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("Tiny", "One run.", tiny))  # type: ignore[arg-type]
+    before = newest(audited_app)[0].id
+    done = USE_CASES[name](audited_app)
+    other = done if isinstance(done, App) else audited_app
+    mine = [line for line in newest(other) if line.id > before and line.who == ADMIN.id]
+    assert mine, "nothing is in the audit"
+    assert {(line.name, line.role, line.door) for line in mine} == {(ADMIN.name, "admin", "command line")}
+    assert all(line.what for line in mine)
+    assert {line.action for line in mine} <= documented()
+
+
+def test_the_page_lists_every_action_that_the_code_writes() -> None:
+    written = re.compile(
+        r'(?:audit\.(?:record|note)\(|_judged\(|_move\()[^()]*?\bactor, (?:row, "[a-z ]+", )?"([a-z -]+)"'
+    )
+    found = {
+        action for path in (ROOT / "core").rglob("*.py") for action in written.findall(path.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 20
+    assert found <= documented()
+
+
+# ---------------------------------------------------------------- jobs
+
+
+def lines(app: App, kind: str) -> list[tuple[str, str, str, str]]:
+    """Who, door, action and detail of what the audit says about jobs of a kind, oldest first."""
+    mine = [line for line in newest(app) if line.what.startswith(f"{kind} ")]
+    return [(line.who, line.door, line.action, line.detail) for line in reversed(mine)]
+
+
+def test_a_job_has_a_line_when_it_is_asked_for_and_when_it_ends(app: App) -> None:
+    job = app.index.admin.rebuild(ADMIN)
+    assert app.index.admin.rebuild(ADMIN).id == job.id, "the same job is not queued twice"
+    app.platform.jobs.run(job.id, app.platform.workspace.works)
+    assert lines(app, "reindex") == [
+        ("admin", "command line", "start a job", "profile local, full False"),
+        ("admin", "command line", "job done", ""),
+    ]
+
+
+def test_a_job_that_fails_says_why_and_one_that_is_stopped_says_by_whom(app: App) -> None:
+    def fail(*_: object) -> None:
+        raise BadInput("It does not work.")
+
+    def until_stopped(arguments: object, progress: Progress) -> None:
+        progress(1, 1, "Working")
+
+    failing, stopped = app.platform.jobs.start("drift", {}, AUTHOR), app.platform.jobs.start("verify", {}, AUTHOR)
+    app.platform.jobs.run(failing.id, {"drift": fail})
+    app.index.admin.cancel(ADMIN, stopped.id)
+    app.platform.jobs.run(stopped.id, {"verify": until_stopped})
+    assert lines(app, "drift")[1] == ("author", "app", "job failed", "It does not work.")
+    assert lines(app, "verify")[1:] == [
+        ("admin", "command line", "cancel a job", ""),
+        ("author", "app", "job cancelled", ""),
+    ]
+
+
+def test_a_build_after_a_merge_names_who_merged(app: App) -> None:
+    merged(app, "built")
+    (job,) = [job for job in app.platform.jobs.recent() if job.kind == "reindex"]
+    app.platform.jobs.run(job.id, app.platform.workspace.works)
+    assert lines(app, "reindex") == [
+        ("author", "app", "start a job", "by itself; profile local, full False"),
+        ("author", "app", "job done", ""),
+    ]
+
+
+def test_a_build_that_nobody_asked_for_is_the_systems_own(app: App) -> None:
+    put(app, {"b.md": TEXT})
+    app.platform.workspace.catch_up()
+    assert lines(app, "reindex")[0][:3] == (SYSTEM.id, SYSTEM.door, "start a job")
+
+
+def test_judging_many_passages_of_a_query_is_one_line_per_person(app: App) -> None:
+    hit = app.search.searcher.search("line").hits[0]
+    for who, grade in ((AUTHOR, 1), (AUTHOR, 2), (REVIEWER, 3), (AUTHOR, 0)):
+        app.playground.grades.judge(who, "line", hit, grade)
+    judges = [line.who for line in newest(app) if line.action == "judge passages"]
+    assert sorted(judges) == ["author", "reviewer"]
