@@ -131,14 +131,16 @@ class Plumbing:
     def ref(self, name: str) -> str:
         """The commit that a ref names, or "". It reads files and starts no process."""
         try:
-            return (self.path / name).read_text().strip()
+            with open(f"{self.path}/{name}") as ref:  # text: joining paths would cost as much as reading
+                return ref.read().strip()
         except OSError:
             return self._packed().get(name, "")
 
     def _packed(self) -> dict[str, str]:
         """Refs that `git pack-refs` moved into one file."""
         try:
-            lines = (self.path / "packed-refs").read_text().splitlines()
+            with open(f"{self.path}/packed-refs") as packed:
+                lines = packed.read().splitlines()
         except OSError:
             return {}
         return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
