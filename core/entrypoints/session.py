@@ -5,16 +5,26 @@ from __future__ import annotations
 import getpass
 from argparse import Namespace
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from core.access import Actor
-from core.bootstrap import App, build
 from core.errors import Unavailable
 from core.services.people.accounts import COMMAND_LINE, local_admin
 from core.settings import Settings
 
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
+
+def build_app(settings: Settings) -> App:
+    """The wired App. What it needs is imported here: help and usage errors do without."""
+    from core.bootstrap import build
+
+    return build(settings)
+
 
 def open_app(settings: Settings) -> App:
-    app = build(settings)
+    app = build_app(settings)
     if not (settings.home / "kb.git").is_dir():
         raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
     app.platform.workspace.create()
