@@ -116,10 +116,19 @@ def test_sql_lives_in_the_state_adapter_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["core", "core.types", "core.ports", "core.retrieval.pipeline", "core.services.search.searcher"]
+    "module",
+    [
+        "core",
+        "core.types",
+        "core.ports",
+        "core.retrieval.pipeline",
+        "core.services.search.searcher",
+        "core.entrypoints.cli",
+    ],
 )
 def test_importing_core_loads_nothing_heavy(module: str) -> None:
-    heavy = {"numpy", "duckdb", "lancedb", "pyarrow", "torch", "streamlit", "onnxruntime", "numba", "pandas", "git"}
+    heavy = {"numpy", "duckdb", "lancedb", "pyarrow", "torch", "streamlit", "onnxruntime", "numba", "pandas"}
+    heavy |= {"git", "sqlalchemy"}
     code = f"import sys, {module}; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import pytest
@@ -86,6 +87,28 @@ def test_a_chunk_that_a_leg_missed_gets_its_exact_score(indexed_app: App) -> Non
 def test_searching_twice_gives_the_same_answer(indexed_app: App) -> None:
     one, two = (indexed_app.search.searcher.search("form", config=configs.parse("rrf-60")).hits for _ in range(2))
     assert one == two
+
+
+@pytest.mark.parametrize("config", ["bm25", "convex-0.5", "trimodal"])
+def test_a_search_leaves_nothing_for_the_garbage_collector(indexed_app: App, config: str) -> None:
+    wanted = configs.parse(config)
+    indexed_app.search.searcher.search("form", config=wanted)
+    gc.collect()
+    gc.disable()
+    try:
+        indexed_app.search.searcher.search("form", config=wanted)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_a_search_reads_the_settings_branch_once(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = indexed_app.knowledge.store
+    head, asked = store.head, []
+    monkeypatch.setattr(store, "head", lambda branch="main": asked.append(branch) or head(branch))
+    indexed_app.search.searcher.search("form")
+    indexed_app.search.page.find("form")
+    assert asked == ["settings", "settings"]
 
 
 def test_a_failed_leg_is_named_and_the_others_answer(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.bootstrap import build, evaluation_workspace
 from core.entrypoints import querysets
 from core.entrypoints.session import acting, introduced, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -66,6 +65,8 @@ def _runs(add: Any) -> None:
 
 def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Score one configuration on a BEIR folder; the index is kept for the next one."""
+    from core.bootstrap import build, evaluation_workspace
+
     main = build(settings)
     collection = beir.read(options.folder, options.split, options.limit)
     app = evaluation_workspace(main, introduced(settings, options), f"beir-{collection.name}-{collection.digest}")

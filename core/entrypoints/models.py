@@ -6,7 +6,6 @@ from argparse import Namespace
 from typing import Any
 
 from core import strict
-from core.bootstrap import fetch_models, list_models
 from core.entrypoints.session import acting, introduced, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.llm.bill import dollars_of
@@ -24,6 +23,8 @@ def register(add: Any) -> None:
 
 
 def models_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    from core.bootstrap import list_models
+
     models = list_models(settings)
     rows = [
         (model["name"], model["kind"], "here" if model["present"] else "not fetched", model["about"])
@@ -34,6 +35,8 @@ def models_list(settings: Settings, options: Namespace, terminal: Terminal) -> i
 
 
 def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    from core.bootstrap import fetch_models
+
     fetched = fetch_models(settings, introduced(settings, options), options.names, terminal.progress)
     terminal.show({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
     return 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.bootstrap import App
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
@@ -16,6 +15,9 @@ from core.retrieval.presets import spell
 from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json
 from core.settings import Settings
 from core.types import Filters, Hit
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 FILTERS = (("type", "types"), ("tag", "tags"), ("owner", "owners"), ("folder", "folders"), ("status", "statuses"))
 _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}

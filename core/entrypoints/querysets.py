@@ -5,11 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor
-from core.bootstrap import App
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
@@ -17,6 +16,9 @@ from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 
 def register(add: Any) -> None:

@@ -6,16 +6,18 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor
-from core.bootstrap import App
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
 from core.services.reviews.changes import Change
 from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 _PAUSE = 0.1  # seconds between two looks at a job
 

@@ -5,12 +5,22 @@ from __future__ import annotations
 import getpass
 from argparse import Namespace
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from core.access import Actor
-from core.bootstrap import App, build
 from core.errors import Unavailable
 from core.services.people.accounts import COMMAND_LINE, local_admin
 from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
+
+def build_app(settings: Settings) -> App:
+    """The wired App. What it needs is imported here: help and usage errors do without."""
+    from core.bootstrap import build
+
+    return build(settings)
 
 
 def open_app(settings: Settings) -> App:
@@ -23,7 +33,7 @@ def existing(settings: Settings) -> App:
     """A workspace that is there, in whichever state."""
     if not exists(settings):
         raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
-    return build(settings)
+    return build_app(settings)
 
 
 def exists(settings: Settings) -> bool:

@@ -9,8 +9,7 @@ from typing import Any
 
 from core import strict
 from core.access import SYSTEM, require
-from core.bootstrap import build
-from core.entrypoints.session import acting, existing, open_app
+from core.entrypoints.session import acting, build_app, existing, open_app
 from core.entrypoints.terminal import Terminal
 from core.errors import BadInput, NotFound
 from core.services.platform.backups import Backup
@@ -44,7 +43,7 @@ def register(add: Any) -> None:
 
 def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Create the workspace; import a first folder if it is empty."""
-    app = build(settings)
+    app = build_app(settings)
     if options.new_database:
         app.platform.workspace.guard.new_database()
     app.platform.workspace.create()
@@ -128,7 +127,7 @@ def restore(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Exit 0 only if the restored workspace verifies."""
     if options.user:
         raise BadInput("An empty workspace has no accounts yet. Restore without --as.")
-    app = build(settings)
+    app = build_app(settings)
     saved = app.platform.backups.restore(acting(app, options), options.folder, terminal.progress)
     lines = [f"Restored {settings.home} from {saved.folder}: {_contents(saved)}, as of {saved.created}."]
     terminal.show({**strict.plain(saved), "home": str(settings.home)}, lines)

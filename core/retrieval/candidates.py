@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import Unavailable
 from core.ports import Guide, Ranking
@@ -72,8 +72,7 @@ def stored(
     return Candidates(query, retrieved, floors, score)
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """One ranking from all legs, with what each leg gave."""
 
     ranking: Ranking

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.ports import Index, Leg, Llm, Ranking, Reranker
 from core.types import NOTHING, LegScore, SearchConfig
@@ -23,8 +23,7 @@ Mask = Any  # a boolean array over the scores, or True
 Floor = Any  # an array that broadcasts over the scores, or a number
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScaledLegs:
+class ScaledLegs(NamedTuple):
     """What fusion gets: legs in the order of their names, candidates in the order of chunk numbers.
 
     Arrays are legs x candidates for one query, legs x questions x candidates for a whole query set.
@@ -85,13 +84,12 @@ class Fusion:
     several: bool = True  # whether it takes more than one leg
 
 
-@dataclass(frozen=True, slots=True)
-class LegQuery:
+class LegQuery(NamedTuple):
     """One query as the legs see it. The vector is made when the first leg asks for it."""
 
     query: str
     vector: Callable[[], np.ndarray]
-    leg: Callable[[str], Leg]  # another leg of the same query
+    open_leg: Callable[[str, LegQuery, Index], Leg]  # how a leg opens another one for the same query
     engine: str = ""
 
 
@@ -140,6 +138,9 @@ class Outcome:
     def order(self, ranking: Ranking) -> list[int]:
         """Everything in its final order: what was not reranked follows as it was."""
         return [*self.scores, *(chunk for chunk in ranking if chunk not in self.scores)]
+
+
+UNCHANGED = Outcome()
 
 
 @dataclass(frozen=True, slots=True)

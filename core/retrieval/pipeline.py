@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache, partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
@@ -23,7 +23,7 @@ from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
-from core.retrieval.methods import LegQuery, LegWeights, Outcome, Task
+from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
@@ -50,8 +50,7 @@ def no_llm() -> Llm:
     raise Unavailable("No language model is configured.")
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """What a search may use besides the index: filters, the day, and models that are loaded when first needed."""
 
     embed: Embed
@@ -69,8 +68,7 @@ class Ask:
         return index.allowed(self.filters, self.today or date.today())
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One ranking, with everything that explains it. `config` holds this query's own weights."""
 
     candidates: Candidates
@@ -110,13 +108,13 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
 def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Candidates:
     """Ask each leg for its best. A leg that fails is named, never silent."""
     query, allowed = check_query(query), ask.allowed(index)
-    asked = _asked(query, config, index, ask, trace)
+    asked = _asked(query, config, ask, trace)
     legs: dict[str, Leg] = {}
     retrieved: dict[str, Ranking] = {}
     for name in config.legs:
         try:
             engine = config.engines.get(name)
-            leg = ask.open_leg(name, replace(asked, engine=engine) if engine else asked, index)
+            leg = ask.open_leg(name, asked._replace(engine=engine) if engine else asked, index)
             with trace.stage(name) as stage:
                 legs[name], retrieved[name] = leg, leg.search(config.depth, allowed)
                 stage.hits = len(retrieved[name])
@@ -140,7 +138,7 @@ def check_query(query: str) -> str:
     return text
 
 
-def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> LegQuery:
+def _asked(query: str, config: SearchConfig, ask: Ask, trace: Trace) -> LegQuery:
     """The query as legs see it: embedded once, when the first leg asks; with HyDE as a passage that would answer it."""
     embed = ask.embed
     if configs.imagines(config):
@@ -151,8 +149,7 @@ def _asked(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
         with trace.stage("embed"):
             return embed(query)
 
-    asked = LegQuery(query, vector, lambda name: ask.open_leg(name, asked, index))
-    return asked
+    return LegQuery(query, vector, ask.open_leg)
 
 
 def _guide(leg: Leg) -> Guide | None:
@@ -176,7 +173,7 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, t
         fused = fuse(candidates, weighed)
         stage.hits, stage.note = len(fused.ranking), note
     if config.rerank == "off":
-        return Ranked(candidates, weighed, fused, Outcome())
+        return Ranked(candidates, weighed, fused, UNCHANGED)
     text, near = partial(_text, index), partial(_neighbours, index, ask)
     task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm)
     return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace))
@@ -240,6 +237,6 @@ def _deeper(ranked: Ranked, depth: int, index: Index, ask: Ask) -> Explainer:
     """The same query asked deeper, with the vector it had; its time counts as part of the cut."""
     config, vector = replace(ranked.config, depth=depth), ranked.candidates.vector
     if vector is not None:
-        config, ask = replace(config, hyde=False), replace(ask, embed=lambda _: vector())
+        config, ask = replace(config, hyde=False), ask._replace(embed=lambda _: vector())
     candidates = gather(ranked.candidates.query, config, index, ask, Trace())
-    return Explainer(index, candidates, fuse(candidates, config), Outcome())
+    return Explainer(index, candidates, fuse(candidates, config), UNCHANGED)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.ports import Ranking
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 FEW = 128  # scores
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CandidateTable:
+class CandidateTable(NamedTuple):
     """Legs in the order of their names, by candidates."""
 
     chunks: np.ndarray  # the numbers of the candidates

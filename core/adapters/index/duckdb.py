@@ -16,14 +16,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from core.errors import Unavailable
 from core.types import Chunk, Document
+
+if TYPE_CHECKING:
+    import duckdb
 
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 _hardening = threading.Lock()
@@ -88,6 +90,8 @@ class Occurrences:
 
 def extension() -> Path:
     """The FTS extension that came with the packages; nothing is downloaded."""
+    import duckdb
+
     package = importlib.util.find_spec("duckdb_extension_fts")
     if package and package.origin:
         for path in Path(package.origin).parent.glob(f"extensions/v{duckdb.__version__}/fts.duckdb_extension"):
@@ -113,6 +117,8 @@ def reader(path: Path) -> duckdb.DuckDBPyConnection:
     A process has one database per file: whoever opens it first hardens it for all. One connection serves one
     thread; take a `cursor()` for each query.
     """
+    import duckdb
+
     with _hardening:
         connection = duckdb.connect(str(path), read_only=True, config=_OFFLINE)
         if not connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
@@ -124,6 +130,8 @@ def reader(path: Path) -> duckdb.DuckDBPyConnection:
 
 def _writer(path: Path) -> duckdb.DuckDBPyConnection:
     """A connection that cannot reach the network."""
+    import duckdb
+
     connection = duckdb.connect(str(path), config=_OFFLINE)
     connection.execute(f"LOAD '{extension()}'")
     connection.execute("SET lock_configuration = true")

@@ -70,7 +70,7 @@ class Generations:
 
     def folder(self, profile: Profile) -> Path:
         """The place of a profile's generations."""
-        return self.root / f"{profile.name}-{identity(profile)}"
+        return self.root / _folder_name(profile)
 
     def belong(self, workspace: str) -> None:
         """Write down whose index it is, where nobody did yet; refuse the one of another workspace."""
@@ -180,7 +180,8 @@ class Generations:
 
         While one thread opens a new generation, the others go on with the one they have.
         """
-        key, stamp = identity(profile), self._stamp(profile)
+        key = _folder_name(profile)
+        stamp = _stamp(f"{self.root}/{key}/CURRENT")  # text: joining paths would cost more than asking for the file
         opened = self._open.get(key)
         if opened and opened[0] == stamp:
             return opened[1]
@@ -195,13 +196,6 @@ class Generations:
             return index
         finally:
             self._opening.release()
-
-    def _stamp(self, profile: Profile) -> Any:
-        try:
-            stat = os.stat(self.folder(profile) / "CURRENT")
-        except OSError:
-            return None
-        return stat.st_ino, stat.st_mtime_ns
 
     def _open_pinned(self, profile: Profile) -> MappedIndex:
         pin, path, manifest = self._pinned(profile)
@@ -430,6 +424,10 @@ def _chunks_of(parent: Path, docs: Sequence[str]) -> list[str]:
     return ids
 
 
+def _folder_name(profile: Profile) -> str:
+    return f"{profile.name}-{identity(profile)}"
+
+
 def _whole(path: Path, manifest: Mapping[str, Any]) -> bool:
     try:
         return all(os.stat(path / name).st_size == size for name, size in manifest["files"].items())
@@ -452,3 +450,12 @@ def _generation(path: Path, manifest: Mapping[str, Any], current: bool) -> Gener
         current=current,
         notes=tuple(manifest.get("notes", ())),
     )
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    """What changes when a file is replaced; None while there is none."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns

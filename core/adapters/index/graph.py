@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core.adapters.serving import image
 from core.adapters.system import sums
@@ -94,6 +93,8 @@ def _clean(column: Iterable[Any]) -> list[Any]:
 
 def _merged(name: str, parent: Path | None, dropped: Sequence[str], fresh: pa.Table) -> pa.Table:
     """The parent's rows without the chunks that are gone, and the new rows, by chunk."""
+    import pyarrow.compute as pc
+
     kept = [fresh]
     if parent:
         before = image.read_table(parent / "graph" / f"{name}.arrow").cast(_TABLES[name])
@@ -105,6 +106,8 @@ def _merged(name: str, parent: Path | None, dropped: Sequence[str], fresh: pa.Ta
 
 def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
     """The graph that follows from the tables and from the documents of an image."""
+    import pyarrow.compute as pc
+
     chunks = image.read_table(image_folder / "chunks.arrow")
     documents = image.read_table(image_folder / "documents.arrow")
     mentions = tables["mentions"]
@@ -134,6 +137,8 @@ def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
 
 def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
     """Distinct values in order, and the number of each row's value."""
+    import pyarrow.compute as pc
+
     distinct = pc.unique(column).sort()
     return distinct.to_pylist(), _numbers(pc.index_in(column, value_set=distinct))
 

@@ -60,6 +60,7 @@ class MappedIndex:
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
         self._masks = lru_cache(maxsize=64)(self._mask)
         self.rarity = lru_cache(maxsize=50_000)(self._rarity)
+        self.passage = lru_cache(maxsize=50_000)(self._passage)
         image.warm(self._vectors)
         _single_threaded_blas()
 
@@ -90,7 +91,7 @@ class MappedIndex:
     def _by_id(self) -> Mapping[str, int]:
         return {chunk: n for n, chunk in enumerate(self._ids.all())}
 
-    def passage(self, chunk: int) -> Passage:
+    def _passage(self, chunk: int) -> Passage:
         above = self._parents.item(chunk, 0)
         return Passage(
             id=self._ids[chunk],

@@ -9,7 +9,7 @@ from core.retrieval.methods import LegKind, LegQuery
 
 def open_leg(asked: LegQuery, index: Index) -> Leg:
     """Local search along relations."""
-    return LocalLeg(index.graph(), asked.leg("dense"), asked.query)
+    return LocalLeg(index.graph(), asked.open_leg("dense", asked, index), asked.query)
 
 
 GRAPH = LegKind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from core.retrieval.methods import Outcome, Task
+from core.retrieval.methods import UNCHANGED, Outcome, Task
 from core.retrieval.normalisations.minmax import minmax
 from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
@@ -23,10 +23,10 @@ RERANK = {
 def rerank(task: Task, confidence: float, trace: Trace) -> Outcome:
     """Rerank always, never, or when the best fused score is below tau (thesis, section 3.4.2)."""
     if task.config.rerank == "off" or not task.ranking:
-        return Outcome()
+        return UNCHANGED
     sure = task.config.rerank == "conditional" and confidence >= task.config.tau
     with trace.stage("rerank") as stage:
-        outcome = Outcome() if sure else blended(attempt(RERANKERS[task.config.reranker].run, task), task)
+        outcome = UNCHANGED if sure else blended(attempt(RERANKERS[task.config.reranker].run, task), task)
         stage.hits, stage.cost = len(outcome.scores), outcome.cost
         stage.note = "; ".join(filter(None, (_why(task.config, confidence), outcome.note)))
     trace.warnings += outcome.warnings

@@ -7,12 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-<<<<<<< HEAD
 from core import strict
-from core.access import Actor, require
-=======
 from core.access import SYSTEM, Actor, require
->>>>>>> passwords
 from core.errors import StorageFailed
 from core.ports import Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -59,17 +60,21 @@ class Promotion:
 
 
 class TeamSettings:
-    """Reads and writes the settings branch."""
+    """Reads and writes the settings branch. Every search asks for its head; what a commit says is read once."""
 
     def __init__(self, store: GitStore) -> None:
         self.store = store
-        self._known: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._profiles = lru_cache(maxsize=8)(self._profiles_at)
+        self._production = lru_cache(maxsize=8)(self._production_at)
 
     def profiles(self) -> tuple[Profile, ...]:
         """Built-in profiles, then those that were added."""
+        return self._profiles(self.head())
+
+    def _profiles_at(self, head: str) -> tuple[Profile, ...]:
         added = [
             profiles.from_mapping(raw, f"profile {raw.get('name')!r}")
-            for raw in self._read(_PROFILES).get("profiles", [])
+            for raw in self._parse(head, _PROFILES).get("profiles", [])
         ]
         names = {profile.name for profile in added}
         return (*(profile for profile in BUILT_IN if profile.name not in names), *added)
@@ -78,10 +83,11 @@ class TeamSettings:
         """A profile by name; the production one without a name."""
         if not name:
             return self.production().profile
-        for profile in self.profiles():
+        named = self.profiles()
+        for profile in named:
             if profile.name == name:
                 return profile
-        known = ", ".join(profile.name for profile in self.profiles())
+        known = ", ".join(profile.name for profile in named)
         raise NotFound(f"There is no profile {name!r}. Profiles: {known}. Create one with: python -m core profiles add")
 
     def add_profile(self, profile: Profile, author: Person) -> Profile:
@@ -91,14 +97,17 @@ class TeamSettings:
             raise BadInput(
                 f"There already is a profile {profile.name!r}. Choose another name: profiles never change, so that results stay comparable."
             )
-        added = [*self._read(_PROFILES).get("profiles", []), strict.plain(profile)]
+        added = [*self._parse(self.head(), _PROFILES).get("profiles", []), strict.plain(profile)]
         self._write(_PROFILES, {"profiles": added}, author, f"Add profile {profile.name}")
         return profile
 
     def production(self) -> Production:
-        raw = self._read(_SEARCH)
+        return self._production(self.head())
+
+    def _production_at(self, head: str) -> Production:
+        raw = self._parse(head, _SEARCH)
         named = raw.get("profile", profiles.DEFAULT.name)
-        profile = next((known for known in self.profiles() if known.name == named), None)
+        profile = next((known for known in self._profiles(head) if known.name == named), None)
         if profile is None:
             raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
         return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
@@ -146,15 +155,10 @@ class TeamSettings:
                 )
         return tuple(promotions)
 
-    def _read(self, path: str) -> Mapping[str, Any]:
-        """A settings file; read once per commit of the branch."""
-        head = self.store.head(_BRANCH)
-        if (head, path) not in self._known:
-            self._known = {key: value for key, value in self._known.items() if key[0] == head}
-            self._known[head, path] = self._parse(head, path) if head else {}
-        return self._known[head, path]
-
     def _parse(self, head: str, path: str) -> Mapping[str, Any]:
+        """A settings file at a commit; nothing before the first one."""
+        if not head:
+            return {}
         try:
             raw = yaml.safe_load(self.store.read(head, path))
         except NotFound:

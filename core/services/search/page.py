@@ -68,7 +68,7 @@ class SearchPage:
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> PageResults:
         """Search and group; `literal` is False when no document uses the words, and then `nearest` has better ones."""
         production = self.team_settings.production()
-        index = self.searcher.index(production.profile.name)
+        index = self.searcher.generations.open(production.profile)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
         result = self.searcher.search_in(index, query, config, filters)
         open_filters = _without_facets(filters)

@@ -61,10 +61,11 @@ class Searcher:
         """Answer a query; profile and configuration default to those in production."""
         if not profile or config is None:
             production = self.team_settings.production()
-            profile, config = profile or production.profile.name, config or production.config
+            config = config or production.config
         if k:
             config = replace(config, k=k, depth=max(config.depth, k))
-        return self.search_in(self.index(profile), query, config, filters)
+        chosen = self.team_settings.profile(profile) if profile else production.profile
+        return self.search_in(self.generations.open(chosen), query, config, filters)
 
     def index(self, profile: str = "") -> Index:
         """The serving generation of a profile."""
