@@ -18,7 +18,7 @@ from core.types import Document
 T = TypeVar("T")
 
 SIZE = 2  # texts that are read at the same time
-SHORT = 6_000  # characters: the worst text of this length takes some tenths of a second
+SHORT = 8_000  # characters: an ordinary document; the worst text of this length takes half a second
 READINGS, DRAWN = (
     512,
     4,
