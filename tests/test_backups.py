@@ -50,10 +50,13 @@ def restored(folder: Path, home: Path) -> App:
 
 def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path) -> None:
     app, copy = filled(tmp_path / "home"), tmp_path / "saved" / "one"
+    token = app.people.sessions.start(app.people.accounts.actor("mei"), "cookie")
     taken = app.platform.backups.take(ADMIN, copy)
+    assert json.loads((copy / "MANIFEST.json").read_text())["workspace"] == app.knowledge.store.workspace() != ""
     assert sorted(path.name for path in copy.iterdir()) == ["MANIFEST.json", "app.db", "kb.git", "models", "reports"]
     again = restored(copy, tmp_path / "again")
     assert again.index.verifier.problems() == ()
+    assert again.people.sessions.find("cookie", token) is None, "who signed out since stays out"
     assert again.knowledge.store.heads() == app.knowledge.store.heads()
     assert len(app.knowledge.store.heads()) == taken.branches == 3
     assert again.reviews.changes.get(1).documents == app.reviews.changes.get(1).documents

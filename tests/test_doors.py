@@ -36,7 +36,7 @@ USE_CASES = {
     "people.accounts": {
         "add listed set_active set_role unbind warnings": "manage accounts",
         "set_password": "manage accounts",  # or one's own
-        "actor refuse returning sign_in": SIGN_IN,
+        "actor change_password refuse returning sign_in": SIGN_IN,
         "all": SIGN_IN,
         "get ids insert problems": INNER,
         "seed": UPKEEP,

@@ -245,6 +245,17 @@ def test_people_end_their_own_sessions_and_admins_everybodys(sign_in_app: App) -
     assert people.sessions.all(zoe, "zoe") == ()
 
 
+def test_people_change_their_own_password_if_they_know_the_one_of_now(sign_in_app: App) -> None:
+    here, elsewhere, accounts = signed_in(), signed_in(), sign_in_app.people.accounts
+    zoe = accounts.actor("zoe")
+    kept = sign_in_app.people.sessions.find(SESSION, here.cookies[SESSION])
+    with pytest.raises(Refused, match="wrong"):
+        accounts.change_password(zoe, "not the password", "another long one", kept[0].id if kept else 0)
+    accounts.change_password(zoe, PASSWORD, "another long one", kept[0].id if kept else 0)
+    assert (inside(here), inside(elsewhere)) == (True, False)
+    assert accounts.sign_in("zoe", "another long one").id == "zoe"
+
+
 def test_the_demo_needs_no_sign_in(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     import streamlit as st
 

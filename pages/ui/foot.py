@@ -18,7 +18,7 @@ def draw() -> None:
             actor = identity.me()
             st.caption(f"{flash.plain(actor.name)} · {actor.role}")
             with st.container(horizontal=True, vertical_alignment="center", key="way_out"):
-                if st.button("Sessions", key="sessions", type="tertiary", icon=":material/devices:"):
+                if st.button("Account", key="sessions", type="tertiary", icon=":material/account_circle:"):
                     sessions.mine()
                 _sign_out_form()
 

@@ -6,20 +6,44 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.access import Actor
 from core.services.people.sessions import Session
 from pages.ui import actions, flash, identity, style
 from pages.ui.workspace import app
 
 
-@st.dialog("Your sessions", width="medium")
+@st.dialog("Your account", width="medium")
 def mine() -> None:
-    """One's own sessions, with a way to end them."""
+    """One's own sessions, with a way to end them, and one's own password."""
     me, current = identity.me(), identity.session()
     sessions = app().people.sessions.all(me, me.id)
     listing(sessions, current[0].id if current else 0)
     if len(sessions) > 1:
         st.button("End all others", on_click=end_others, key="end_others", icon=":material/logout:")
+    if app().settings.sign_in == "local":
+        _password()
     flash.show()
+
+
+def _password() -> None:
+    with (
+        st.expander("Change your password", icon=":material/key:", type="compact"),
+        st.form("own_password", border=False, clear_on_submit=True),
+    ):
+        st.text_input("Current password", type="password", key="own_current", autocomplete="current-password")
+        st.text_input("New password", type="password", key="own_new", autocomplete="new-password")
+        st.form_submit_button("Change it", on_click=_change_password)
+
+
+def _change_password() -> None:
+    current, new = (str(st.session_state.get(key) or "") for key in ("own_current", "own_new"))
+    here = identity.session()
+
+    def change(actor: Actor) -> str:
+        app().people.accounts.change_password(actor, current, new, here[0].id if here else 0)
+        return "Your password is changed. Everywhere else you are signed out."
+
+    actions.do(change)
 
 
 def listing(sessions: Sequence[Session], current: int) -> None:

@@ -141,6 +141,10 @@ class SessionRows:
         """All of an account, or all but one."""
         return self._run.change(delete(sessions).where(sessions.c.account == account, sessions.c.id != keep))
 
+    def end_everybody(self) -> int:
+        """All there are."""
+        return self._run.change(delete(sessions))
+
     def forget(self, now: str, idle: str) -> None:
         """Drop those that ended by themselves."""
         self._run.change(delete(sessions).where(or_(sessions.c.expires <= now, sessions.c.seen <= idle)))

@@ -166,6 +166,11 @@ class Accounts:
             state.sessions.end_account(name, keep)
             self.audit.record(state, actor, "set password", f"{account.name} ({name})")
 
+    def change_password(self, actor: Actor, current: str, password: str, keep: int = 0) -> None:
+        """One's own, for whoever knows the one of now; wrong ones count as tries to sign in."""
+        self._proven(actor.id, current)
+        self.set_password(actor, actor.id, password, keep)
+
     def unbind(self, actor: Actor, name: str) -> Account:
         """Let the next person whom the provider reports with the account's address have it."""
         require(actor, "manage accounts")
@@ -180,6 +185,11 @@ class Accounts:
 
     def sign_in(self, name: str, password: str) -> Actor:
         """The account, if the password is right. After five tries it rests for five minutes, by whatever name they came."""
+        actor = self._proven(name, password)
+        self.audit.note(actor, "sign in", actor.name)
+        return actor
+
+    def _proven(self, name: str, password: str) -> Actor:
         name = folded(name.strip()[:_LONGEST])
         row, counted, number = self._count(name)
         if not number:
@@ -224,7 +234,6 @@ class Accounts:
                 return None
             actor = _account(row).actor
             state.accounts.drop_tries(counted)
-            self.audit.record(state, actor, "sign in", actor.name)
         return actor
 
     def refuse(self, name: str, why: str) -> None:

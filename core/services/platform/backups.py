@@ -72,7 +72,12 @@ class Backups:
             for name in _FOLDERS:
                 _copy_folder(self.home / name, folder / name)
             progress(2, 3, "Writing the manifest")
-            facts = {"version": __version__, "created": self.clock.stamp(), "branches": heads}
+            facts = {
+                "workspace": self.store.workspace(),
+                "version": __version__,
+                "created": self.clock.stamp(),
+                "branches": heads,
+            }
             backup = _backup(target, self.archives.publish(folder, target, facts))
         self.audit.note(actor, "back up", target.name, detail=f"{backup.files} files, {backup.bytes} bytes")
         progress(3, 3, "Done")
@@ -97,6 +102,8 @@ class Backups:
             self.archives.unpack(source, manifest, self.home)
             if problems := self.ready(progress):
                 raise Corrupt(f"The restored workspace does not agree with itself: {' '.join(problems)}")
+            with self.database.transaction() as state:
+                state.sessions.end_everybody()  # whoever signed out since would be signed in again
             self.audit.note(actor, "restore", source.name, detail=f"as of {backup.created}")
         return backup
 
