@@ -19,7 +19,7 @@ from core.bootstrap import App
 from core.curation import checks
 from core.curation.diffs import diff
 from core.curation.frontmatter import read_document
-from core.curation.limits import check_limits
+from core.curation.limits import check_limits, effort
 from core.curation.rendered import rendered_diff
 from core.curation.uploads import STATES
 from core.errors import BadInput
@@ -168,6 +168,17 @@ def test_a_short_text_is_quick_whatever_it_repeats(piece: str) -> None:
     used = time.process_time()
     checks.read(document)
     assert time.process_time() - used < 1.5
+
+
+def test_a_short_text_that_comes_to_many_cells_is_parsed_in_a_worker(reader: TextReader) -> None:
+    wide = read_document("a.md", "|a" * 400 + "|\n" + "|-" * 400 + "|\n" + "|b\n" * 40)
+    assert len(wide.text) < SHORT < effort(wide.text)
+    check_limits(wide.text)
+    used = time.process_time()
+    reader.admit(wide)
+    assert time.process_time() - used < 0.3
+    with pytest.raises(BadInput, match=r"The tables have room for 337,642 cells; a document has at most 100,000\."):
+        check_limits(wide.text + "|b\n" * 800)
 
 
 def test_every_door_refuses_a_text_that_takes_too_long(app: App, tmp_path: Path) -> None:
