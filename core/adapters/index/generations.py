@@ -261,7 +261,7 @@ class Generations:
 
     def sweep(self) -> None:
         """Remove what killed builders left, where nobody builds now."""
-        for folder in self.root.iterdir() if self.root.is_dir() else ():
+        for folder in (path for path in self.root.glob("*") if path.is_dir()):
             with storing(folder):
                 descriptor = try_flock(folder / "LOCK")
             if descriptor is not None:
