@@ -6,9 +6,11 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +60,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(app, {"bsa.md": "# Acts\n\nThe Bank Secrecy Act (BSA) names Form 112.\n"})
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)
+    app.reviews.changes.propose(demo("author"), "Pears", {"pears.md": b"# Pears\n\nSoft ones.\n"}, "")
+    app.platform.settings.make_default("local", demo("admin").person)
     for command in (["pack-refs", "--all"], ["repack", "-d", "--quiet"]):
         subprocess.run(["git", f"--git-dir={home / 'kb.git'}", *command], check=True)
     put(app, {"late.md": "# Late\n\nOne more.\n"})
-    app.reviews.changes.propose(demo("author"), "Pears", {"pears.md": b"# Pears\n\nSoft ones.\n"}, "")
-    app.platform.settings.make_default("local", demo("admin").person)
+    app.reviews.changes.propose(demo("author"), "Plums", {"plums.md": b"# Plums\n\nBlue ones.\n"}, "")
     app.index.builder.build(profile)
     app.index.generations.open(profile).graph()
     app.index.builder.texts.put("key", "a text that was paid for")
@@ -135,7 +138,7 @@ def test_every_damaged_file_is_named_with_a_cure(
         noticed[kind] += not found["ok"]
         named[kind] += bool(seen) and all(one["cure"] for one in found["damaged"])
         if not seen:
-            missed.append(f"{way.__name__} {name}: {found['problems'][:1]}")
+            missed.append(f"{way.__name__} {name}: {harmless(path, whole, content) or 'NOT EXPLAINED'}")
         for leftover in path.parent.glob(f"{path.name}-*"):
             leftover.unlink()  # a write-ahead log of the damaged file
         with_content(path, whole)
@@ -146,7 +149,27 @@ def test_every_damaged_file_is_named_with_a_cure(
         for kind in damaged:
             print(f"{kind:<16}{damaged[kind]:>7}  {noticed[kind]:>7}  {named[kind]:>5}")
         print("\n".join(["not named:", *missed]))
-    assert [line for line in missed if not line.startswith(("flip app.db", "flip cache/"))] == []
+    assert [line for line in missed if "NOT EXPLAINED" in line] == []
+
+
+def harmless(path: Path, whole: bytes, content: bytes | None) -> str:
+    """Why a damage need not be noticed, if so."""
+    if "logs" in path.parts:
+        return "the log of a branch only helps to find one that is lost, and git may empty it"
+    if path.parent.name == "cache" and not content:
+        return "a cache that is gone is filled again"
+    if path.suffix == ".db" and content and rows(whole) == rows(content):
+        return "no row differs: the bytes hold nothing"
+    if path.name == "packed-refs" and content and content.count(b" refs/heads/main\n") == 0:
+        return "the name of an entry that a newer file of its own replaces"
+    return ""
+
+
+def rows(content: bytes) -> list[str]:
+    """Every row of a database."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(content[:18] + b"\1\1" + content[20:])  # in memory there is no write-ahead log
+        return list(connection.iterdump())
 
 
 def with_content(path: Path, content: bytes | None) -> None:

@@ -91,7 +91,7 @@ USE_CASES = {
         "make_default": "change what is in production",
         "profiles": "compare configurations",
     },
-    "index.verifier": {"problems": INNER},
+    "index.verifier": {"problems verify": INNER},
     "index.jobs": {
         "build": "rebuild the index",
         "verify": "see the index",

@@ -386,12 +386,12 @@ def test_what_must_rerank_first_is_measured_in_the_background(visit: Open, kb: A
 
 def test_a_loss_of_production_is_marked(visit: Open, kb: App) -> None:
     measured(kb, "")
-    kb.evaluation.jobs.drift(AUTHOR)
+    kb.evaluation.jobs.drift(demo("author"))
     work(kb)
     assert "No loss found" in words(visit("tuning", kb, tuning_tab="Production"))
     asked = kb.evaluation.querysets.get("small").questions
     put(kb, {f"z/{one.id}.md": f"# {one.text}\n\n{one.text} and {one.text}.\n" for one in asked})
     kb.index.builder.build(kb.platform.settings.profile())
-    kb.evaluation.jobs.drift(AUTHOR)
+    kb.evaluation.jobs.drift(demo("author"))
     work(kb)
     assert "Production lost quality on small" in words(visit("tuning", kb, tuning_tab="Production"))

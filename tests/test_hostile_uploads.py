@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,10 +17,13 @@ from core.adapters.conversion.texts import LIMITS, SHORT, TextReader
 from core.adapters.conversion.workers import Limits
 from core.bootstrap import App
 from core.curation import checks
+from core.curation.diffs import diff
 from core.curation.frontmatter import read_document
-from core.curation.limits import check_limits
+from core.curation.limits import check_limits, effort
+from core.curation.rendered import rendered_diff
 from core.curation.uploads import STATES
 from core.errors import BadInput
+from core.types import Document
 from tests import uploads
 from tests.apptest import Open
 from tests.conftest import demo, put
@@ -166,6 +170,17 @@ def test_a_short_text_is_quick_whatever_it_repeats(piece: str) -> None:
     assert time.process_time() - used < 1.5
 
 
+def test_a_short_text_that_comes_to_many_cells_is_parsed_in_a_worker(reader: TextReader) -> None:
+    wide = read_document("a.md", "|a" * 400 + "|\n" + "|-" * 400 + "|\n" + "|b\n" * 40)
+    assert len(wide.text) < SHORT < effort(wide.text)
+    check_limits(wide.text)
+    used = time.process_time()
+    reader.admit(wide)
+    assert time.process_time() - used < 0.3
+    with pytest.raises(BadInput, match=r"The tables have room for 337,642 cells; a document has at most 100,000\."):
+        check_limits(wide.text + "|b\n" * 800)
+
+
 def test_every_door_refuses_a_text_that_takes_too_long(app: App, tmp_path: Path) -> None:
     app.upload.reader.pool.limits = Limits(120.0, 1, LIMITS.memory)
     text, sentence = slow_text(), "seconds of computing"
@@ -185,3 +200,23 @@ def test_every_door_refuses_a_text_that_takes_too_long(app: App, tmp_path: Path)
     with pytest.raises(BadInput, match=sentence):
         app.upload.reader.render(read_document("it/slow.md", text))
     app.upload.reader.close()
+
+
+@pytest.mark.parametrize("letters", ["a", "ab", "abcdefghij", "".join(map(chr, range(0x4E00, 0x4E64)))])
+def test_versions_that_repeat_themselves_are_compared_quickly(letters: str) -> None:
+    r = random.Random(len(letters))
+    old, new = ("\n\n".join(r.choices(letters, k=1200)) for _ in range(2))
+    used = time.process_time()
+    rows = diff(old, new).rows
+    blocks = rendered_diff(*(Document("d", "d.md", "D", text) for text in (old, new)))
+    words = diff("\n".join(r.choices(letters, k=900)).replace("\n", " "), " ".join(r.choices(letters, k=90))).rows
+    assert rows
+    assert blocks
+    assert words
+    assert time.process_time() - used < 4
+
+
+def test_one_line_more_is_one_line_added_also_in_a_text_that_repeats_itself() -> None:
+    text = "- a\n\n" * 1000
+    assert (diff(text, text + "- b\n").added, diff(text, text + "- b\n").removed) == (1, 0)
+    assert (diff(text, "- b\n" + text).added, diff(text, "- b\n" + text).removed) == (1, 0)

@@ -533,3 +533,9 @@ def test_a_start_removes_what_killed_builders_left_but_nothing_of_one_that_build
     app.platform.workspace.catch_up()
     assert [path.exists() for path in left] == [False] * 4
     assert young.exists(), "somebody's own git may still write it"
+
+
+def test_a_workspace_without_an_index_is_caught_up_with(app: App) -> None:
+    """The folder of the index holds the name of its workspace before it holds a profile."""
+    app.platform.workspace.catch_up()
+    assert app.platform.jobs.recent() == ()

@@ -99,6 +99,14 @@ def test_a_workspace_of_the_version_before_goes_on_and_verifies(upgraded_app: Ap
     assert [hit.path for hit in upgraded_app.search.searcher.search("four months ahead").hits][:1] == ["hr/parental.md"]
 
 
+def test_a_workspace_of_the_version_before_gets_an_id_and_digests(upgraded_app: App) -> None:
+    guard = upgraded_app.platform.workspace.guard
+    workspace = guard.database.facts().workspace
+    assert len(workspace) == 32
+    assert (workspace, workspace) == (upgraded_app.knowledge.store.workspace(), upgraded_app.index.generations.owner())
+    assert list(guard.damaged()) == []
+
+
 def test_jobs_that_were_queued_with_a_role_ask_for_the_rights_of_now(upgraded_app: App) -> None:
     queued = {job.arguments.get("who"): job for job in upgraded_app.platform.jobs.recent() if job.state == "queued"}
     assert {who: job.arguments.get("door") for who, job in queued.items() if who} == {

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import takewhile
+from typing import Any
 
 from core.types import Document, Meta
 
@@ -13,6 +16,7 @@ Marks = tuple[tuple[bool, str], ...]  # (changed, text) pieces of one line
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _ALIKE = 0.35  # lines less alike than this are marked whole
+_PAIRS, _WORD_PAIRS = 100_000, 5_000  # equal lines, or words of two lines, that are compared with each other
 _MAX_MARKED = 2000  # characters of a line that are compared word by word
 
 
@@ -63,14 +67,44 @@ def diff(old: str, new: str, context: int = 3) -> Diff:
     ['equal', 'changed', 'equal']
     """
     a, b = lines(old), lines(new)
-    matcher = difflib.SequenceMatcher(None, a, b, autojunk=len(a) + len(b) > 4000)
-    rows = tuple(_rows(a, b, matcher, context))
+    rows = tuple(_rows(a, b, matcher(a, b), context))
     added = sum(row.kind in ("added", "changed") for row in rows)
     return Diff(rows, added, sum(row.kind in ("removed", "changed") for row in rows))
 
 
-def _rows(a: Sequence[str], b: Sequence[str], matcher: difflib.SequenceMatcher[str], context: int) -> Iterator[DiffRow]:
-    groups = matcher.get_grouped_opcodes(context) if context >= 0 else iter([matcher.get_opcodes()])
+def matcher(a: Sequence[str], b: Sequence[str], most: int = _PAIRS) -> difflib.SequenceMatcher[str]:
+    """What both have in common. The most frequent entries only extend a match, so that repetition costs no time.
+
+    >>> matcher(["a", "b"] * 2000, ["x", *["a", "b"] * 2000, "y"]).get_opcodes()[:2]
+    [('replace', 0, 4000, 0, 4002)]
+    """
+    here, there = Counter(a), Counter(b)
+    pairs = sorted((count * there[entry], entry) for entry, count in here.items() if entry in there)
+    frequent, total = set(), 0
+    for cost, entry in pairs:
+        total += cost
+        if total > most:
+            frequent.add(entry)
+    if not frequent:
+        return difflib.SequenceMatcher(None, a, b, autojunk=False)
+    return _with_end(a, b, frequent)
+
+
+def _with_end(a: Sequence[str], b: Sequence[str], frequent: Collection[str]) -> difflib.SequenceMatcher[str]:
+    """The equal end is matched first: frequent entries extend a match, they never begin one."""
+    pairs = zip(reversed(a), reversed(b), strict=False)
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    top_a, top_b = len(a) - end, len(b) - end
+    top = difflib.SequenceMatcher(frequent.__contains__, a[:top_a], b[:top_b], autojunk=False).get_matching_blocks()
+    whole: Any = difflib.SequenceMatcher(None, (), (), autojunk=False)
+    whole.a, whole.b = a, b
+    whole.matching_blocks = [*top[:-1], difflib.Match(top_a, top_b, end), difflib.Match(len(a), len(b), 0)]
+    matched: difflib.SequenceMatcher[str] = whole
+    return matched
+
+
+def _rows(a: Sequence[str], b: Sequence[str], matched: difflib.SequenceMatcher[str], context: int) -> Iterator[DiffRow]:
+    groups = matched.get_grouped_opcodes(context) if context >= 0 else iter([matched.get_opcodes()])
     last = 0
     for group in groups:
         if group[0][1] > last:
@@ -108,11 +142,11 @@ def words(old: str, new: str) -> tuple[Marks, Marks]:
     if len(old) + len(new) > _MAX_MARKED:
         return ((True, old),), ((True, new),)
     a, b = _WORDS.findall(old), _WORDS.findall(new)
-    matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
-    if matcher.ratio() < _ALIKE:
+    matched = matcher(a, b, _WORD_PAIRS)
+    if matched.ratio() < _ALIKE:
         return ((True, old),), ((True, new),)
     left, right = [], []
-    for kind, a1, a2, b1, b2 in matcher.get_opcodes():
+    for kind, a1, a2, b1, b2 in matched.get_opcodes():
         if a2 > a1:
             left.append((kind != "equal", "".join(a[a1:a2])))
         if b2 > b1:

@@ -7,8 +7,9 @@ from core.errors import BadInput
 LINE = 50_000  # characters of one line
 PARAGRAPH = 5_000  # lines without a blank line between them, tables apart
 COLUMNS = 500  # cells of one line
-MARKS = {"[": 10_000, "*": 50_000, "_": 50_000, "~": 50_000, "]": 100_000, "\\": 100_000, "|": 100_000}
-"""Marks that a parser tries to pair with each other, or that make a cell: twice as many take up to four times as long."""
+CELLS = 100_000  # of all tables; a short row counts like the widest one, since a parser fills it up
+MARKS = {"[": 10_000, "*": 50_000, "_": 50_000, "~": 50_000, "]": 100_000, "\\": 100_000}
+"""Marks that a parser tries to pair with each other: twice as many take up to four times as long."""
 
 
 def check_limits(text: str) -> None:
@@ -28,6 +29,8 @@ def check_limits(text: str) -> None:
             raise BadInput(
                 f"The text has {count:,} times the mark {mark}; a document has at most {most:,}. Split it, or take them out."
             )
+    if (count := cells(text)) > CELLS:
+        raise BadInput(f"The tables have room for {count:,} cells; a document has at most {CELLS:,}. Split them.")
     run = 0
     for number, line in enumerate(text.split("\n"), 1):
         _check_line(number, line)
@@ -46,3 +49,23 @@ def _check_line(number: int, line: str) -> None:
         )
     if len(line) > COLUMNS and (cells := line.count("|")) > COLUMNS:
         raise BadInput(f"Line {number}: the line has {cells:,} cells; a table has at most {COLUMNS}. Split the table.")
+
+
+def cells(text: str) -> int:
+    """How many cells the tables of a text may come to, counted without parsing it.
+
+    >>> cells("| a | b |\\n|---|---|\\n| 1 |\\n\\nNo table.\\n")
+    9
+    """
+    total = widest = lines = 0
+    for line in (*text.split("\n"), ""):
+        if line.strip():
+            widest, lines = max(widest, line.count("|")), lines + 1
+        else:
+            total, widest, lines = total + widest * lines, 0, 0
+    return total
+
+
+def effort(text: str) -> int:
+    """How long parsing may take at most, in characters: a cell costs as much as one."""
+    return len(text) + cells(text)

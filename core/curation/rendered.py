@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from core import strict
+from core.curation.diffs import matcher
 from core.curation.render import Node, Rendered, render
 from core.types import Document
 
@@ -32,8 +32,8 @@ def rendered_diff(
 
 
 def _blocks(a: list[Node], b: list[Node]) -> Iterator[RenderedBlock]:
-    matcher = difflib.SequenceMatcher(None, [*map(strict.canonical, a)], [*map(strict.canonical, b)], autojunk=False)
-    for kind, a1, a2, b1, b2 in matcher.get_opcodes():
+    matched = matcher([*map(strict.canonical, a)], [*map(strict.canonical, b)])
+    for kind, a1, a2, b1, b2 in matched.get_opcodes():
         if kind == "equal":
             yield from (RenderedBlock("equal", node) for node in b[b1:b2])
             continue

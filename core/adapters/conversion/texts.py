@@ -11,6 +11,7 @@ from core import strict
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
 from core.curation import checks
 from core.curation.findings import Reading
+from core.curation.limits import effort
 from core.curation.render import Rendered, render
 from core.errors import BadInput
 from core.types import Document
@@ -18,7 +19,7 @@ from core.types import Document
 T = TypeVar("T")
 
 SIZE = 2  # texts that are read at the same time
-SHORT = 8_000  # characters: an ordinary document; the worst text of this length takes half a second
+SHORT = 8_000  # characters and cells: an ordinary document; the worst text of this length takes half a second
 READINGS, DRAWN = (
     512,
     4,
@@ -35,18 +36,18 @@ class TextReader:
 
     def read(self, document: Document, weight: int = 0) -> Reading:
         """What the checks find in a document alone. `weight`: the characters of all texts that are read with it."""
-        if max(weight, len(document.text)) <= SHORT:
+        if max(weight, effort(document.text)) <= SHORT:
             return checks.read(document)
         return self._asked(Reading, document, {"do": "read"}, self._readings)
 
     def admit(self, document: Document) -> None:
         """Refuse a document that takes too long to read."""
-        if len(document.text) > SHORT:
+        if effort(document.text) > SHORT:
             self.read(document)
 
     def render(self, document: Document, first: int = 0, around: int | str = "") -> Rendered:
         """A document as nodes to draw."""
-        if len(document.text) <= SHORT:
+        if effort(document.text) <= SHORT:
             return render(document, first, around)
         return self._asked(Rendered, document, {"do": "render", "first": first, "around": around}, self._drawn)
 

@@ -22,6 +22,7 @@ from core.types import RESTORE, Damage
 MAIN = "refs/heads/main"
 _FROM_ELSEWHERE = f"Put back this file from a copy or a clone. Else {RESTORE[:1].lower()}{RESTORE[1:]}"
 _LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}")
+_LOGGED = re.compile(r"^error: (refs/\S+): invalid reflog entry", re.MULTILINE)
 _MISSING = re.compile(r"^missing \w+ ([0-9a-f]{40})$", re.MULTILINE)
 
 
@@ -29,11 +30,11 @@ def blocking(path: Path, known: str = "") -> list[Damage]:
     """Why the main line cannot be used, if so; `known` is a commit that it once had."""
     damages = list(_head(path))
     commit = refs.value(path, MAIN)
-    if commit and (commit == known or _has(path, commit)):
+    if commit and not is_lost(path, MAIN) and (commit == known or _has(path, commit)):
         return damages
-    if commit == "" and not (damages or known or refs.is_lost(path, MAIN) or _commits_of_main(path)):
+    if commit == "" and not (damages or known or is_lost(path, MAIN) or _commits_of_main(path)):
         return []
-    others = [name for name in refs.names(path) if name != MAIN and refs.is_lost(path, name)]
+    others = [name for name in refs.names(path) if name != MAIN and is_lost(path, name)]
     return [*damages, lost(path, MAIN, commit, known), *(lost(path, name, "") for name in others)]
 
 
@@ -47,8 +48,9 @@ def files(path: Path, known: str, workspace: str, expected: Mapping[str, str]) -
         *_objects(path / "objects"),
         *_packs(path / "objects" / "pack"),
     ):
-        named[damage.file] = damage
-        yield damage
+        if damage.file not in named:
+            named[damage.file] = damage
+            yield damage
     for damage in _complaints(path):
         if damage.file not in named and (damage.file != "kb.git" or not named):
             yield damage
@@ -76,6 +78,7 @@ def _config(path: Path, expected: Mapping[str, str]) -> Iterator[Damage]:
         code, out = Plumbing(Path(folder)).run(*arguments, bare=False)
     have = dict(line.partition("\n")[::2] for line in out.decode(errors="replace").split("\0"))
     wrong = [key for key, value in expected.items() if have.get(key.lower()) != value]
+    wrong += [] if have.get("core.filemode") in ("true", "false") else ["core.filemode"]
     if code:
         yield Damage("kb.git/config", "is missing or cannot be read", cure)
     elif wrong:
@@ -83,18 +86,23 @@ def _config(path: Path, expected: Mapping[str, str]) -> Iterator[Damage]:
 
 
 def _refs(path: Path, known: str) -> Iterator[Damage]:
-    if refs.packed_is_broken(path):
-        yield Damage("kb.git/packed-refs", "has lines that git does not write", _packed_cure(path))
+    packed = set(refs.packed(path).values())
+    if refs.packed_is_broken(path) or packed - _existing(path, sorted(packed)):
+        yield Damage("kb.git/packed-refs", "has lines that git did not write", _packed_cure(path))
     commits = {name: refs.value(path, name) for name in (MAIN, *refs.names(path))}
     there = _existing(path, [commit for commit in commits.values() if commit])
     for name, commit in commits.items():
         wanted = known if name == MAIN else ""
-        gone = commit == "" and (wanted or refs.is_lost(path, name))
+        gone = is_lost(path, name) or (commit == "" and wanted)
         if gone or commit is None or (commit and commit not in there):
             yield lost(path, name, commit, wanted)
-        elif refs.log_is_broken(path, name):
-            cure = f"It only helps to find a lost branch. Remove it with: rm {quote(str(path / 'logs' / name))}"
-            yield Damage(f"kb.git/logs/{name}", "has lines that git does not write", cure)
+        elif refs.log_is_broken(path, name) or refs.is_lost(path, name):
+            yield _damaged_log(path, name)
+
+
+def _damaged_log(path: Path, name: str) -> Damage:
+    cure = f"It only helps to find a lost branch. Remove it with: rm {quote(str(path / 'logs' / name))}"
+    return Damage(f"kb.git/logs/{name}", "has lines that git did not write", cure)
 
 
 def _packed_cure(path: Path) -> str:
@@ -106,22 +114,30 @@ def _packed_cure(path: Path) -> str:
     return f"Write the branches anew with: {' && '.join(steps)}"
 
 
+def is_lost(path: Path, name: str) -> bool:
+    """Whether a branch is not where its log says, and the log is to be believed: that commit is there, or no other is named."""
+    return refs.is_lost(path, name) and (not refs.value(path, name) or _has(path, refs.log(path, name)[0]))
+
+
 def lost(path: Path, name: str, commit: str | None, known: str = "") -> Damage:
     """A branch that is broken or gone, and how it comes back."""
-    packed = name in refs.packed(path) and not (path / name).is_file()
-    file = "kb.git/packed-refs" if packed else f"kb.git/{name}"
-    what = (
-        "is lost, or was lost with kb.git/packed-refs"
-        if commit == ""
-        else "is damaged"
-        if commit is None
-        else (f"names {commit[:12]} for {name}, which is no commit of the repository")
-    )
+    if commit and refs.log(path, name)[:1] == [commit]:  # the branch is right, its commit is not there
+        file = f"kb.git/objects/{commit[:2]}/{commit[2:]}"
+        return Damage(file, f"is missing or damaged; it is the newest commit of {name}", _FROM_ELSEWHERE)
     last = _last(path, name, known)
-    if not last:
-        return Damage(file, what, RESTORE)
-    remove = f"rm -f {quote(str(path / name))} && " if (path / name).exists() else ""
-    return Damage(file, what, f"Bring it back with: {remove}git --git-dir={quote(str(path))} update-ref {name} {last}")
+    cure = f"git --git-dir={quote(str(path))} update-ref {name} {last}"
+    if (path / name).exists():
+        cure = f"rm -f {quote(str(path / name))} && {cure}"
+    file = (
+        f"kb.git/{name}" if (path / name).is_file() or not commit or refs.is_lost(path, name) else "kb.git/packed-refs"
+    )
+    return Damage(file, _loss(path, name, commit), f"Bring it back with: {cure}" if last else RESTORE)
+
+
+def _loss(path: Path, name: str, commit: str | None) -> str:
+    if refs.is_lost(path, name) or commit == "":
+        return "is lost, or was lost with kb.git/packed-refs"
+    return f"names {commit[:12]} for {name}, which is no commit of the repository" if commit else "is damaged"
 
 
 # ---------------------------------------------------------------- which commit a branch had
@@ -257,7 +273,9 @@ def _complaints(path: Path) -> Iterator[Damage]:
     code, out = Plumbing(path).run(*arguments, merge_errors=True)
     text = out.decode(errors="replace")
     missing = sorted(set(_MISSING.findall(text)))
+    for name in sorted(set(_LOGGED.findall(text))):
+        yield _damaged_log(path, name)
     for name in missing:
         yield Damage(f"kb.git/objects/{name[:2]}/{name[2:]}", "is missing", _FROM_ELSEWHERE)
-    if code and not missing:
+    if code and not (missing or _LOGGED.search(text)):
         yield Damage("kb.git", f"does not pass git fsck: {(text.splitlines() or [str(code)])[0]}", RESTORE)

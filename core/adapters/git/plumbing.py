@@ -79,7 +79,7 @@ class Plumbing:
             )
         if code and (failure := storage_failure(errors, self.path)):
             raise failure
-        return code, out + (errors.encode() if merge_errors else b"")
+        return code, out + (errors.encode(errors="surrogateescape") if merge_errors else b"")
 
     def merge_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
         """The merged tree, and per conflicting path its blobs by stage."""

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-HEADS = "refs/heads/"
 HEAD = "ref: refs/heads/main"
+_NONE = "0" * 40
 _ID = re.compile(r"[0-9a-f]{40}")
-_PACKED = re.compile(r"# pack-refs with:[ a-z-]*|[0-9a-f]{40} refs/\S+|\^[0-9a-f]{40}")
+_PACKED = re.compile(
+    r"# pack-refs with:(?: peeled| fully-peeled| sorted)* ?|[0-9a-f]{40} refs/[^\x00-\x20\x7f\ud800-\udfff]+|\^[0-9a-f]{40}"
+)
 _LOGGED = re.compile(rb"[0-9a-f]{40} ([0-9a-f]{40}) [^\n]*<[^\n]*> \d+ [+-]\d{4}(\t[^\n]*)?")
 
 
@@ -28,7 +30,7 @@ def value(path: Path, name: str) -> str | None:
 def packed(path: Path) -> dict[str, str]:
     """Refs that `git pack-refs` moved into one file."""
     lines = (_text(path / "packed-refs") or "").splitlines()
-    return {line[41:]: line[:40] for line in lines if not line.startswith(("#", "^"))}
+    return {line[41:]: line[:40] for line in lines if _PACKED.fullmatch(line) and not line.startswith(("#", "^"))}
 
 
 def packed_is_broken(path: Path) -> bool:
@@ -67,21 +69,26 @@ def log_is_broken(path: Path, name: str) -> bool:
 
 
 def is_lost(path: Path, name: str) -> bool:
-    """Whether a branch has a log but no commit. While its lock is there, it may still be coming."""
-    being_made = (path / f"{name}.lock").exists()
-    return value(path, name) == "" and bool(_bytes(path / "logs" / name)) and not being_made
+    """Whether a branch without a file of its own is not where its log says. While its lock is there, it may still be coming."""
+    if (path / name).is_file() or not _bytes(path / "logs" / name) or (path / f"{name}.lock").exists():
+        return False
+    now = packed(path).get(name, "")
+    return not now or (not log_is_broken(path, name) and log(path, name)[:1] != [now])
 
 
 def forget_unmade(path: Path, lock: Path) -> None:
-    """A writer that was killed while it made a branch leaves the log of a branch that never was."""
+    """A writer that was killed between the log and the branch leaves a last line of what never was."""
     name = str(lock.relative_to(path).with_suffix(""))
-    if name.startswith("refs/") and value(path, name) == "" and len(log(path, name)) == 1:
-        (path / "logs" / name).unlink(missing_ok=True)
+    lines = _bytes(path / "logs" / name).splitlines(keepends=True)
+    if lines and lines[-1][:40].decode("latin-1") == (value(path, name) or _NONE):
+        (path / "logs" / name).write_bytes(b"".join(lines[:-1]))
+        if not lines[:-1]:
+            (path / "logs" / name).unlink()
 
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="latin-1")
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return None
 

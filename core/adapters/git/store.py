@@ -131,7 +131,7 @@ class GitStore:
         """
         name = f"refs/heads/{safe_revision(branch)}"
         commit = refs.value(self.path, name)
-        if commit is None or (commit == "" and refs.is_lost(self.path, name)):
+        if commit is None or damage.is_lost(self.path, name):
             raise Corrupt(str(damage.lost(self.path, name, commit)))
         return commit
 

@@ -74,16 +74,21 @@ class Generations:
 
     def belong(self, workspace: str) -> None:
         """Write down whose index it is, where nobody did yet; refuse the one of another workspace."""
-        owner = self.owner()
-        if owner is None:
+        if self.owner() is None:
             with suppress(StorageFailed), storing(self.root):  # a disk that cannot be written is read as it is
                 self.root.mkdir(parents=True, exist_ok=True)
                 write_atomic(self.root / OWNER, f"{workspace}\n")
-        elif owner != workspace:
-            raise Corrupt(
-                f"The index {self.root} belongs to another workspace ({self.root / OWNER}). Build it anew with: "
-                f"rm -r {quote(str(self.root))} && python -m core reindex"
-            )
+        elif foreign := self.foreign(workspace):
+            raise Corrupt(str(foreign[0]))
+
+    def foreign(self, workspace: str) -> list[Damage]:
+        """Whether nothing says that it is the index of this workspace."""
+        anew = f"Build the index anew with: rm -r {quote(str(self.root))} && python -m core reindex"
+        if self.owner() is None and any(self.root.glob("*/gen-*")):
+            return [Damage(f"index/{OWNER}", "is missing", "Write it anew with: python -m core init")]
+        if self.owner() in (None, workspace):
+            return []
+        return [Damage(f"index/{OWNER}", "is damaged, or the index is one of another workspace", anew)]
 
     def owner(self) -> str | None:
         """The id of the workspace whose index it is; None if nothing says so."""
@@ -138,8 +143,6 @@ class Generations:
     def damaged(self) -> Iterator[Damage]:
         """Every damaged file of every generation of every profile."""
         folders = sorted(path for path in self.root.iterdir() if path.is_dir()) if self.root.is_dir() else []
-        if folders and self.owner() is None:
-            yield Damage(f"index/{OWNER}", "is missing", "Write it anew with: python -m core init")
         for folder in folders:
             yield from damage.files(folder)
 
@@ -261,7 +264,7 @@ class Generations:
 
     def sweep(self) -> None:
         """Remove what killed builders left, where nobody builds now."""
-        for folder in self.root.iterdir() if self.root.is_dir() else ():
+        for folder in (path for path in self.root.glob("*") if path.is_dir()):
             with storing(folder):
                 descriptor = try_flock(folder / "LOCK")
             if descriptor is not None:

@@ -108,11 +108,11 @@ class Verifier:
 
 def _seen(what: str, look: Look) -> list[Damage]:
     """What a look finds; a look that fails is a problem too."""
+    damaged: list[Damage] = []
     try:
-        return list(look())
+        for damage in look():
+            damaged.append(damage)
     except Exception as error:
-        return [
-            Damage(
-                what, f"cannot be checked ({' '.join(str(error).split())[:200]})", "See whether the disk is readable"
-            )
-        ]
+        why = " ".join(str(error).split())[:200]
+        damaged.append(Damage(what, f"cannot be checked ({why})", "See whether the disk is readable"))
+    return damaged

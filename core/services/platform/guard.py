@@ -82,6 +82,8 @@ class WorkspaceGuard:
             yield from self.store.damaged(*((facts.commit, facts.workspace) if facts else ()))
         elif facts and facts.commit:
             yield Damage("kb.git", "is missing", RESTORE)
+        if facts and facts.workspace:
+            yield from self.generations.foreign(facts.workspace)
 
     def new_database(self) -> None:
         """Start a database beside a repository that lost its own; the numbers of past changes are not given again."""
