@@ -355,8 +355,9 @@ def test_a_reader_reads_no_revision_that_is_not_on_main(doors_app: App) -> None:
     assert documents.show_at(demo("reader"), "BSA-1", first).title == "Currency reports"
 
 
-def test_a_step_inside_a_merged_change_stays_a_draft(app: App) -> None:
+def test_a_step_inside_a_merged_change_stays_a_draft(tmp_path: Path) -> None:
     """Only the main line is for readers: what an author wrote and took back before the merge is not."""
+    app = small_app(tmp_path / "home", NoProcesses())
     put(app, {"a.md": "# A\n\nOne.\n"})
     change = app.reviews.changes.propose(demo("author"), "Edit", {"a.md": b"# A\n\nA slip of the pen.\n"})
     slip = app.reviews.changes.get(change.id).head
