@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from core.access import Actor
+from core.adapters.system.files import flock
 from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
@@ -198,8 +200,22 @@ def app(tmp_path: Path) -> App:
 
 @pytest.fixture(scope="session")
 def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter knowledge base, indexed with the bundled model. Built once; vectors are kept between sessions."""
-    settings = kb_settings(tmp_path_factory.mktemp("kb"))
+    """The starter knowledge base, indexed with the bundled model. Vectors are kept between sessions.
+
+    Built once, also where several processes run the tests: each works on a copy of its own.
+    """
+    own = tmp_path_factory.mktemp("kb") / "kb"
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return built_kb(own)
+    shared = tmp_path_factory.getbasetemp().parent / "kb"
+    with flock(shared.with_suffix(".lock")):
+        if not shared.exists():
+            built_kb(shared.with_name("kb-building")).rename(shared)
+    return Path(shutil.copytree(shared, own))
+
+
+def built_kb(home: Path) -> Path:
+    settings = kb_settings(home)
     app = build(settings)
     app.platform.workspace.create()
     app.knowledge.documents.import_folder(demo("admin"), ROOT / "kb", "Start with the starter knowledge base")

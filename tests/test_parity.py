@@ -33,6 +33,7 @@ MORE = {
     "PageRank": configs.from_mapping({"legs": ["bm25", "dense", "pagerank"], "fusion": "combsum"}),
 }
 CONFIGURATIONS = {**presets(), **MORE}
+SAMPLES = [pytest.param(8, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]  # every how many questions
 
 
 @pytest.fixture(scope="module")
@@ -55,33 +56,36 @@ def evaluated(app: App, profile: str, config: SearchConfig) -> CandidateCache:
     return CandidateCache(app.search.searcher, runs.database, app.search.searcher.index(profile), config)
 
 
+@pytest.mark.parametrize("every", SAMPLES)
 @pytest.mark.parametrize("name", list(CONFIGURATIONS))
-def test_evaluation_ranks_every_question_as_search_does(kb: App, name: str) -> None:
+def test_evaluation_ranks_every_question_as_search_does(kb: App, name: str, every: int) -> None:
     config, index = CONFIGURATIONS[name], kb.search.searcher.index()
     cache = evaluated(kb, "", config)
     assert len(questions(kb)) > 100
-    for question in questions(kb)[:: 10 if config.engines else 1]:  # DuckDB takes 25 ms a question
+    for question in questions(kb)[:: every * (3 if config.engines else 1)]:  # DuckDB takes 25 ms a question
         result, ranked = kb.search.searcher.search_in(index, question, config), cache.rank(question, config)
         assert [index.number(hit.chunk) for hit in result.hits] == list(ranked.chunks[: config.k]), question
         assert set(result.warnings) == set(ranked.warnings)
 
 
+@pytest.mark.parametrize("every", SAMPLES)
 @pytest.mark.parametrize("text", ["convex-0.5", "bm25+rerank", "dense+hyde", "rrf-60+listwise"])
-def test_parents_are_the_same_too(kb: App, text: str) -> None:
+def test_parents_are_the_same_too(kb: App, text: str, every: int) -> None:
     config, index = replace(configs.parse(text), parents=True, depth=10), kb.search.searcher.index("families")
     cache = evaluated(kb, "families", config)
-    for question in questions(kb)[::3]:
+    for question in questions(kb)[::every]:
         result, ranked = kb.search.searcher.search_in(index, question, config), cache.rank(question, config)
         assert [index.number(hit.chunk) for hit in result.hits] == list(ranked.chunks)
         assert tuple(hit.text for hit in result.hits[: len(ranked.texts)]) == ranked.texts
 
 
+@pytest.mark.parametrize("every", SAMPLES)
 @pytest.mark.parametrize("name", list(CONFIGURATIONS))
-def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, name: str) -> None:
+def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, name: str, every: int) -> None:
     config, index = CONFIGURATIONS[name], kb.search.searcher.index()
     for filters in FILTERS:
         cached = kb.playground.comparer.cached_searches(demo("author"), [Column("local", config)], filters)["local"]
-        for question in questions(kb)[:: 60 if config.engines else 12]:
+        for question in questions(kb)[:: every * (12 if config.engines else 4)]:
             for moved in (config, replace(config, depth=5), replace(config, k=3)):
                 assert (
                     cached.search(question, moved).hits
@@ -93,7 +97,7 @@ def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, nam
 def test_another_engine_gives_the_same_ranks(kb: App, engines: dict[str, str]) -> None:
     config = configs.parse("convex-0.5")
     asked = configs.from_mapping({"base": "convex-0.5", "engines": engines})
-    for question in questions(kb)[::10]:
+    for question in questions(kb)[::20]:
         hits = kb.search.searcher.search(question, config=config).hits
         same = kb.search.searcher.search(question, config=asked).hits
         assert {hit.chunk for hit in same} == {hit.chunk for hit in hits}
