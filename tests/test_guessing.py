@@ -226,9 +226,12 @@ def shared_address_home(tmp_path: Path) -> Path:
     """A workspace of an older version, in which two accounts and a third that is off share an address."""
     hashed = argon2.PasswordHasher().hash(PASSWORD)
     people = [("zoe0", "zoe@example.org", 0), ("zoe", "Zoe@example.org", 1), ("zoe2", "ZOE@example.org", 1)]
+    saved = ROOT / "tests" / "data" / "workspace"
     GitStore(tmp_path / "kb.git").create()
+    import_saved = ["git", "-C", str(tmp_path / "kb.git"), "fast-import", "--quiet"]
+    subprocess.run(import_saved, input=(saved / "kb.export").read_bytes(), check=True)
     with closing(sqlite3.connect(tmp_path / "app.db")) as connection, connection:
-        connection.executescript((ROOT / "tests" / "data" / "workspace" / "app.sql").read_text(encoding="utf-8"))
+        connection.executescript((saved / "app.sql").read_text(encoding="utf-8"))
         connection.execute("DELETE FROM accounts WHERE id = 'zoe'")
         connection.executemany(
             "INSERT INTO accounts (id, name, email, role, hash, active, created) VALUES (?, 'Zoe', ?, 'reader', ?, ?, '')",
