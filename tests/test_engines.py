@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core.adapters.serving import engines as adapters
+from core.adapters.system import sums
 from core.bootstrap import App
 from core.curation.frontmatter import read_document
 from core.errors import BadInput, Unavailable
@@ -186,12 +187,13 @@ def test_verify_names_the_engines_query_rank_and_chunks_where_a_posting_is_damag
     assert not any("lancedb" in problem for problem in problems)
 
 
-def test_verify_names_lancedb_where_a_served_vector_is_damaged(app: App) -> None:
+def test_verify_names_lancedb_where_a_wrong_vector_was_served_from_the_start(app: App) -> None:
     put(app, questioned(12))
     app.index.builder.build(app.platform.settings.profile())
     rows = np.load(served(app, "vectors.npy"))
     rows[3] = rows[4]
     np.save(served(app, "vectors.npy"), rows)
+    sums.write(served(app, "vectors.npy").parent.parent)  # the file is whole, what it says is wrong
     assert any("lancedb and the image rank" in problem for problem in app.index.verifier.problems())
 
 
