@@ -18,13 +18,18 @@ _LOGGED = re.compile(rb"[0-9a-f]{40} ([0-9a-f]{40}) [^\n]*<[^\n]*> \d+ [+-]\d{4}
 
 def value(path: Path, name: str) -> str | None:
     """The commit of a ref, "" where there is none, None where its file is broken."""
+    commit = loose(path, name)
+    return packed(path).get(name, "") if commit == "" else commit
+
+
+def loose(path: Path, name: str) -> str | None:
+    """The same from the ref's own file alone."""
     try:
-        with open(f"{path}/{name}", encoding="latin-1") as file:  # joining paths would cost as much as reading
+        with open(f"{path}/{name}", encoding="latin-1") as file:  # every search asks: pathlib would take as long again
             text = file.read()
     except OSError:
-        text = packed(path).get(name, "") + "\n"
-    commit = text.rstrip("\n")
-    return commit if _ID.fullmatch(commit) or text == "\n" else None
+        return ""
+    return text[:40] if _ID.fullmatch(text.rstrip("\n")) else None
 
 
 def packed(path: Path) -> dict[str, str]:
@@ -69,11 +74,15 @@ def log_is_broken(path: Path, name: str) -> bool:
 
 
 def is_lost(path: Path, name: str) -> bool:
-    """Whether a branch without a file of its own is not where its log says. While its lock is there, it may still be coming."""
-    if (path / name).is_file() or not _bytes(path / "logs" / name) or (path / f"{name}.lock").exists():
+    """Whether a branch without a file of its own is not where its log says.
+
+    A writer locks the branch, writes the log and turns the lock into the branch: so lock and file are looked for last, in this order.
+    """
+    if (path / name).is_file() or not _bytes(path / "logs" / name):
         return False
     now = packed(path).get(name, "")
-    return not now or (not log_is_broken(path, name) and log(path, name)[:1] != [now])
+    elsewhere = not now or (not log_is_broken(path, name) and log(path, name)[:1] != [now])
+    return elsewhere and not (path / f"{name}.lock").exists() and not (path / name).is_file()
 
 
 def forget_unmade(path: Path, lock: Path) -> None:

@@ -130,9 +130,12 @@ class GitStore:
         Every search asks, so it reads the ref file and starts no process.
         """
         name = f"refs/heads/{safe_revision(branch)}"
-        commit = refs.value(self.path, name)
-        if commit is None or damage.is_lost(self.path, name):
-            raise Corrupt(str(damage.lost(self.path, name, commit)))
+        commit = refs.loose(self.path, name)
+        if commit == "":
+            commit = refs.value(self.path, name)
+            commit = None if damage.is_lost(self.path, name) else commit
+        if commit is None:
+            raise Corrupt(str(damage.lost(self.path, name, refs.value(self.path, name))))
         return commit
 
     def resolve(self, revision: str) -> str:
