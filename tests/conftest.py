@@ -251,7 +251,10 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
-    """Open a page of a workspace as a persona."""
+    """Open a page of a workspace as a persona. Jobs are queued and not started."""
+    from core.adapters.system.processes import Processes
+
+    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
 
     def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
         import streamlit as st
