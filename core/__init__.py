@@ -1,3 +1,3 @@
 """Concord's core: everything that is true without a browser."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
