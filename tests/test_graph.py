@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from core.adapters.index import graph
 from core.adapters.serving import image
+from core.adapters.system import sums
 from core.bootstrap import App, build
 from core.curation.links import Link
 from core.errors import BadInput, NotFound, Unavailable
@@ -140,7 +141,11 @@ def test_incremental_generations_carry_the_same_graph_as_full_ones(indexed_app: 
     indexed_app.index.builder.build(indexed_app.platform.settings.profile(), full=True)
     assert updated == contents(folder_of(indexed_app))
     assert indexed_app.index.verifier.problems() == ()
-    np.save(graph.served(folder_of(indexed_app)) / "weights.npy", graph_of(indexed_app).weights + 1)
+    served, wrong = graph.served(folder_of(indexed_app)), graph_of(indexed_app).weights + 1
+    np.save(served / "weights.npy", wrong)
+    assert "weights.npy is damaged" in indexed_app.index.verifier.problems()[0]
+    np.save(served / "weights.npy", wrong)
+    sums.write(served)  # the file is whole, what it says is wrong
     assert "(weights differ)" in indexed_app.index.verifier.problems()[0]
 
 
