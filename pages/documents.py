@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.access import allowed, require
-from core.errors import ConcordError
+from core.errors import ConcordError, NotFound
 from core.types import Document
 from pages.ui import address, flash, identity, keys
 from pages.ui.components.library import library
@@ -52,6 +52,12 @@ def one_document(name: str) -> None:
     st.button("All documents", on_click=back_to_library, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
         document = app().knowledge.documents.show(name)
+    except NotFound:
+        st.error(
+            f"There is no document {flash.plain(name)}. It may have been renamed or removed: look for it in Search, or in All documents.",
+            icon=":material/search_off:",
+        )
+        return
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/search_off:")
         return

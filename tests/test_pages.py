@@ -250,7 +250,9 @@ def test_a_long_document_is_read_part_by_part_and_opens_at_its_mark(visit: Open,
 
 
 def test_an_unknown_document_is_named(visit: Open) -> None:
-    assert "There is no document" in words(visit("documents", doc="NOPE-1"))
+    shown = words(visit("documents", doc="NOPE-1"))
+    assert "There is no document" in shown
+    assert "python -m core" not in shown, "a page offers pages"
 
 
 def test_history_compares_any_two_versions(visit: Open, own_app: App) -> None:

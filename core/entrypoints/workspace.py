@@ -83,7 +83,7 @@ def import_folder(settings: Settings, options: Namespace, terminal: Terminal) ->
 
 def show_imported(terminal: Terminal, imported: Any) -> int:
     lines = [
-        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused."
+        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused, {len(imported.skipped)} left out."
     ]
     if imported.added or imported.edited:
         lines.append("Make them searchable with: python -m core reindex")
@@ -92,7 +92,8 @@ def show_imported(terminal: Terminal, imported: Any) -> int:
 
 def _import_json(imported: Any) -> dict[str, Any]:
     pairs = {
-        name: [{"path": path, "why": why} for path, why in getattr(imported, name)] for name in ("refused", "warnings")
+        name: [{"path": path, "why": why} for path, why in getattr(imported, name)]
+        for name in ("refused", "warnings", "skipped")
     }
     return {**strict.plain(imported), **pairs}
 
@@ -101,6 +102,7 @@ def _imported(terminal: Terminal, value: dict[str, Any], lines: list[str], impor
     if imported:
         lines += [f"refused  {path}: {why}" for path, why in imported.refused]
         lines += [f"note     {path}: {why}" for path, why in imported.warnings]
+        lines += [f"left out {path}: {why}" for path, why in imported.skipped]
     terminal.show(value, lines)
     return 0
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed, require
+from core.curation.conversions import CONVERTED
 from core.curation.frontmatter import MAX_BYTES, decode, read_document
 from core.curation.limits import check_limits
 from core.curation.names import collision_key, free_name, safe_path
@@ -28,9 +29,17 @@ class Version:
     commit: Commit
 
 
+_RENAME = "Only .md files are read. Rename it if it is plain Markdown."
+_CONVERT = "Bring it in on Upload, which converts it."
+_WHY_SKIPPED = {
+    **dict.fromkeys((".mdx", ".markdown", ".mkd", ".txt", ".rst"), _RENAME),
+    **dict.fromkeys(CONVERTED, _CONVERT),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did, with the reason for each refused file."""
+    """What an import did, with the reason for each file that was refused or is no Markdown."""
 
     commit: str
     added: tuple[str, ...]
@@ -38,6 +47,7 @@ class Imported:
     unchanged: tuple[str, ...]
     refused: tuple[tuple[str, str], ...]
     warnings: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
 
 
 def fold_versions(versions: Mapping[str, int], steps: Iterable[tuple[Edit, ...]]) -> dict[str, int]:
@@ -193,7 +203,8 @@ class Documents:
         stored = [entry.path for entry in self.store.entries(self.store.head())]
         files, refused = _collect(folder, into, stored, self.admit, progress)
         text = message or f"Import {len(files)} documents from {folder.name}"
-        return saving(lambda: self.save(actor, files, refused, text))
+        skipped = tuple(_skipped(folder))
+        return saving(lambda: replace(self.save(actor, files, refused, text), skipped=skipped))
 
     def save(self, actor: Actor, files: Mapping[str, bytes], refused: list[tuple[str, str]], message: str) -> Imported:
         """Commit documents to the main line, without those that are equal already."""
@@ -238,6 +249,14 @@ def _collect(
             refused.append((spelled, str(error)))
         progress(n, len(paths), "Reading")
     return files, refused
+
+
+def _skipped(folder: Path) -> Iterator[tuple[str, str]]:
+    """Files that an import of Markdown leaves out, and why."""
+    for path in sorted(folder.rglob("*")):
+        suffix = path.suffix.lower()
+        if path.is_file() and suffix != ".md" and not _hidden(path.relative_to(folder)):
+            yield path.relative_to(folder).as_posix(), _WHY_SKIPPED.get(suffix, "It is no Markdown.")
 
 
 def _hidden(path: Path) -> bool:
