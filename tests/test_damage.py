@@ -450,16 +450,28 @@ def test_damaged_weights_are_not_loaded_and_count_as_missing(tmp_path: Path) -> 
 # ---------------------------------------------------------------- the pages
 
 
-def test_the_app_shows_the_sentence_where_the_database_is_lost(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("mode", "shown"), [("demo", "init --new-database"), ("local", "reads the reason in its log")])
+def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_database(
+    home: Path, monkeypatch: pytest.MonkeyPatch, mode: str, shown: str
+) -> None:
     import streamlit as st
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.testclient import TestClient
 
-    from pages.ui import errors, startup
-    from pages.ui.workspace import app
+    from pages.ui import routes, startup
+    from pages.ui.sign_in.gate import SignInGate
+    from pages.ui.workspace import current_app
 
     (home / "app.db").unlink()
     monkeypatch.setenv("CONCORD_HOME", str(home))
+    monkeypatch.setenv("CONCORD_SIGN_IN", mode)
     st.cache_resource.clear()
+    current_app.cache_clear()
     startup.warm_up()
-    with pytest.raises(Corrupt, match="init --new-database") as raised:
-        app()
-    assert errors.show(raised.value)
+    browser = TestClient(Starlette(routes=routes.ROUTES, middleware=[Middleware(SignInGate)]))
+    for path in ("/", "/documents?doc=a", "/sign-in", "/api/find?q=x"):
+        answer = browser.get(path, headers={"accept": "text/html"})
+        assert (answer.status_code, shown in answer.text) == (503, True), path
+        assert (str(home) in answer.text) == (mode == "demo"), "strangers read no paths"
+    assert browser.get("/api/find?q=x").json().keys() == {"error"}

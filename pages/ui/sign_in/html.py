@@ -85,6 +85,11 @@ def unconfigured(problem: str) -> Response:
     return page("Sign in", _problem(problem), 503)
 
 
+def unusable(problem: str) -> Response:
+    """What is wrong with the workspace, and the way to bring it back."""
+    return page("The knowledge base cannot be opened", _problem(problem), 503)
+
+
 def _problem(text: str) -> str:
     return f'<p class="problem" role="alert">{escape(text)}</p>\n' if text else ""
 
