@@ -190,6 +190,8 @@ def test_init_import_reindex_and_search_in_a_new_workspace(
     assert run("search", "x", home=home, as_json=False)[2].startswith("There is no workspace in")
     code, value, _ = run("init", "--from", str(source), home=home)
     assert (code, value["documents"]) == (0, 1)
+    (line,) = run("audit", "list", home=home)[1]
+    assert (line["action"], line["door"], line["commit_id"]) == ("import", "command line", value["commit"])
     more = write(
         tmp_path / "more",
         {

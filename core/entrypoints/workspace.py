@@ -47,7 +47,8 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if options.new_database:
         app.platform.workspace.guard.new_database()
     app.platform.workspace.create()
-    require(acting(app, options), "import documents")
+    actor = acting(app, options)
+    require(actor, "import documents")
     if options.accept_database:
         app.platform.workspace.guard.database.accept()
     source = options.source or PROJECT / "kb"
@@ -56,8 +57,10 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         raise NotFound(f"There is no folder {str(source)!r}.")
     if not app.knowledge.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
-        imported = app.knowledge.documents.import_folder(SYSTEM, source, first, progress=terminal.progress)
-        app.reviews.merger.repair()
+        saving = partial(app.reviews.merger.importing, actor, source.name)
+        imported = app.knowledge.documents.import_folder(
+            SYSTEM, source, first, progress=terminal.progress, saving=saving
+        )
     value = {
         "home": str(settings.home),
         "commit": app.knowledge.store.head(),

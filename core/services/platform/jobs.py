@@ -201,12 +201,13 @@ class Jobs:
 
 
 def _words(arguments: Mapping[str, Any]) -> str:
-    """Arguments in one line.
+    """Arguments in one line; a switch by its name, if it is on.
 
-    >>> _words({"profile": "local", "full": False, "name": ""})
-    'profile local, full False'
+    >>> _words({"profile": "local", "full": True, "again": False, "name": ""})
+    'profile local, full'
     """
-    return ", ".join(f"{name} {value}" for name, value in arguments.items() if value != "")
+    given = {name: value for name, value in arguments.items() if value not in ("", False)}
+    return ", ".join(name if value is True else f"{name} {value}" for name, value in given.items())
 
 
 def _job(row: Mapping[str, Any]) -> Job:
