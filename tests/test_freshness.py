@@ -42,6 +42,16 @@ def test_the_page_lists_what_is_due_and_confirming_takes_it_off(visit: Callable[
     assert [row["doc"] for row in rows] == ["it/vpn"]
 
 
+@pytest.mark.parametrize("page", ["home", "freshness"])
+def test_documents_with_keys_of_their_own_are_shown_again_from_the_cache(
+    visit: Callable[..., Any], kb: App, page: str
+) -> None:
+    put(kb, {"it/odd.md": "---\ntitle: Odd\nweight: 3\nreview_due: 2020-01-01\n---\n# Odd\n"})
+    app = visit(page, kb.settings.home).run()  # the second run reads the cache
+    assert not app.exception
+    assert any('"Odd"' in element.proto.json for element in app.get("bidi_component"))
+
+
 def test_confirming_a_document_moves_only_its_review(kb: App) -> None:
     with pytest.raises(Refused, match="Only reviewers and admins may confirm a document"):
         kb.knowledge.freshness.confirm(AUTHOR, PATH, date(2027, 6, 1))

@@ -43,9 +43,9 @@ def kb(furnished_home: Path, tmp_path: Path) -> App:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
     """Open a page as a persona."""
-    from core.adapters.system.processes import Processes
+    from core.adapters.system.processes import SystemProcesses
 
-    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
     monkeypatch.setenv("CONCORD_HOME", str(kb.settings.home))
     monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
 
@@ -620,12 +620,6 @@ def test_a_document_names_the_open_changes_that_edit_it(visit: Open, kb: App) ->
 
 
 # ---------------------------------------------------------------- audit, accounts
-
-
-def test_home_opens_again_where_documents_have_keys_of_their_own(visit: Open, kb: App) -> None:
-    put(kb, {"it/odd.md": "---\ntitle: Odd\nweight: 3\nlayout: {wide: true}\nreview_due: 2020-01-01\n---\n# Odd\n"})
-    for page in ("home", "freshness"):
-        visit(page).run()  # the second time from the cache
 
 
 def test_the_audit_is_filtered_and_exported(visit: Open, kb: App) -> None:
