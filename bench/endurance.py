@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from bench.sessions import WORDS, Session, serving, starter
+from bench.sessions import WORDS, Tab, serving, starter
 from core.bootstrap import App
 from core.errors import ConcordError
 from core.services.people.accounts import DEMO
@@ -71,7 +71,7 @@ async def _tab(url: str, n: int, end: float, out: dict[str, list[Any]]) -> None:
     rng = random.Random(n)
     await asyncio.sleep(rng.random() * 10)
     try:
-        async with Session(url) as session:
+        async with Tab(url) as session:
             await session.start()
             while time.monotonic() < end:
                 await asyncio.sleep(rng.expovariate(1 / THINKING))

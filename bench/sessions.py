@@ -44,14 +44,14 @@ STEPS = 30  # questions of a session
 IDLE = 3.0  # seconds of watching the server while nobody asks
 
 
-class Session:
+class Tab:
     """One browser tab on the Search page."""
 
     def __init__(self, url: str) -> None:
         self.url, self.token, self.bytes = url, "", 0
         self.line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=120)
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> Tab:
         import websockets
 
         self.socket = await websockets.connect(
@@ -185,7 +185,7 @@ async def _user(url: str, sessions: int, n: int, steps: int, out: dict[str, list
         out["bytes"].append(session.bytes - before)
 
     try:
-        async with Session(url) as session:
+        async with Tab(url) as session:
             out["first"].append(await session.start())
             await ready.wait()  # everybody is here
             await ready.wait()  # and the idle server was watched

@@ -25,12 +25,11 @@ from core.adapters.state.database import Database
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2
-from core.adapters.system.processes import Processes
+from core.adapters.system.processes import SystemProcesses
 from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.analysis import analyser
-from core.ports import Clock, Models, Progress
-from core.ports import Processes as ProcessPort
+from core.ports import Clock, Models, Processes, Progress
 from core.services.evaluation.experiments import Experiments
 from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.evaluation.jobs import EvaluationJobs
@@ -217,7 +216,7 @@ def build(
     *,
     clock: Clock | None = None,
     models: Models | None = None,
-    processes: ProcessPort | None = None,
+    processes: Processes | None = None,
 ) -> App:
     """Wire the parts; tests pass their own clock, models and processes."""
     clock = clock or SystemClock()
@@ -237,7 +236,7 @@ def build(
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
-    jobs = Jobs(database, processes or Processes(settings.home), clock, accounts, audit)
+    jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
     changes = Changes(store, database, accounts, audit, clock, reader.read)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")

@@ -252,9 +252,9 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
     """Open a page of a workspace as a persona. Jobs are queued and not started."""
-    from core.adapters.system.processes import Processes
+    from core.adapters.system.processes import SystemProcesses
 
-    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
 
     def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
         import streamlit as st
@@ -284,14 +284,14 @@ def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     """A workspace with one admin and one author who sign in, and nothing in it."""
     import streamlit as st
 
-    from core.adapters.system.processes import Processes
+    from core.adapters.system.processes import SystemProcesses
     from pages.ui.workspace import current_app
 
     made = build(load({}, home=tmp_path / "kb", sign_in="local"))
     made.platform.workspace.create()
     made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
     made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
-    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
     monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
     monkeypatch.setenv("CONCORD_SIGN_IN", "local")
     st.cache_resource.clear()

@@ -41,13 +41,13 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Open:
     import streamlit as st
 
     from core.adapters.models import registry
-    from core.adapters.system.processes import Processes
+    from core.adapters.system.processes import SystemProcesses
 
     small = SmallModels()
     for name in ("embedder", "reranker", "llm"):
         monkeypatch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
-    monkeypatch.setattr(Processes, "spawn", lambda self, job: None)
-    monkeypatch.setattr(Processes, "alive", lambda self, job: True)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "alive", lambda self, job: True)
 
     def go(page: str, where: App, persona: str = "admin", framed: bool = False, **query: str) -> AppTest:
         st.cache_resource.clear()

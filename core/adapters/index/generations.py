@@ -293,45 +293,29 @@ class Generations:
     ) -> Generation:
         """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not."""
         with scratch_folder(self.folder(profile), _BUILDING) as build:
-            return self._write(build, profile, parent, gone, documents, chunks, terms, vectors, facts, timed, extracts)
-
-    def _write(
-        self,
-        build: Path,
-        profile: Profile,
-        parent: Parent | None,
-        gone: Sequence[str],
-        documents: Sequence[Document],
-        chunks: Sequence[Chunk],
-        terms: Sequence[str],
-        vectors: np.ndarray,
-        facts: Mapping[str, Any],
-        timed: Callable[[str], Any],
-        extracts: Sequence[Extract] | None,
-    ) -> Generation:
-        (build / "served").mkdir()
-        (build / "vec").mkdir()
-        before = parent.folder if parent else None
-        ids = [chunk.id for chunk in chunks]
-        dropped = _chunks_of(before, gone) if before else []
-        with timed("lexical"):
-            source = before / "fts.duckdb" if before else None
-            with duckdb.written(build / "fts.duckdb", source, gone, documents, chunks, terms) as connection:
-                image.compile_lexical(connection, build / "served", profile.lexical)
-        with timed("vectors"):
-            lance.write(build / "vec", before / "vec" if before else None, dropped, ids, vectors)
-            rows = (
-                image.merge_vectors(before / "served", set(dropped), ids, vectors)
-                if before
-                else vectors[np.argsort(np.array(ids), kind="stable")]
-            )
-            image.write_vectors(build / "served", rows)
-            notes = [*facts.get("notes", ()), *self._ann(build, rows)]
-        if extracts is not None:
-            with timed("graph"):
-                graph.write(build, before, dropped, ids, extracts)
-        with timed("publish"):
-            return self._publish(profile, build, {**facts, "chunks": len(rows), "notes": notes})
+            (build / "served").mkdir()
+            (build / "vec").mkdir()
+            before = parent.folder if parent else None
+            ids = [chunk.id for chunk in chunks]
+            dropped = _chunks_of(before, gone) if before else []
+            with timed("lexical"):
+                source = before / "fts.duckdb" if before else None
+                with duckdb.written(build / "fts.duckdb", source, gone, documents, chunks, terms) as connection:
+                    image.compile_lexical(connection, build / "served", profile.lexical)
+            with timed("vectors"):
+                lance.write(build / "vec", before / "vec" if before else None, dropped, ids, vectors)
+                rows = (
+                    image.merge_vectors(before / "served", set(dropped), ids, vectors)
+                    if before
+                    else vectors[np.argsort(np.array(ids), kind="stable")]
+                )
+                image.write_vectors(build / "served", rows)
+                notes = [*facts.get("notes", ()), *self._ann(build, rows)]
+            if extracts is not None:
+                with timed("graph"):
+                    graph.write(build, before, dropped, ids, extracts)
+            with timed("publish"):
+                return self._publish(profile, build, {**facts, "chunks": len(rows), "notes": notes})
 
     def _ann(self, build: Path, rows: np.ndarray) -> list[str]:
         """Beyond the exact limit: build the ANN index and measure its recall against exact search."""

@@ -14,7 +14,7 @@ from core.errors import storing
 from core.settings import PROJECT
 
 
-class Processes:
+class SystemProcesses:
     """Starts `python -m core work` with spawn, never fork: LanceDB may hang in a forked child."""
 
     def __init__(self, home: Path) -> None:
