@@ -307,7 +307,7 @@ def test_a_job_has_a_line_when_it_is_asked_for_and_when_it_ends(app: App) -> Non
     assert app.index.admin.rebuild(ADMIN).id == job.id, "the same job is not queued twice"
     app.platform.jobs.run(job.id, app.platform.workspace.works)
     assert lines(app, "reindex") == [
-        ("admin", "command line", "start a job", "profile local, full False"),
+        ("admin", "command line", "start a job", "profile local"),
         ("admin", "command line", "job done", ""),
     ]
 
@@ -335,7 +335,7 @@ def test_a_build_after_a_merge_names_who_merged(app: App) -> None:
     (job,) = [job for job in app.platform.jobs.recent() if job.kind == "reindex"]
     app.platform.jobs.run(job.id, app.platform.workspace.works)
     assert lines(app, "reindex") == [
-        ("author", "app", "start a job", "by itself; profile local, full False"),
+        ("author", "app", "start a job", "by itself; profile local"),
         ("author", "app", "job done", ""),
     ]
 
