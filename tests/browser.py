@@ -144,10 +144,36 @@ class Screen:
             small_png(self.page.screenshot(animations="disabled"), ROOT / folder / f"{name}.png")
 
 
+class Journey:
+    """What one person does from beginning to end, with a numbered picture of each step: light, dark and on a phone."""
+
+    def __init__(self, screen: Screen, name: str) -> None:
+        self.screen, self.name, self.steps, self.clicks = screen, name, 0, 0
+
+    def click(self, target: Any) -> None:
+        """A click that counts, and what follows from it."""
+        self.clicks += 1
+        target.click()
+        self.screen.settle()
+
+    def step(self, name: str) -> None:
+        """The page as it is now, under the next number; pictures are taken only for `make screens`."""
+        self.steps += 1
+        if not os.environ.get("CONCORD_SCREENS"):
+            return
+        size, place = self.screen.page.viewport_size, f"journeys/{self.name}-{self.steps:02}-{name}"
+        self.screen.shots(place)
+        self.screen.page.set_viewport_size({"width": 390, "height": size["height"]})
+        self.screen.settle().shot(f"{place}-phone")
+        self.screen.page.set_viewport_size(size)
+        self.screen.settle()
+
+
 def small_png(raw: bytes, path: Path) -> None:
     """Write a picture with 256 colours: a third of the bytes, and nobody sees the difference on a page of text."""
     from PIL import Image
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     Image.open(io.BytesIO(raw)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
