@@ -64,6 +64,40 @@ def test_a_title_is_found_somewhere(text: str, title: str) -> None:
     assert read_document("finance/month-end_close.md", text).title == title
 
 
+WRAPPED = [
+    "{}", "**{}**", "*{}*", "__{}__", "`{}`", "~~{}~~", "[{}](https://example.org/a_b(c))", "[{}][there]", "![{}](b.svg)",
+    "[![{}](b.svg)](https://example.org)", "<em>{}</em>", "<a name='x'></a>{}", "<!-- hidden -->{}", "\\*{}\\*", ":rocket: {}",
+    "***[{}](x.md)***",
+]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(WRAPPED), st.sampled_from(["Access", "R2", "a_b c", "C#", "step"])),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_a_title_holds_the_words_and_none_of_the_markup(parts: list[tuple[str, str]]) -> None:
+    written = " ".join(wrap.format(word) for wrap, word in parts)
+    kept = {"\\*{}\\*": "*{}*", ":rocket: {}": ":rocket: {}"}
+    words = " ".join(kept.get(wrap, "{}").format(word) for wrap, word in parts)
+    document = read_document("a.md", f"---\ntitle: >-\n  {written}\n---\n# {written}\n")
+    assert document.title == words
+    assert read_document("a.md", f"# {written} {{#here}}\n").title == words
+
+
+@pytest.mark.parametrize(
+    "title", ["CU*BASE", "5 * 3 * 2", "for <user>", "snake_case_name", "AT&T", "a[i][j]", "[draft] Pay"]
+)
+def test_a_title_keeps_signs_that_are_no_markup(title: str) -> None:
+    assert read_document("a.md", f"# {title}\n").title == title
+
+
+def test_a_heading_of_markup_alone_is_no_title() -> None:
+    assert read_document("a/month-end.md", "# ![](logo.png)\n\n# <br>\n").title == "Month end"
+
+
 def test_without_frontmatter_the_path_is_the_id_and_the_status_is_approved() -> None:
     document = read_document("a/b.md", "text")
     assert (document.id, document.meta.status, document.body) == ("a/b", "approved", 0)

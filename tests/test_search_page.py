@@ -82,6 +82,13 @@ def test_facets_count_the_documents_near_the_query(indexed_app: App) -> None:
     assert facets["freshness"] == (("due soon", 1), ("undated", 1))
 
 
+def test_titles_and_headings_of_hits_are_plain_text(indexed_app: App) -> None:
+    put(indexed_app, {"it/d.md": "# **Vault** [rules](b.md)\n\n## ![New](n.png) `door`\n\nThe vault closes at six.\n"})
+    indexed_app.index.builder.build(indexed_app.platform.settings.profile())
+    hit = indexed_app.search.page.find("vault closes").groups[0].passages[0].hit
+    assert (hit.title, hit.heading) == ("Vault rules", ("New door",))
+
+
 def test_badges_and_facets_move_on_with_the_day(indexed_app: App) -> None:
     assert indexed_app.search.page.find("records").groups[0].freshness.state == "due soon"
     assert isinstance(indexed_app.search.page.clock, FixedClock)

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from core.curation.markup import plain_heading
 from core.curation.names import safe_id
 from core.errors import BadInput
 from core.types import Document, Frozen, Meta
@@ -208,7 +209,7 @@ def _date(value: Any, where: str) -> date | None:
 
 
 def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> Document:
-    """A decoded file as a Document. Without a title in the frontmatter: the first heading, else the file name.
+    """A decoded file as a Document. Without a title in the frontmatter: the first heading, else the file name; as plain text.
 
     >>> read_document("it/vpn.md", "---\\nid: IT-1\\n---\\n# Using the VPN\\n").title
     'Using the VPN'
@@ -218,7 +219,7 @@ def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> 
     return Document(
         id=meta.id or path.removesuffix(".md"),
         path=path,
-        title=meta.title or _first_heading(text[body:]) or _from_name(path),
+        title=plain_heading(meta.title) or _first_heading(text[body:]) or _from_name(path),
         text=text,
         body=body,
         meta=meta,
@@ -232,7 +233,7 @@ def _first_heading(body: str) -> str:
     for match in _H1.finditer(body):
         if match[1]:
             fenced = not fenced
-        elif not fenced and (title := _CLOSING.sub("", match[2].strip()).strip()):
+        elif not fenced and (title := plain_heading(_CLOSING.sub("", match[2].strip()))):
             return title
     return ""
 

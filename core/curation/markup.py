@@ -8,9 +8,18 @@ from collections import Counter
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 NESTING = 20  # quotes and lists inside each other that are read
 TITLE = 500  # characters of a heading that count
+
+_MARKUP = re.compile(r"[\\`*_\[\]<>&~]")
+_NAMED = re.compile(r"\s*\{#[^}]*\}\s*$")
+_REFERENCE = re.compile(r"(?<![\w\\])\[([^\[\]]+)\]\[[^\[\]]*\]")
+_HTML = re.compile(  # tags of text, and comments; <user> is a placeholder, and stays
+    r"<!--|</?(?:a|abbr|b|big|br|center|code|del|div|em|font|h[1-6]|i|img|ins|kbd|mark|p|q|s|small|span|strong|sub|sup|u|var|wbr)\b",
+    re.IGNORECASE,
+)
 
 
 @cache
@@ -20,15 +29,32 @@ def parser() -> MarkdownIt:
 
 
 def plain_heading(raw: str) -> str:
-    """A heading without markup.
+    """A heading or title as people read it: links, emphasis, code, pictures, HTML and escapes reduced to their words.
 
     >>> plain_heading("**Steps** for [CTR](ctr.md) `v2` {#steps}")
     'Steps for CTR v2'
+    >>> plain_heading("[![Build](b.svg)](ci) R&amp;D <em>for</em> <user> in `a_<b>`")
+    'Build R&D for <user> in a_<b>'
     """
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", raw[:TITLE])
-    text = re.sub(r"\s*\{#[^}]*\}\s*$", "", text)
-    text = re.sub(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])", r"\2", text)
-    return " ".join(text.replace("`", "").split())
+    text = _NAMED.sub("", raw[:TITLE])
+    if _MARKUP.search(text):
+        text = "".join(map(_words, _heading_parser().parseInline(_REFERENCE.sub(r"\1", text))))
+    return " ".join(text.split())
+
+
+@cache
+def _heading_parser() -> MarkdownIt:
+    """Like `parser`, but it tells HTML from text."""
+    return MarkdownIt("commonmark", {"html": True}).enable("strikethrough")
+
+
+def _words(token: Token) -> str:
+    """The visible words of a token and of those inside it."""
+    if token.children:
+        return "".join(map(_words, token.children))
+    if token.type in ("softbreak", "hardbreak"):
+        return " "
+    return "" if token.type == "html_inline" and _HTML.match(token.content) else token.content
 
 
 def slugify(title: str) -> str:
