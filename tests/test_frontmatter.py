@@ -111,7 +111,7 @@ def test_without_frontmatter_the_path_is_the_id_and_the_status_is_approved() -> 
         ("a: !!python/object:os.system x", "tags"),
         ("title: a\ntitle: b", "appears twice"),
         ("a:\n\t- b", "Line 3"),
-        ("- just\n- a list", "key: value"),
+        ("- just\n- a list", "a name, a colon and a value"),
         ("a: " + "[" * 50 + "]" * 50, "nested more than"),
         ("status: wip", "Line 2: status is 'wip'"),
         ("title: [a, b]", "must be one line of text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from core.curation import metadata, structure
+from core.curation import lint, metadata, structure
 from core.curation.findings import SEVERITIES, CheckContext, File, Finding, Read, Reading, Rule
 from core.curation.frontmatter import decode, read_document, split
 from core.curation.limits import check_limits
@@ -28,9 +28,21 @@ RULES: Mapping[str, Rule] = {
     "headings": structure.levels,
     "empty sections": structure.empty_sections,
     "links": structure.broken_links,
+    "heading marks": lint.heading_marks,
+    "tables": lint.tables,
+    "pictures": lint.pictures,
+    "unclosed": lint.unclosed,
+    "unfinished": lint.unfinished,
     "markup": structure.markup,
 }
-HERE = ("encoding", "id", "dates", "supersedes", "links")  # rules that need the bytes or what is around the document
+HERE = (
+    "encoding",
+    "id",
+    "dates",
+    "supersedes",
+    "links",
+    "pictures",
+)  # rules that need the bytes or what is around the document
 MOST = 50  # findings of one rule that are shown; nobody reads more
 _LINE = re.compile(r"Line (\d+)(: )?")
 _ALMOST = re.compile(r"---[ \t]*\n[A-Za-z_]+[ \t]*:")
@@ -44,7 +56,7 @@ def read(document: Document) -> Reading:
     """
     file = File(document)
     findings = run(file, CheckContext(), [name for name in RULES if name not in HERE])
-    return Reading(tuple(findings), file.anchors, file.links)
+    return Reading(tuple(findings), file.anchors, file.links, file.pictures)
 
 
 def check(path: str, raw: bytes, context: CheckContext = CheckContext(), read: Read = read) -> tuple[Finding, ...]:
@@ -79,7 +91,7 @@ def run(file: File, context: CheckContext, rules: Iterable[str] = tuple(RULES)) 
                 more = "There are more of these; fix the first ones and check again."
                 yield Finding(file.path, remark.line, "note", name, more)
                 break
-            yield Finding(file.path, remark.line, remark.severity, name, remark.message)
+            yield Finding(file.path, remark.line, remark.severity, name, remark.message, remark.field)
 
 
 def worst(findings: Iterable[Finding]) -> str:

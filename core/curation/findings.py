@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.curation.frontmatter import Fields, read_fields, split
-from core.curation.links import Link, links_of
+from core.curation.links import Link, links_of, pictures_of
 from core.curation.markup import parser, plain_heading, unique_slug
 from core.errors import BadInput
 from core.types import Document
@@ -23,13 +23,14 @@ SEVERITIES = ("error", "warning", "note")  # an error is refused; a warning shou
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark of a rule about one line of one file."""
+    """One remark of a rule about one line of one file. `field` names the field of the frontmatter that it is about."""
 
     path: str
     line: int
     severity: str
     rule: str
     message: str
+    field: str = ""
 
 
 class Remark(NamedTuple):
@@ -38,15 +39,17 @@ class Remark(NamedTuple):
     line: int
     severity: str
     message: str
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What the knowledge base holds besides the file: headings by path, paths by id, and today's date."""
+    """What the knowledge base holds besides the file: headings by path, paths by id, today's date, paths of pictures."""
 
     anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     ids: Mapping[str, str] = field(default_factory=dict)
     today: date | None = None
+    attachments: Collection[str] = frozenset()
 
 
 class Heading(NamedTuple):
@@ -60,11 +63,12 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What parsing a document gives: findings of the rules that need nothing else, anchors of its headings, links."""
+    """What parsing a document gives: findings of the rules that need nothing else, anchors of its headings, links, pictures."""
 
     findings: tuple[Finding, ...] = ()
     anchors: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
+    pictures: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,10 @@ class File:
     @cached_property
     def links(self) -> tuple[Link, ...]:
         return self.reading.links if self.reading else links_of(self.document, self.tokens)
+
+    @cached_property
+    def pictures(self) -> tuple[Link, ...]:
+        return self.reading.pictures if self.reading else pictures_of(self.document, self.tokens)
 
 
 def _headings(tokens: list[Token], first: int) -> Iterator[Heading]:

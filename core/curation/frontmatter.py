@@ -87,7 +87,7 @@ def read_fields(raw: str) -> Fields:
     except yaml.YAMLError as error:
         raise BadInput(_yaml_sentence(error)) from None
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"The frontmatter cannot be read as YAML: {error}.") from None
+        raise BadInput(f"The fields at the top cannot be read: {error}.") from None
     return Fields(Frozen(value), Frozen(lines))
 
 
@@ -100,11 +100,15 @@ def _document(events: Iterator[Any], lines: dict[str, int]) -> dict[str, Any]:
         if isinstance(event, yaml.MappingStartEvent):
             value: dict[str, Any] = _node(event, events, 1, lines)
             if any(isinstance(rest, yaml.DocumentStartEvent) for rest in events):
-                raise BadInput("The frontmatter holds more than one YAML document. Keep one between the --- lines.")
+                raise BadInput(
+                    "The fields at the top are followed by more of the same. Keep one block between the --- lines."
+                )
             return value
         if isinstance(event, yaml.ScalarEvent) and event.value.strip() in ("", "null", "~"):
             return {}
-        raise BadInput(f"Line {event.start_mark.line + 2}: the frontmatter must be a list of `key: value` lines.")
+        raise BadInput(
+            f"Line {event.start_mark.line + 2}: the fields at the top must be lines with a name, a colon and a value."
+        )
     return {}
 
 
@@ -117,7 +121,7 @@ def _node(event: Any, events: Iterator[Any], depth: int, lines: dict[str, int] |
         )
     if getattr(event, "tag", None) not in (None, "!"):
         raise BadInput(
-            f"{where}: YAML tags ({event.tag}) are not allowed in frontmatter. Remove the tag, or quote the value."
+            f"{where}: tags ({event.tag}) are not allowed in the fields at the top. Remove the tag, or quote the value."
         )
     if isinstance(event, yaml.ScalarEvent):
         return event.value
@@ -153,9 +157,9 @@ def _mapping(events: Iterator[Any], depth: int, lines: dict[str, int] | None) ->
 
 def _yaml_sentence(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or "it is not valid YAML"
+    problem = getattr(error, "problem", None) or "they are not well formed"
     where = f"Line {mark.line + 2}: " if mark else ""
-    return f"{where}the frontmatter cannot be read: {problem}. Quote the value or fix the indentation."
+    return f"{where}the fields at the top cannot be read: {problem}. Quote the value or fix the indentation."
 
 
 def read_meta(fields: Fields) -> Meta:

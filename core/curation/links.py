@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
-from core.curation.markup import parser
+from core.curation.markup import line_of, parser
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -46,13 +46,24 @@ def links_of(document: Document, tokens: Iterable[Token]) -> tuple[Link, ...]:
     body_links: list[Link] = []
     first = document.text.count("\n", 0, document.body) + 1
     for token in tokens:
-        line = first + (token.map[0] if token.map else 0)
         inside = token.children or []
         for n, child in enumerate(inside):
             if child.type == "link_open":
                 text = "".join(part.content for part in inside[n + 1 : _close(inside, n)])
-                body_links.append(_link(text, str(child.attrGet("href") or ""), line, document.path))
+                target = str(child.attrGet("href") or "")
+                body_links.append(_link(text, target, first + line_of(token, child), document.path))
     return tuple(body_links)
+
+
+def pictures_of(document: Document, tokens: Iterable[Token]) -> tuple[Link, ...]:
+    """The pictures of a body that is parsed already; `text` is what stands for one that is not shown."""
+    first = document.text.count("\n", 0, document.body) + 1
+    return tuple(
+        _link(child.content, str(child.attrGet("src") or ""), first + line_of(token, child), document.path)
+        for token in tokens
+        for child in token.children or []
+        if child.type == "image"
+    )
 
 
 def _close(tokens: list, n: int) -> int:  # type: ignore[type-arg]

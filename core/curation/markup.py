@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline, autolink, image, link
 from markdown_it.token import Token
 
 NESTING = 20  # quotes and lists inside each other that are read
@@ -24,8 +26,33 @@ _HTML = re.compile(  # tags of text, and comments; <user> is a placeholder, and 
 
 @cache
 def parser() -> MarkdownIt:
-    """CommonMark with tables; raw HTML stays text."""
-    return MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(["table", "strikethrough"])
+    """CommonMark with tables; raw HTML stays text. Links and pictures know where in their paragraph they begin."""
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(["table", "strikethrough"])
+    for name, rule in (("link", link), ("image", image), ("autolink", autolink)):
+        made.inline.ruler.at(name, _placed(rule))
+    return made
+
+
+def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    def read(state: StateInline, silent: bool) -> bool:
+        start, known = state.pos, len(state.tokens)
+        done = rule(state, silent)
+        for token in state.tokens[known:]:
+            if token.type in ("link_open", "image"):
+                token.meta.setdefault("at", start)
+        return done
+
+    return read
+
+
+def line_of(inline: Token, child: Token) -> int:
+    """The line of the body, from 0, on which a link or picture begins.
+
+    >>> inline = parser().parse("One\\ntwo [x](y)\\n")[1]
+    >>> line_of(inline, inline.children[3])
+    1
+    """
+    return (inline.map or [0])[0] + inline.content.count("\n", 0, child.meta.get("at", 0))
 
 
 def plain_heading(raw: str) -> str:

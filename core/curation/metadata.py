@@ -12,9 +12,9 @@ from core.types import Meta
 TYPES = ("sop", "policy", "runbook", "faq", "glossary", "reference")
 KNOWN = tuple(field.name for field in fields(Meta) if field.name != "extra")
 _WANTED = {
-    "owner": "Nobody owns this document. Add `owner:` so that somebody keeps it true.",
-    "review_due": "There is no `review_due:` date, so nobody will be asked to look at it again.",
-    "answers": "There are no `answers:`. List questions this document must answer; they become search tests.",
+    "owner": "Nobody owns this document. Name who keeps it true.",
+    "review_due": "There is no date for the next review, so nobody will be asked to look at it again.",
+    "answers": "No questions are listed that this document answers. They become search tests.",
 }
 
 
@@ -22,21 +22,20 @@ def wanted(file: File, context: CheckContext) -> Iterator[Remark]:
     """Optional fields that a good document has."""
     for key, sentence in _WANTED.items():
         if not getattr(file.document.meta, key):
-            yield Remark(_line(file, key), "note", sentence)
+            yield Remark(_line(file, key), "note", sentence, key)
 
 
 def doc_type(file: File, context: CheckContext) -> Iterator[Remark]:
     """The type is one that filters know."""
     kind = file.document.meta.doc_type
     if not kind:
-        slip = " The key `type:` is not read." if "type" in file.document.meta.extra else ""
-        yield Remark(
-            _line(file, "doc_type"), "note", f"There is no `doc_type:`.{slip} Choose one of {', '.join(TYPES)}."
-        )
+        slip = " A field named type is not read." if "type" in file.document.meta.extra else ""
+        sentence = f"The document has no type.{slip} Choose one of {', '.join(TYPES)}."
+        yield Remark(_line(file, "doc_type"), "note", sentence, "doc_type")
     elif kind not in TYPES:
         near = difflib.get_close_matches(kind, TYPES, 1)
         hint = f"Did you mean {near[0]}?" if near else f"Known types: {', '.join(TYPES)}."
-        yield Remark(_line(file, "doc_type"), "warning", f"The type {kind[:60]!r} is not known. {hint}")
+        yield Remark(_line(file, "doc_type"), "warning", f"The type {kind[:60]!r} is not known. {hint}", "doc_type")
 
 
 def keys(file: File, context: CheckContext) -> Iterator[Remark]:
@@ -51,9 +50,16 @@ def dates(file: File, context: CheckContext) -> Iterator[Remark]:
     """Dates that contradict each other or have passed."""
     meta = file.document.meta
     if meta.review_due and meta.effective_date and meta.review_due < meta.effective_date:
-        yield Remark(_line(file, "review_due"), "warning", "The review is due before the document takes effect.")
+        yield Remark(
+            _line(file, "review_due"), "warning", "The review is due before the document takes effect.", "review_due"
+        )
     elif meta.review_due and context.today and meta.review_due < context.today:
-        yield Remark(_line(file, "review_due"), "warning", f"The review was due on {meta.review_due}. Set a new date.")
+        yield Remark(
+            _line(file, "review_due"),
+            "warning",
+            f"The review was due on {meta.review_due}. Set a new date.",
+            "review_due",
+        )
 
 
 def identity(file: File, context: CheckContext) -> Iterator[Remark]:
@@ -71,7 +77,12 @@ def supersedes(file: File, context: CheckContext) -> Iterator[Remark]:
     """What it supersedes exists."""
     for name in file.document.meta.supersedes:
         if name not in context.ids and name not in context.anchors:
-            yield Remark(_line(file, "supersedes"), "warning", f"It supersedes {name[:80]!r}, which is not known here.")
+            yield Remark(
+                _line(file, "supersedes"),
+                "warning",
+                f"It supersedes {name[:80]!r}, which is not known here.",
+                "supersedes",
+            )
 
 
 def _line(file: File, key: str) -> int:

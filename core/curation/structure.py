@@ -20,7 +20,9 @@ _QUOTES = re.compile(rf"(?:[ \t]{{0,3}}>){{{NESTING + 1},}}")
 def title(file: File, context: CheckContext) -> Iterator[Remark]:
     """A document has a title, in the frontmatter or as its first heading."""
     if not file.document.meta.title and not any(heading.level == 1 for heading in file.headings):
-        yield Remark(1, "warning", f"There is no title; it will be called {file.document.title!r} after its file name.")
+        yield Remark(
+            1, "warning", f"There is no title; it will be called {file.document.title!r} after its file name.", "title"
+        )
     extra = [heading for heading in file.headings if heading.level == 1][1:]
     for heading in extra[:3]:
         yield Remark(heading.line, "note", f"{heading.title!r} is a second main heading. Sections start with ##.")
