@@ -15,6 +15,7 @@ NEEDS: Mapping[str, str] = {
     "search": "reader",
     "read documents": "reader",
     "report a gap": "reader",
+    "read the inbox": "reader",
     "see jobs": "author",
     "see the log of a job": "admin",
     "work on a job": "admin",

@@ -37,6 +37,7 @@ from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
 from core.services.graph.communities import Communities
 from core.services.graph.explorer import GraphExplorer
+from core.services.inbox.messages import Messages
 from core.services.index.admin import IndexAdmin
 from core.services.index.builder import IndexBuilder
 from core.services.index.entities import EntityExtractor
@@ -106,6 +107,13 @@ class Reviews:
     changes: Changes
     discussion: Discussion
     merger: Merger
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """What reaches people."""
+
+    messages: Messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +208,7 @@ class App:
     people: People
     knowledge: Knowledge
     reviews: Reviews
+    inbox: Inbox
     upload: Upload
     index: IndexRoom
     search: Search
@@ -237,7 +246,8 @@ def build(
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
     jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
-    changes = Changes(store, database, accounts, audit, clock, reader.read)
+    messages = Messages(database, clock)
+    changes = Changes(store, database, accounts, audit, clock, messages, reader.read)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
@@ -300,6 +310,7 @@ def build(
             Gaps(database.gaps, clock, audit),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
+        inbox=Inbox(messages),
         upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes), reader),
         index=IndexRoom(
             generations,

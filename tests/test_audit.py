@@ -36,7 +36,8 @@ READING = {
     "people.sessions": "all",
     "people.audit": "entries of_change",
     "knowledge.gaps": "open",
-    "reviews.changes": "listed own_work show waiting_for",
+    "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
+    "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
     "reviews.merger": "collisions",
     "upload.uploads": "paste read",
@@ -58,6 +59,7 @@ READING = {
 }
 OWN_DESK = {  # what nobody else sees: text that is being typed, one's own past queries and links to them
     "knowledge.drafts": "find forget keep",
+    "inbox.messages": "opened read",
     "playground.notebook": "history keep opened remember star",
 }
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
@@ -166,6 +168,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "reviews.changes.edit": lambda app: app.reviews.changes.edit(ADMIN, proposed(app, "e"), {"e.md": b"# Other\n"}),
     "reviews.changes.describe": lambda app: app.reviews.changes.describe(ADMIN, proposed(app, "d"), "Title", "Why"),
     "reviews.changes.submit": lambda app: app.reviews.changes.submit(ADMIN, proposed(app, "sub", submitted=False)),
+    "reviews.changes.ask": lambda app: app.reviews.changes.ask(ADMIN, proposed(app, "ask"), ["reviewer"]),
     "reviews.changes.withdraw": lambda app: app.reviews.changes.withdraw(ADMIN, proposed(app, "w")),
     "reviews.changes.close": lambda app: app.reviews.changes.close(ADMIN, proposed(app, "c")),
     "reviews.changes.reopen": lambda app: app.reviews.changes.reopen(ADMIN, closed(app)),

@@ -63,7 +63,7 @@ USE_CASES = {
     "knowledge.drafts": {"find forget keep": "propose a change"},
     "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps"},
     "reviews.changes": {
-        "close describe edit listed own_work propose reopen show submit waiting_for withdraw": "propose a change",
+        "ask asked_of close describe edit listed own_work propose reopen reviewers show submit waiting_for withdraw": "propose a change",
         "all allow get known touch writing": INNER,
     },
     "reviews.discussion": {
@@ -77,6 +77,7 @@ USE_CASES = {
         "moving_main": INNER,
         "repair": UPKEEP,
     },
+    "inbox.messages": {"listed opened read unread": "read the inbox", "tell": INNER},
     "upload.uploads": {
         "paste read submit": "propose a change",
         "add choose decided edit files look meaning remove": IN_HAND,
@@ -173,10 +174,11 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "methods",
     ),
     "report a gap": ("gaps report nothing",),
+    "read the inbox": ("inbox list", "inbox read 99999"),
     "see reported gaps": ("gaps list", "gaps close 99999"),
     "propose a change": (
         "check {file}", "change new --title nothing", "change edit 99999", "change submit 99999",
-        "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
+        "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "change solve 99999", "change list",
     ),

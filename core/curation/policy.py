@@ -22,6 +22,7 @@ class Rule:
     match: str = "*"
     approvals: int = 1
     owners: tuple[str, ...] = ()  # ids of accounts, one of whom must approve
+    reviewers: tuple[str, ...] = ()  # ids, addresses or names of accounts that are asked when a change is submitted
     conversations: str = "allow"  # block: every conversation must be resolved before a merge
 
 

@@ -18,6 +18,7 @@ STATES = (*OPEN, "merged", "closed")
 MOVES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "edit": (OPEN, "An edit needs an open change"),
     "submit": (("draft",), "Only a draft can be submitted"),
+    "ask": (("in review", "changes requested", "approved"), "Reviewers can be asked while a change is in review"),
     "withdraw": (("in review", "changes requested", "approved"), "Only a change in review can be taken back to draft"),
     "comment": (OPEN, "Only an open change can be discussed"),
     "approve": (("in review", "changes requested", "approved"), "Only a change in review can be approved"),

@@ -34,6 +34,7 @@ def register(add: Any) -> None:
     )
     listing.add_argument("--mine", action="store_true", help="only those of the acting account")
     listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
+    listing.add_argument("--asked", action="store_true", help="only those that the acting account was asked to review")
     listing.add_argument("--text", default="", help="only those with these words")
 
 
@@ -51,7 +52,6 @@ def _editing(add: Any) -> None:
 
 def _moving(add: Any) -> None:
     for name, run, about in (
-        ("submit", submit, "ask for review"),
         ("withdraw", withdraw, "take a change back to draft"),
         ("reopen", reopen, "take a closed change up again"),
         ("revert", revert, "propose to undo a merged change"),
@@ -59,6 +59,13 @@ def _moving(add: Any) -> None:
         ("conflicts", conflicts, "what must be decided before it can be merged"),
     ):
         _numbered(add, name, run, about)
+    for name, run, about in (
+        ("submit", submit, "ask for review"),
+        ("ask", ask, "ask more people to review it, or the same ones again"),
+    ):
+        _numbered(add, name, run, about).add_argument(
+            "--reviewer", action="append", default=[], metavar="WHO", help="whom to ask, by id, address or name"
+        )
 
 
 def _talking(add: Any) -> None:
@@ -128,6 +135,7 @@ def _json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
 def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> int:
     lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
+    lines += [f"  asked {request.name}: {request.answer or 'no answer yet'}" for request in change.asked]
     lines += [f"  approved by {name}" for name in change.approvals]
     lines += [f"  - {sentence}" for sentence in change.requirements]
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
@@ -156,7 +164,15 @@ def edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 def submit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    return _show(app, options, app.reviews.changes.submit(acting(app, options), options.change), terminal)
+    change = app.reviews.changes.submit(acting(app, options), options.change, options.reviewer)
+    return _show(app, options, change, terminal)
+
+
+def ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    return _show(
+        app, options, app.reviews.changes.ask(acting(app, options), options.change, options.reviewer), terminal
+    )
 
 
 def withdraw(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -256,7 +272,9 @@ def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> 
     app = open_app(settings)
     actor = acting(app, options)
     listed = (
-        app.reviews.changes.waiting_for(actor)
+        app.reviews.changes.asked_of(actor)
+        if options.asked
+        else app.reviews.changes.waiting_for(actor)
         if options.waiting
         else app.reviews.changes.listed(
             actor, state=options.state, author=actor.id if options.mine else "", text=options.text

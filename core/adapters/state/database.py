@@ -18,11 +18,12 @@ from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event, 
 
 from core.adapters.state import migrations, tables
 from core.adapters.state.evaluation import QuerySetRows, RankingRows, RunRows
+from core.adapters.state.inbox import MessageRows
 from core.adapters.state.knowledge import DraftRows, GapRows
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows
 from core.adapters.state.playground import GradeRows, NotebookRows
-from core.adapters.state.reviews import ChangeRows, CommentRows, VerdictRows
+from core.adapters.state.reviews import ChangeRows, CommentRows, RequestRows, VerdictRows
 from core.adapters.state.statements import Statements
 from core.adapters.system import digests
 from core.adapters.system.files import flock
@@ -52,8 +53,9 @@ class State:
         self.accounts, self.audit = AccountRows(statements), AuditRows(statements)
         self.sessions = SessionRows(statements)
         self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
-        self.changes = ChangeRows(statements)
+        self.changes, self.requests = ChangeRows(statements), RequestRows(statements)
         self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
+        self.messages = MessageRows(statements)
         self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
         self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
         self.rankings = RankingRows(statements)

@@ -151,6 +151,18 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE jobs ADD COLUMN asked TEXT NOT NULL DEFAULT '';
     """,
+    """
+    CREATE TABLE review_requests (
+        change INTEGER NOT NULL REFERENCES changes (id), account TEXT NOT NULL, name TEXT NOT NULL, asker TEXT NOT NULL,
+        rule TEXT NOT NULL DEFAULT '', at TEXT NOT NULL, PRIMARY KEY (change, account)
+    );
+    CREATE TABLE messages (
+        id INTEGER PRIMARY KEY, account TEXT NOT NULL, kind TEXT NOT NULL, about TEXT NOT NULL, ref TEXT NOT NULL, title TEXT NOT NULL,
+        place TEXT NOT NULL DEFAULT '{}', text TEXT NOT NULL DEFAULT '', actor TEXT NOT NULL, actor_name TEXT NOT NULL,
+        count INTEGER NOT NULL DEFAULT 1, at TEXT NOT NULL, read TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX messages_account ON messages (account, read);
+    """,
 )
 
 

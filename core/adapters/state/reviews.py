@@ -1,4 +1,4 @@
-"""Changes, what was said about them, and the verdicts."""
+"""Changes, who was asked to review them, what was said about them, and the verdicts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 from sqlalchemy import bindparam, func, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import changes, comments, verdicts
+from core.adapters.state.tables import changes, comments, review_requests, verdicts
 
 # asked for every change of a list, so built once
 _CHANGE = select(changes).where(changes.c.id == bindparam("number"))
 _VERDICTS = select(verdicts).where(verdicts.c.change == bindparam("number")).order_by(verdicts.c.id)
+_REQUESTS = select(review_requests).where(review_requests.c.change == bindparam("number"))
 _CONVERSATIONS = (
     select(func.count())
     .select_from(comments)
@@ -55,6 +56,22 @@ class VerdictRows:
     def add(self, **values: Any) -> None:
         """What somebody said about a text."""
         self._run.add(verdicts, **values)
+
+
+class RequestRows:
+    """The table `review_requests`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_change(self, number: int) -> list[Row]:
+        """Who was asked, in the order of asking."""
+        return self._run.rows(_REQUESTS.order_by(review_requests.c.at, review_requests.c.account), number=number)
+
+    def add(self, change: int, account: str, name: str, asker: str, rule: str, at: str) -> None:
+        """Somebody is asked, perhaps again."""
+        row = {"change": change, "account": account, "name": name, "asker": asker, "rule": rule, "at": at}
+        self._run.upsert(review_requests, [row], ["change", "account"], ["name", "asker", "rule", "at"])
 
 
 class CommentRows:

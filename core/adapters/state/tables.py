@@ -171,6 +171,38 @@ comments = Table(
     Index("comments_change", "change"),
 )
 
+review_requests = Table(
+    "review_requests",
+    METADATA,
+    _number("change", None, ForeignKey("changes.id"), primary_key=True, autoincrement=False),
+    _text("account", primary_key=True),
+    _text("name"),
+    _text("asker"),  # the name of who asked
+    _text("rule", ""),  # what the review rule matches, where a rule asked
+    _text("at"),
+)
+
+# ---------------------------------------------------------------- inbox
+
+messages = Table(
+    "messages",
+    METADATA,
+    _id(),
+    _text("account"),
+    _text("kind"),
+    _text("about"),
+    _text("ref"),
+    _text("title"),
+    _text("place", "{}"),  # where in it, as JSON
+    _text("text", ""),
+    _text("actor"),
+    _text("actor_name"),
+    _number("count", 1),
+    _text("at"),
+    _text("read", ""),
+    Index("messages_account", "account", "read"),
+)
+
 # ---------------------------------------------------------------- playground
 
 configurations = Table(

@@ -7,7 +7,7 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,12 @@ from core.curation.proposals import check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
-from core.services.people.accounts import Accounts
+from core.services.inbox.messages import Messages
+from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
 from core.services.reviews.facts import ChangeFacts, branch_of
+from core.services.reviews.requests import ReviewRequest, ReviewRequests
 from core.types import Edit
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class Change:
     ended: str
     ended_by: str
     findings: tuple[Finding, ...] = ()  # what the checks say about its documents
+    asked: tuple[ReviewRequest, ...] = ()  # who was asked to review it
 
     @property
     def open(self) -> bool:
@@ -73,11 +76,13 @@ class Changes:
         accounts: Accounts,
         audit: Audit,
         clock: Clock,
+        messages: Messages,
         reader: Read = checks.read,
     ) -> None:
-        self.store, self.database, self.accounts = store, database, accounts
+        self.store, self.database, self.accounts, self.messages = store, database, accounts, messages
         self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store, reader)
         self.facts = ChangeFacts(store, accounts, self.checking, clock)
+        self.requests = ReviewRequests(accounts, messages, clock)
 
     # ------------------------------------------------------------ reading
 
@@ -120,6 +125,22 @@ class Changes:
             and actor.id not in {v.who for v in change.verdicts if v.head == change.head}
         )
 
+    def asked_of(self, actor: Actor) -> tuple[Change, ...]:
+        """Changes that this person was asked to review and has not judged as they are now."""
+        require(actor, "propose a change")
+        return tuple(
+            change
+            for change in self.waiting_for(actor)
+            if any(request.account == actor.id and not request.answer for request in change.asked)
+        )
+
+    def reviewers(self, actor: Actor, number: int = 0) -> tuple[Account, ...]:
+        """Whom to ask: those who may review a change, or one that this person is about to propose."""
+        require(actor, "propose a change")
+        if number:
+            return self.requests.candidates(self._facts_of(self.get(number)))
+        return self.requests.candidates(Facts("draft", "", actor.id, (), (), (), 0, (), (), ()))
+
     def own_work(self, actor: Actor, number: int) -> str:
         """Why this person may not review a change; "" when they may."""
         require(actor, "propose a change")
@@ -146,6 +167,7 @@ class Changes:
             requirements=review.requirements(facts) if now in review.OPEN else (),
             conflicts=facts.conflicts,
             findings=work.findings,
+            asked=self.requests.of(state, row["id"], facts),
         )
 
     # ------------------------------------------------------------ moving
@@ -228,7 +250,8 @@ class Changes:
             self.audit.record(state, actor, "describe", title, change=number)
         return self.get(number)
 
-    def submit(self, actor: Actor, number: int) -> Change:
+    def submit(self, actor: Actor, number: int, reviewers: Sequence[str] = ()) -> Change:
+        """Ask for review: those named by id, address or name, and those whom the review rules name."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("submit", facts)
@@ -237,6 +260,19 @@ class Changes:
             if not facts.paths:
                 raise Refused("It changes nothing: its documents are the same as in the knowledge base.")
             self._move(state, actor, row, "in review", "submit")
+            self.requests.ask(state, actor, row, facts, reviewers)
+            self.requests.ask_by_rule(state, actor, row, facts)
+        return self.get(number)
+
+    def ask(self, actor: Actor, number: int, reviewers: Sequence[str]) -> Change:
+        """Ask more people to review a change, or the same ones again."""
+        require(actor, "propose a change")
+        if not reviewers:
+            raise BadInput("Name somebody to ask.")
+        with self.writing(number) as (state, row, facts):
+            self.allow("ask", facts)
+            self.requests.ask(state, actor, row, facts, reviewers)
+            self.audit.record(state, actor, "ask for review", row["title"], change=number, detail=", ".join(reviewers))
         return self.get(number)
 
     def withdraw(self, actor: Actor, number: int) -> Change:

@@ -1,0 +1,141 @@
+"""Messages to people: made in the transaction of their cause, one per thing until it is read, never to oneself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from core.access import Actor, require
+from core.errors import BadInput
+from core.ports import Clock
+from core.types import Frozen
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database, State
+
+KINDS = (
+    "asked",
+    "answered",
+    "mentioned",
+    "approved",
+    "changes requested",
+    "merged",
+    "due",
+    "gap",
+    "feedback",
+    "watched",
+)
+MAX_TEXT = 400
+LIMIT = 500  # messages of one person; the oldest go first
+READ_FOR, UNREAD_FOR = timedelta(days=60), timedelta(days=365)  # how long they are kept
+_PAGES = {"change": ("/reviews", "change"), "document": ("/documents", "doc"), "question": ("/search", "q")}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a message is about: a change by number, a document by path, a question by its words, or all due documents."""
+
+    about: str  # change, document, question, freshness
+    ref: str
+    title: str
+    place: Mapping[str, Any] = Frozen()  # where in it: query parameters of its page
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What happened to something that somebody cares about. `count` causes of the same kind are one message."""
+
+    id: int
+    account: str
+    kind: str
+    about: str
+    ref: str
+    title: str
+    place: Mapping[str, Any]
+    text: str
+    actor: str
+    actor_name: str
+    count: int
+    at: str
+    read: str  # when; "" while it is new
+
+    @property
+    def address(self) -> str:
+        """The page that it leads to, at its place."""
+        page, parameter = _PAGES.get(self.about, ("/freshness", ""))
+        query = urlencode({**({parameter: self.ref} if parameter else {}), **self.place})
+        return f"{page}?{query}" if query else page
+
+
+class Messages:
+    """The inbox of every account."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.database, self.clock = database, clock
+
+    # ------------------------------------------------------------ reading
+
+    def listed(self, actor: Actor, *, unread: bool = False, kind: str = "", limit: int = 200) -> tuple[Message, ...]:
+        """One's own, newest first."""
+        require(actor, "read the inbox")
+        if kind and kind not in KINDS:
+            raise BadInput(f"There is no kind {kind!r} of message. Kinds: {', '.join(KINDS)}.")
+        return tuple(map(_message, self.database.messages.of(actor.id, unread, kind, limit)))
+
+    def unread(self, actor: Actor) -> int:
+        """How many are new."""
+        require(actor, "read the inbox")
+        return self.database.messages.unread(actor.id)
+
+    def read(self, actor: Actor, numbers: Iterable[int] = ()) -> int:
+        """Mark some as read, or all where none is named; how many were new."""
+        require(actor, "read the inbox")
+        return self.database.messages.read(actor.id, tuple(numbers), self.clock.stamp())
+
+    def opened(self, actor: Actor, about: str, ref: str) -> int:
+        """Mark what is about one thing as read, since somebody looks at it; how many were new."""
+        require(actor, "read the inbox")
+        mine = [row["id"] for row in self.database.messages.about(actor.id, about, ref) if not row["read"]]
+        return self.read(actor, mine) if mine else 0
+
+    # ------------------------------------------------------------ making
+
+    def tell(
+        self, state: State, actor: Actor, accounts: Iterable[str], kind: str, subject: Subject, text: str = ""
+    ) -> None:
+        """A message to each account but the actor's own, inside the transaction of its cause."""
+        people = {row["id"] for row in state.accounts.all() if row["active"]} - {actor.id}
+        for account in sorted(set(accounts) & people):
+            self._tell_one(state, actor, account, kind, subject, text)
+
+    def _tell_one(self, state: State, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> None:
+        content = {
+            "title": subject.title[:200],
+            "place": json.dumps(dict(subject.place), sort_keys=True),
+            "text": " ".join(text.split())[:MAX_TEXT],
+            "actor": actor.id,
+            "actor_name": actor.name,
+            "at": self.clock.stamp(),
+        }
+        waiting = [
+            row
+            for row in state.messages.about(account, subject.about, subject.ref)
+            if row["kind"] == kind and not row["read"]
+        ]
+        if waiting:
+            state.messages.set(waiting[0]["id"], **content, count=waiting[0]["count"] + 1)
+            return
+        state.messages.add(account=account, kind=kind, about=subject.about, ref=subject.ref, **content)
+        self._forget_old(state, account)
+
+    def _forget_old(self, state: State, account: str) -> None:
+        now = datetime.fromisoformat(self.clock.stamp())
+        state.messages.forget(account, (now - READ_FOR).isoformat(), (now - UNREAD_FOR).isoformat(), LIMIT)
+
+
+def _message(row: Mapping[str, Any]) -> Message:
+    return Message(**{**row, "place": Frozen(json.loads(row["place"]))})

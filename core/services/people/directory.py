@@ -1,0 +1,30 @@
+"""Whom a name means: an account by its id, its address or its full name, upper and lower case aside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from core.access import folded, plain_address
+from core.services.people.accounts import Account
+
+
+def called(accounts: Iterable[Account], text: str) -> tuple[Account, ...]:
+    """The active accounts that a text means; several where people share a name.
+
+    >>> ann, bob = (Account(n, f"{n} Doe", f"{n}@example.org", "author", True, False) for n in ("ann", "bob"))
+    >>> [account.id for word in ("ANN", "bob@Example.org", "Ann doe", "Cyd") for account in called((ann, bob), word)]
+    ['ann', 'bob', 'ann']
+    """
+    name, address = folded(" ".join(text.split())), plain_address(text)
+    active = [account for account in accounts if account.active]
+    exact = [account for account in active if account.id == name or plain_address(account.email) == address]
+    return tuple(exact or [account for account in active if name and folded(account.name) == name])
+
+
+def owners(accounts: Iterable[Account], text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
+    """The accounts that the `owner:` of a document names, and the names that nobody has; commas separate several."""
+    everybody, names = tuple(accounts), [name for name in (part.strip() for part in re.split(r"[,;]", text)) if name]
+    people = {name: called(everybody, name) for name in names}
+    known = dict.fromkeys(account for accounts_called in people.values() for account in accounts_called)
+    return tuple(known), tuple(name for name, accounts_called in people.items() if not accounts_called)

@@ -1,0 +1,96 @@
+"""Who is asked to review a change: by name, or by the review rules when it is submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.access import Actor
+from core.curation import review
+from core.curation.policy import applicable
+from core.curation.review import Facts
+from core.errors import BadInput
+from core.ports import Clock
+from core.services.inbox.messages import Messages, Subject
+from core.services.people.accounts import Account, Accounts
+from core.services.people.directory import called
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """Somebody who was asked, and what they said about the present text; "" while they have not."""
+
+    account: str
+    name: str
+    asker: str
+    rule: str  # what the rule matches that asked; "" where a person did
+    at: str
+    answer: str
+
+
+class ReviewRequests:
+    """Asks people, inside the transaction of a submit or on its own."""
+
+    def __init__(self, accounts: Accounts, messages: Messages, clock: Clock) -> None:
+        self.accounts, self.messages, self.clock = accounts, messages, clock
+
+    def of(self, state: State, number: int, facts: Facts) -> tuple[ReviewRequest, ...]:
+        """Everybody who was asked, in order."""
+        verdicts = review.current_verdicts(facts)
+        rows = [
+            {name: value for name, value in row.items() if name != "change"} for row in state.requests.of_change(number)
+        ]
+        return tuple(
+            ReviewRequest(**row, answer=verdicts[row["account"]].verdict if row["account"] in verdicts else "")
+            for row in rows
+        )
+
+    def candidates(self, facts: Facts) -> tuple[Account, ...]:
+        """Accounts that may review this text."""
+        return tuple(account for account in self.accounts.all() if _may_judge(account, facts))
+
+    def ask(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts, names: Iterable[str]) -> None:
+        """Ask by id, address or name; whoever may not review this change is refused."""
+        for name in dict.fromkeys(names):
+            people = called(self.accounts.all(), name)
+            if not people:
+                raise BadInput(f"Nobody here is called {name!r}. {self._who(facts)}")
+            if len(people) > 1:
+                ids = ", ".join(account.id for account in people)
+                raise BadInput(f"Several people are called {name!r}. Name one by id: {ids}.")
+            if not _may_judge(people[0], facts):
+                raise BadInput(f"{people[0].name} may not review this change. {self._who(facts)}")
+            self._ask_one(state, actor, row, people[0])
+
+    def ask_by_rule(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts) -> None:
+        """Ask whom the rules of the touched paths name as reviewers or owners, where they may review it."""
+        asked = {request.account for request in self.of(state, row["id"], facts)}
+        for rule in applicable(facts.rules, facts.paths):
+            for name in (*rule.reviewers, *rule.owners):
+                for account in called(self.accounts.all(), name):
+                    if account.id not in asked and _may_judge(account, facts):
+                        asked.add(account.id)
+                        self._ask_one(state, actor, row, account, rule.match)
+
+    def unknown(self, facts: Facts) -> tuple[str, ...]:
+        """Names in the rules of the touched paths that nobody has."""
+        names = [name for rule in applicable(facts.rules, facts.paths) for name in (*rule.reviewers, *rule.owners)]
+        return tuple(name for name in dict.fromkeys(names) if not called(self.accounts.all(), name))
+
+    def _ask_one(self, state: State, actor: Actor, row: Mapping[str, Any], account: Account, rule: str = "") -> None:
+        state.requests.add(row["id"], account.id, account.name, actor.name, rule, self.clock.stamp())
+        subject = Subject("change", str(row["id"]), row["title"])
+        self.messages.tell(state, actor, [account.id], "asked", subject, row["description"])
+
+    def _who(self, facts: Facts) -> str:
+        names: Sequence[str] = [account.name for account in self.candidates(facts)]
+        return f"Ask one of: {', '.join(names)}." if names else "Nobody here may review it."
+
+
+def _may_judge(account: Account, facts: Facts) -> bool:
+    able = account.active and review.may_judge(account.actor, facts.paths)
+    return able and not review.own_work(facts, account.id, account.name)
