@@ -20,6 +20,7 @@ from bench import (
     sessions,
     statistics,
     sweep,
+    verdicts,
 )
 from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
@@ -43,6 +44,7 @@ def main() -> None:
         "endurance": _endurance,
         "lcs": _lcs,
         "statistics": _statistics,
+        "verdicts": _verdicts,
         "sweep": _sweep,
         "playground": _playground,
         "fusion": _fusion,
@@ -215,6 +217,14 @@ def _statistics(sizes: list[int]) -> None:
     report.write(
         "statistics", "Bootstrap intervals of a sweep", f"{report.machine()}.\n\n" + markdown_table(heads, [line])
     )
+
+
+def _verdicts(sizes: list[int]) -> None:
+    text = f"{verdicts.PAIRS:,} simulated pairs of runs per line. Without a true difference, nothing should be called better or worse more than 5 % of the "
+    text += f"time; with a true difference of {verdicts.SHIFT:g} in nDCG@10, the more often the better. The interval alone is how verdicts were made "
+    text += "before the randomisation test and the floor on questions that differ stood beside it. A column's standard error is at most 0.7 points where 5 % is the truth.\n\n"
+    heads = ("ties", "questions", "no difference, interval alone", "no difference", f"difference of {verdicts.SHIFT:g}")
+    report.write("verdicts", "How often a verdict is wrong", text + markdown_table(heads, list(verdicts.rows())))
 
 
 def _sweep(sizes: list[int]) -> None:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+from math import erfc, sqrt
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.evaluation.statistics import bootstrap, compare, needed, percentile, wilson_lower, wilson_upper
+from core.evaluation.statistics import (
+    DIFFER,
+    bootstrap,
+    compare,
+    holm,
+    needed,
+    percentile,
+    randomisation,
+    wilson_lower,
+    wilson_upper,
+)
 
 scores = st.lists(st.floats(0, 1), min_size=2, max_size=40)
 
@@ -76,6 +90,61 @@ def test_what_the_interval_leaves_open_is_not_called_smaller_than_it_is() -> Non
     assert (found.verdict, found.needed) == ("not enough evidence", 0)
     assert found.difference.high > 0.012
     assert found.sentence.endswith(f"it is probably not larger than {found.difference.high:.3f}.")
+
+
+def test_four_wins_among_sixty_are_chance_whatever_the_interval_says() -> None:
+    found = compare([0.5] * 60, [0.875] * 4 + [0.5] * 56)
+    assert found.difference.low > 0, "the interval alone would have called it better"
+    assert (found.verdict, found.differ, found.p) == ("not enough evidence", 4, 0.125)
+    assert found.sentence.startswith("Not enough evidence: only 4 of 60 queries differ at all; ")
+    assert found.needed == 90, "ten of 150 questions would differ"
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
+def test_the_randomisation_test_tries_every_sign(gaps: list[float]) -> None:
+    table = np.array([gap for gap in gaps if abs(gap) > 1e-9])
+    seen = abs(table.sum())
+    patterns = [np.array(signs) @ np.abs(table) for signs in product((-1, 1), repeat=len(table))]
+    brute = np.mean([abs(total) >= seen * (1 - 1e-6) - 1e-9 for total in patterns])
+    assert randomisation(np.array(gaps)) == pytest.approx(brute, abs=0.02)
+    assert randomisation(-np.array(gaps)) == randomisation(np.array(gaps))
+
+
+def test_many_gaps_are_tested_by_random_signs_and_far_ones_by_a_bound() -> None:
+    gaps = np.random.default_rng(5).normal(0.0, 0.2, 400)
+    normal = erfc(abs(gaps.sum()) / sqrt(2 * (gaps**2).sum()))  # what the sum of many signs tends to
+    assert randomisation(gaps) == pytest.approx(normal, abs=0.02)
+    assert 0 < randomisation(np.full(200, 0.1)) < 1e-30
+
+
+def test_a_verdict_is_rarely_wrong_where_nothing_differs_and_mostly_found_where_something_does() -> None:
+    rng = np.random.default_rng(9)
+
+    def said(size: int, shift: float) -> float:
+        gaps = [np.where(rng.random(size) < 0.3, rng.normal(shift, 0.2, size), 0.0) for _ in range(200)]
+        return float(np.mean([compare(np.zeros(size), gap).verdict != "not enough evidence" for gap in gaps]))
+
+    assert [said(size, 0.0) <= 0.08 for size in (10, 30, 100)] == [True] * 3
+    assert said(100, 0.1) > 0.5
+
+
+@given(st.lists(st.lists(st.sampled_from((-0.5, 0.0, 0.25, 0.5)), min_size=40, max_size=40), min_size=1, max_size=6))
+def test_correcting_for_many_comparisons_never_makes_one_surer_and_keeps_their_order(table: list[list[float]]) -> None:
+    singles = [compare([0.0] * 40, gaps, resamples=50) for gaps in table]
+    together = holm(singles)
+    for single, corrected in zip(singles, together, strict=True):
+        assert single.p <= corrected.p <= min(1.0, single.p * len(singles) + 1e-12)
+        assert corrected.verdict in (single.verdict, "not enough evidence")
+    ordered = sorted(range(len(singles)), key=lambda n: singles[n].p)
+    assert [together[n].p for n in ordered] == sorted(one.p for one in together)
+
+
+def test_holm_by_hand() -> None:
+    single = compare([0.0] * 50, [1.0] * DIFFER + [0.0] * (50 - DIFFER))
+    assert single.p == 2 / 2**DIFFER
+    first, second, third = holm([replace(single, p=0.01), replace(single, p=0.04), replace(single, p=0.03)])
+    assert (first.p, second.p, third.p) == pytest.approx((0.03, 0.06, 0.06))
+    assert "p = 0.030 after Holm over 3 comparisons" in first.sentence
 
 
 def test_unpaired_and_empty_scores_are_refused() -> None:

@@ -1,11 +1,11 @@
-"""Bootstrap intervals, paired comparisons and Wilson bounds: which is better, by how much, how sure."""
+"""Bootstrap intervals, paired comparisons, Holm's correction and Wilson bounds: which is better, by how much, how sure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, isfinite, sqrt
+from math import ceil, exp, isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 RESAMPLES = 2000
 SEED = 42
 LEAST = 30  # queries; an interval over fewer says little about others
+DIFFER = 10  # queries that differ at all; what fewer say is chance, whatever the interval
+ERROR = (
+    0.04  # the largest p of a verdict; so fewer than one in twenty is wrong in simulations, too (docs/benchmarks.md)
+)
+FLIPS = 10_000  # random sign patterns of the randomisation test
+EXACT = 12  # queries that differ: up to here every sign pattern is tried
+ENTRIES = 4_000_000  # of the matrix of signs, so that many queries do not fill the memory
 MATTERS = 0.01  # the smallest difference that anybody would act on
 POWER = 1.96 + 0.8416  # 95 % confidence, 80 % power
 TIE = 1e-9
@@ -33,7 +40,7 @@ class Interval:
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
     """A paired comparison. `verdict` is better, worse or "not enough evidence"; `needed` is how many more judged
-    queries would probably settle it."""
+    queries would probably settle it; `p` is that of the randomisation test, corrected where `comparisons` are many."""
 
     difference: Interval
     wins: int
@@ -43,6 +50,13 @@ class PairedComparison:
     verdict: str
     needed: int
     sentence: str
+    p: float = 1.0
+    comparisons: int = 1
+
+    @property
+    def differ(self) -> int:
+        """Queries that are not ties."""
+        return self.wins + self.losses
 
 
 def bootstrap(scores: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> list[Interval]:
@@ -89,7 +103,9 @@ def compare(
     """How much better `after` is than `before`, query by query.
 
     >>> compare([0.5] * 40, [0.75] * 40).sentence
-    'Better by 0.250 (0.250 to 0.250): 40 wins, 0 ties, 0 losses.'
+    'Better by 0.250 (0.250 to 0.250), p < 0.001: 40 wins, 0 ties, 0 losses.'
+    >>> compare([0.5] * 60, [0.75] * 4 + [0.5] * 56).verdict
+    'not enough evidence'
     """
     import numpy as np
 
@@ -98,38 +114,117 @@ def compare(
     gaps = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     interval = bootstrap(gaps[:, None], resamples, seed)[0]
     wins, losses = int((gaps > TIE).sum()), int((gaps < -TIE).sum())
-    settled = len(gaps) >= LEAST and (interval.low > 0 or interval.high < 0)
-    verdict = ("better" if interval.mean > 0 else "worse") if settled else "not enough evidence"
-    more = (
-        0 if settled else needed(interval.mean, float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0, len(gaps), matters)
+    deviation = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
+    more = needed(interval.mean, deviation, len(gaps), matters, wins + losses)
+    measured = PairedComparison(
+        interval, wins, len(gaps) - wins - losses, losses, len(gaps), "", more, "", randomisation(gaps, seed)
     )
-    counts = f"{wins} wins, {len(gaps) - wins - losses} ties, {losses} losses"
-    sentence = _sentence(interval, verdict, counts, more, matters)
-    return PairedComparison(interval, wins, len(gaps) - wins - losses, losses, len(gaps), verdict, more, sentence)
+    return _judged(measured, matters)
 
 
-def needed(difference: float, deviation: float, queries: int, matters: float = MATTERS) -> int:
+def randomisation(gaps: np.ndarray, seed: int = SEED) -> float:
+    """How often chance alone gives a difference this large: the paired randomisation test, two-sided (Fisher 1935).
+
+    Without a true difference every sign of every gap is a coin. Few gaps are tried in all patterns, many in random
+    ones; beyond what those can resolve, Hoeffding's bound holds.
+
+    >>> import numpy as np
+    >>> randomisation(np.array([0.1, 0.2, 0.0, 0.3, 0.1])), randomisation(np.zeros(9))
+    (0.125, 1.0)
+    """
+    import numpy as np
+
+    sizes = gaps[np.abs(gaps) > TIE]
+    if not len(sizes):
+        return 1.0
+    seen = abs(float(sizes.sum())) * (1 - 1e-6) - TIE
+    beyond = np.abs(_signs(len(sizes), seed) @ np.abs(sizes).astype(np.float32)) >= seen
+    if len(sizes) <= EXACT:
+        return float(beyond.mean())
+    bound = 2 * exp(-(seen**2) / (2 * float((sizes**2).sum())))
+    return min(float(1 + beyond.sum()) / (1 + len(beyond)), bound)
+
+
+def _signs(gaps: int, seed: int) -> np.ndarray:
+    """Patterns of plus and minus: all of them, or random ones."""
+    import numpy as np
+
+    if gaps <= EXACT:
+        return (2 * (np.arange(2**gaps)[:, None] >> np.arange(gaps) & 1) - 1).astype(np.float32)
+    return _coins(1 << (gaps - 1).bit_length(), seed)[:, :gaps]
+
+
+@lru_cache(maxsize=2)
+def _coins(gaps: int, seed: int) -> np.ndarray:
+    """Random patterns, a row each; cached by powers of two, since the number of gaps moves with every slider."""
+    import numpy as np
+
+    rows = min(FLIPS, max(1000, ENTRIES // gaps))
+    return (2.0 * np.random.default_rng(seed).integers(0, 2, size=(rows, gaps), dtype=np.int8) - 1).astype(np.float32)
+
+
+def holm(comparisons: Sequence[PairedComparison], of: int = 0, matters: float = MATTERS) -> list[PairedComparison]:
+    """The same comparisons with p corrected for their number (Holm 1979), or for a larger number that they are part of.
+
+    >>> single = compare([0.5] * 60, [0.5] * 48 + [0.6] * 10 + [0.4] * 2)
+    >>> single.verdict, holm([single], of=15)[0].verdict
+    ('better', 'not enough evidence')
+    """
+    total = max(of, len(comparisons))
+    order = sorted(range(len(comparisons)), key=lambda n: comparisons[n].p)
+    corrected, highest = list(comparisons), 0.0
+    for place, n in enumerate(order):
+        highest = max(highest, min(1.0, comparisons[n].p * (total - place)))
+        corrected[n] = _judged(replace(comparisons[n], p=highest, comparisons=total), matters)
+    return corrected
+
+
+def _judged(measured: PairedComparison, matters: float) -> PairedComparison:
+    """With its verdict: enough queries, enough that differ, and neither interval nor test allow for chance."""
+    interval = measured.difference
+    enough = measured.queries >= LEAST and measured.differ >= DIFFER
+    settled = enough and measured.p <= ERROR and (interval.low > 0 or interval.high < 0)
+    verdict = ("better" if interval.mean > 0 else "worse") if settled else "not enough evidence"
+    judged = replace(measured, verdict=verdict, needed=0 if settled else measured.needed)
+    return replace(judged, sentence=_sentence(judged, matters))
+
+
+def needed(difference: float, deviation: float, queries: int, matters: float = MATTERS, differ: int = DIFFER) -> int:
     """How many more judged queries would show this difference, or one that matters if this one does not.
 
-    The usual power estimate: n = ((1.96 + 0.84) * deviation / difference) ** 2.
+    The usual power estimate: n = ((1.96 + 0.84) * deviation / difference) ** 2; and so many that enough of them differ.
 
-    >>> needed(0.02, 0.2, 100)
-    685
+    >>> needed(0.02, 0.2, 100), needed(0.025, 0.1, 60, differ=4)
+    (685, 90)
     """
-    total = (POWER * deviation / max(abs(difference), matters)) ** 2
+    total = max((POWER * deviation / max(abs(difference), matters)) ** 2, queries * DIFFER / differ if differ else 0)
     return max(0, ceil(total) - queries, LEAST - queries) if isfinite(total) else 0
 
 
-def _sentence(interval: Interval, verdict: str, counts: str, more: int, matters: float) -> str:
-    sizes = f"{abs(interval.mean):.3f}"
-    if verdict != "not enough evidence":
+def _sentence(judged: PairedComparison, matters: float) -> str:
+    interval, counts = judged.difference, f"{judged.wins} wins, {judged.ties} ties, {judged.losses} losses"
+    if judged.verdict != "not enough evidence":
         low, high = sorted((abs(interval.low), abs(interval.high)))
-        return f"{verdict.capitalize()} by {sizes} ({low:.3f} to {high:.3f}): {counts}."
-    sentence = f"Not enough evidence: the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {counts}."
-    if not more:
+        size = f"{abs(interval.mean):.3f} ({low:.3f} to {high:.3f})"
+        return f"{judged.verdict.capitalize()} by {size}, {_chance(judged)}: {counts}."
+    difference = f"the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {_chance(judged)}, {counts}"
+    sentence = f"Not enough evidence: {_few(judged)}{difference}."
+    if not judged.needed:
         return f"{sentence} If there is a difference, it is {_at_most(interval, matters)}."
     about = max(abs(interval.mean), matters)
-    return f"{sentence} About {more:,} more judged queries would show a difference of {about:.3f}."
+    return f"{sentence} About {judged.needed:,} more judged queries would show a difference of {about:.3f}."
+
+
+def _few(judged: PairedComparison) -> str:
+    """Where almost all queries are ties, that is what to say first."""
+    if not 0 < judged.differ < DIFFER <= judged.queries:
+        return ""
+    return f"only {judged.differ} of {judged.queries} queries differ at all; "
+
+
+def _chance(judged: PairedComparison) -> str:
+    value = "p < 0.001" if judged.p < 0.001 else f"p = {judged.p:.3f}"
+    return value if judged.comparisons == 1 else f"{value} after Holm over {judged.comparisons} comparisons"
 
 
 def _at_most(interval: Interval, matters: float) -> str:

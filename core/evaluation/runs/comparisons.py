@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.errors import BadInput
 from core.evaluation.runs.run import Answered, Run
-from core.evaluation.statistics import Interval, PairedComparison, bootstrap
+from core.evaluation.statistics import Interval, PairedComparison, bootstrap, holm
 from core.evaluation.statistics import compare as paired
 from core.llm.bill import dollars_of
 
@@ -76,7 +76,7 @@ def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
         after,
         measure,
         _paired(rows),
-        {name: _paired(group) for name, group in groups.items()},
+        dict(zip(groups, holm([_paired(group) for group in groups.values()]), strict=True)),
         tuple(sorted(rows, key=lambda row: (row.difference, row.question))),
         _note(before, after, len(rows)),
     )
@@ -124,13 +124,18 @@ def _note(before: Run, after: Run, shared: int) -> str:
 
 
 def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[LeaderboardRow, ...]:
-    """Runs by their mean, each with its interval and its paired difference from the best."""
+    """Runs by their mean, each with its interval and its paired difference from the best.
+
+    The best is known only afterwards, as if every pair had been compared: Holm's correction is over all pairs.
+    """
     usable = [run for run in runs if any(measure in result.values for result in run.results.values())]
     scored = [(run, bootstrap(_column(run, measure))[0]) for run in usable]
     ordered = sorted(scored, key=lambda pair: (-pair[1].mean, pair[0].name))
+    differences = [_paired(_rows(ordered[0][0], run, measure)) for run, _ in ordered[1:]]
+    corrected = [None, *holm(differences, of=len(ordered) * (len(ordered) - 1) // 2)]
     return tuple(
-        LeaderboardRow(run, figure, _paired(_rows(ordered[0][0], run, measure)) if n else None)
-        for n, (run, figure) in enumerate(ordered)
+        LeaderboardRow(run, figure, against)
+        for (run, figure), against in zip(ordered, corrected[: len(ordered)], strict=True)
     )
 
 
