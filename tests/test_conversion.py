@@ -115,20 +115,20 @@ def test_an_ordinary_file_is_converted_while_two_hostile_ones_spin(
 
     def warm() -> str:
         started.wait()
-        return made.convert(".html", uploads.HTML)
+        return made.convert(".html", uploads.HTML).text
 
     with ThreadPoolExecutor(3) as threads:
         assert all("2 hours" in text.result() for text in [threads.submit(warm) for _ in range(3)])
         spinning = [threads.submit(made.convert, ".pdf", hostile) for _ in range(2)]
         time.sleep(0.5)
         began = time.monotonic()
-        assert "| CMH2 | 06 to 22 |" in made.convert(".docx", uploads.docx())
+        assert "| CMH2 | 06 to 22 |" in made.convert(".docx", uploads.docx()).text
         waited = time.monotonic() - began
         assert not any(spin.done() for spin in spinning)
         assert waited < 5
         for spin in spinning:
             assert "needs more than 8 seconds of computing" in str(spin.exception())
-    assert "2 hours" in made.convert(".html", uploads.HTML)
+    assert "2 hours" in made.convert(".html", uploads.HTML).text
     assert list(tmp_path.iterdir()) == []
     made.close()
 
@@ -138,5 +138,5 @@ def test_a_file_that_grows_is_given_up_and_the_next_one_is_converted() -> None:
     made = Converters(Limits(60.0, 30, 1600 * 1024**2), 1)
     with pytest.raises(BadInput, match="memory"):
         made.convert(".pdf", packed_pdf(600_000_000))
-    assert "2 hours" in made.convert(".html", uploads.HTML)
+    assert "2 hours" in made.convert(".html", uploads.HTML).text
     made.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -176,3 +177,77 @@ class ProposedChanges:
     def propose(self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = "") -> Proposed:
         self.made.append((actor.id, title, dict(files), message))
         return Proposed(f"c{len(self.made)}")
+
+
+def rich_docx(alt: str = "Dock door 14 with its chock") -> bytes:
+    """A Word file with a title, a picture, a pipe in a cell and a merged cell, as Word writes them."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    drawn, main = "http://schemas.openxmlformats.org/drawingml/2006", "application/vnd.openxmlformats-officedocument"
+    office, package = (
+        "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+        "http://schemas.openxmlformats.org/package/2006",
+    )
+
+    def paragraph(text: str, style: str = "") -> str:
+        named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+        return f"<w:p>{named}<w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    def cell(*texts: str, wide: int = 1) -> str:
+        span = f'<w:tcPr><w:gridSpan w:val="{wide}"/></w:tcPr>' if wide > 1 else ""
+        return f"<w:tc>{span}{''.join(map(paragraph, texts))}</w:tc>"
+
+    picture = (
+        f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{drawn}/wordprocessingDrawing"><wp:docPr id="1" name="p" descr="{alt}"/>'
+        f'<a:graphic xmlns:a="{drawn}/main"><a:graphicData><pic:pic xmlns:pic="{drawn}/picture"><pic:blipFill>'
+        f'<a:blip r:embed="r2" xmlns:r="{office}"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>'
+    )
+    rows = (
+        cell("Kind") + cell("Rule"),
+        cell("reefers | containers") + cell("close it", "tell dispatch"),
+        cell("all doors are locked at night", wide=2),
+    )
+    table = "<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in rows) + "</w:tbl>"
+    body = (
+        paragraph("Dock doors", "Title")
+        + paragraph("Scope", "Heading1")
+        + table
+        + picture
+        + paragraph("Rules", "Heading1")
+    )
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name}"/></w:style>'
+        for key, name in (("Title", "Title"), ("Heading1", "heading 1"))
+    )
+    return zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
+            '<Default Extension="png" ContentType="image/png"/>'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{main}.wordprocessingml.document.main+xml"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{package}/relationships">'
+            f'<Relationship Id="r1" Type="{office}/officeDocument" Target="word/document.xml"/></Relationships>',
+            "word/_rels/document.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+            f'<Relationship Id="r1" Type="{office}/styles" Target="styles.xml"/>'
+            f'<Relationship Id="r2" Type="{office}/image" Target="media/image1.png"/></Relationships>',
+            "word/styles.xml": f'<w:styles xmlns:w="{word}">{styles}</w:styles>',
+            "word/media/image1.png": png(),
+            "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
+        }
+    )  # fmt: skip
+
+
+def png(width: int = 2, height: int = 2, shade: int = 200) -> bytes:
+    """A small grey picture."""
+
+    def part(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    rows = (b"\0" + bytes([shade]) * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
+
+
+def gif(width: int = 2, height: int = 2, frames: int = 1) -> bytes:
+    """An animation; its frames are empty."""
+    frame = b"," + struct.pack("<HHHHB", 0, 0, width, height, 0) + b"\x02\x02\x44\x01\x00"
+    return b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff" + frame * frames + b";"

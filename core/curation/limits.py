@@ -11,6 +11,16 @@ CELLS = 100_000  # of all tables; a short row counts like the widest one, since 
 MARKS = {"[": 10_000, "*": 50_000, "_": 50_000, "~": 50_000, "]": 100_000, "\\": 100_000}
 """Marks that a parser tries to pair with each other: twice as many take up to four times as long."""
 
+PICTURE_BYTES = 5 * 1024**2  # of one picture
+PICTURE_PIXELS = 40_000_000  # of one picture; a browser takes four bytes for each
+PICTURE_SIDE = 20_000  # pixels
+PICTURE_FRAMES = 500  # of one animation
+PICTURES_OF_DOCUMENT = 200
+PICTURE_BYTES_OF_DOCUMENT = 40 * 1024**2
+PICTURE_BYTES_OF_ALL = 2 * 1024**3  # in the knowledge base as it stands, without its history
+SVG_ELEMENTS = 20_000  # of one drawing, with repeated parts counted as often as they are drawn
+SVG_DEPTH = 60  # elements inside each other
+
 
 def check_limits(text: str) -> None:
     """Refuse a text that would take long to parse; the sentence names the limit.

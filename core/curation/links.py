@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from core.curation.markup import line_of, parser
+from core.curation.pictures import is_picture
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _SAFE = ("http", "https", "mailto")
 _INLINE = re.compile(r"\]\([ \t]*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)")
 _DEFINED = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*(<[^<>\n]*>|\S+)")
+_TAGGED = re.compile(r"""<img\b[^<>]{0,500}?\bsrc=["']([^"'<>]{1,500})["']""", re.IGNORECASE)
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
@@ -123,6 +125,21 @@ def backlinks(documents: Iterable[Document]) -> Mapping[str, tuple[tuple[str, st
     return {path: tuple(sorted(sources.items())) for path, sources in sources_of.items()}
 
 
+def picture_paths(document: Document) -> frozenset[str]:
+    """The pictures of the knowledge base that a document names, found without parsing it.
+
+    >>> picture_paths(Document("d", "it/vpn.md", "", "![Map](vpn.assets/map.png) [x](y.md) ![a](http://b.c/d.png)\\n"))
+    frozenset({'it/vpn.assets/map.png'})
+    """
+    return frozenset(
+        link.path
+        for line in document.text[document.body :].split("\n")
+        for pattern in (_INLINE, _DEFINED, _TAGGED)
+        for match in pattern.finditer(line)
+        if is_picture((link := _link("", match[1].strip("<>"), 0, document.path)).path)
+    )
+
+
 def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
     """A document's text after documents moved (old path to new), possibly itself among them.
 
@@ -132,7 +149,9 @@ def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
     first, here = document.text.count("\n", 0, document.body), moves.get(document.path, document.path)
     lines = document.text.split("\n")
     rewritten = {
-        n: _rewrite_line(lines[n], document.path, here, moves) for n in range(first, len(lines)) if "]" in lines[n]
+        n: _rewrite_line(lines[n], document.path, here, moves)
+        for n in range(first, len(lines))
+        if "]" in lines[n] or "<img" in lines[n]
     }
     if changed := {n for n, line in rewritten.items() if line != lines[n]}:
         for n in changed.difference(_code_lines(document, first)):
@@ -142,7 +161,9 @@ def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
 
 def _rewrite_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
     code = [match.span() for match in _CODE.finditer(line)]
-    targets = [match for match in (*_INLINE.finditer(line), *_DEFINED.finditer(line)) if match[1]]
+    targets = [
+        match for match in (*_INLINE.finditer(line), *_DEFINED.finditer(line), *_TAGGED.finditer(line)) if match[1]
+    ]
     for target in sorted(targets, key=lambda target: target.start(1), reverse=True):
         if not any(start <= target.start() < end for start, end in code):
             line = line[: target.start(1)] + _moved_target(target[1], path, here, moves) + line[target.end(1) :]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.curation import policy
+from core.curation import pictures, policy
 from core.curation.frontmatter import decode, read_document
 from core.curation.limits import check_limits
 from core.curation.names import safe_path
@@ -14,10 +14,12 @@ MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
 
 
 def check_file(path: str, raw: bytes) -> bytes:
-    """The bytes to store, if they are a valid document or valid review rules."""
+    """The bytes to store, if they are a valid document, a picture, or valid review rules."""
     if path == policy.FILE:
         policy.read(raw)
         return raw
+    if pictures.is_picture(path):
+        return pictures.checked(safe_path(path, pictures.SUFFIXES), raw)
     text = decode(raw)
     check_limits(text)
     if not text.strip():
@@ -34,13 +36,19 @@ def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
     checked: dict[str, bytes | None] = {}
     for path, raw in files.items():
-        name = path if path == policy.FILE else safe_path(path)
+        name = path if path == policy.FILE else safe_path(path, _suffixes(path))
         checked[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
     return checked
 
 
+def _suffixes(path: str) -> tuple[str, ...]:
+    return pictures.SUFFIXES if pictures.is_picture(path) else (".md",)
+
+
 def _draft(path: str, raw: bytes) -> bytes:
     try:
+        if pictures.is_picture(path):
+            return pictures.checked(path, raw)
         text = decode(raw)
         check_limits(text)
     except BadInput as error:

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from core.curation import checks, conversions
+from core.curation import checks, conversions, pictures
 from core.curation.archives import unpack
+from core.curation.conversions import Picture, ToCheck
 from core.curation.duplicates import Duplicate
 from core.curation.findings import Finding
 from core.curation.frontmatter import MAX_BYTES, read_document
 from core.curation.limits import check_limits
+from core.curation.links import picture_paths, rewrite_links
 from core.curation.names import collision_key, safe_path, visible
 from core.errors import BadInput, ConcordError, NotFound
 from core.types import Document
@@ -19,12 +21,16 @@ from core.types import Document
 LIMITS = "limits"  # the rule that a text breaks which takes too long to read
 MAX_ITEMS = 500
 MAX_UPLOAD = 50 * 1024 * 1024
+UNUSED = "No document of this upload shows this picture."
 STATES = ("ready", "needs attention", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class UploadItem:
-    """One upload. `choice` is what to do about its duplicate at `target`; `notes` say what decoding changed."""
+    """One upload. `choice` is what to do about its duplicate at `target`; `notes` say what decoding changed.
+
+    `to_check` names what a person should compare with the original, in a file that was converted.
+    """
 
     name: str
     path: str
@@ -37,6 +43,7 @@ class UploadItem:
     notes: tuple[Finding, ...] = ()
     readable: bool = True
     compared: bool = False
+    to_check: tuple[ToCheck, ...] = ()
 
     @property
     def state(self) -> str:
@@ -63,9 +70,11 @@ class UploadItem:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The items of one upload, in order."""
+    """The items of one upload, in order, the pictures that they show, and why other files are left out."""
 
     items: tuple[UploadItem, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def included(self) -> tuple[UploadItem, ...]:
@@ -199,3 +208,85 @@ def path_findings(item: UploadItem, wanted: Counter[str], there: Mapping[str, st
     elif there.get(key, item.place) != item.place:
         why = f"There is {there[key]} already, which differs only in case or in the form of letters. Use another name."
         yield Finding(item.path, 1, "error", "path", why)
+
+
+# ---------------------------------------------------------------- pictures of an upload
+
+
+def shown(item: UploadItem) -> frozenset[str]:
+    """The paths of the pictures that an item shows; none where it cannot be read."""
+    return picture_paths(Document("", item.path, "", item.text)) if item.readable else frozenset()
+
+
+def pictures_of(batch: Batch, n: int) -> tuple[Picture, ...]:
+    """The pictures of an upload that one of its items shows."""
+    wanted = shown(batch.at(n))
+    return tuple(picture for picture in batch.pictures if picture.path in wanted)
+
+
+def usable(conversion: conversions.Conversion) -> conversions.Conversion:
+    """A conversion with the pictures that can be kept; the others are to be looked at."""
+    kept, lost = [], []
+    for picture in conversion.pictures:
+        try:
+            kept.append(replace(picture, raw=pictures.checked(picture.path, picture.raw)))
+        except BadInput as error:
+            lost.append(ToCheck("left out", picture.path, note=str(error)))
+    return replace(conversion, pictures=tuple(kept), to_check=(*conversion.to_check, *lost))
+
+
+def placed(conversion: conversions.Conversion, path: str) -> conversions.Conversion:
+    """A conversion whose pictures lie in the folder of their document, with the text that shows them there."""
+    moves = {
+        pictures.resolved(path, picture.path): pictures.place(path, picture.path) for picture in conversion.pictures
+    }
+    text = rewrite_links(Document("", path, "", conversion.text), moves) if moves else conversion.text
+    moved = (replace(picture, path=moves[pictures.resolved(path, picture.path)]) for picture in conversion.pictures)
+    return replace(conversion, text=text, pictures=tuple(moved))
+
+
+def brought_pictures(
+    items: Iterable[UploadItem], beside: Iterable[Raw], folder: str
+) -> tuple[tuple[Picture, ...], tuple[tuple[str, str], ...]]:
+    """The uploaded pictures that items show, and why each other one is left out."""
+    wanted = {path for item in items for path in shown(item)}
+    kept: dict[str, Picture] = {}
+    left_out: list[tuple[str, str]] = []
+    for upload in beside:
+        path = f"{folder}/{upload.name}" if folder else upload.name
+        try:
+            if upload.refused:
+                raise BadInput(upload.refused)
+            if path not in wanted:
+                raise BadInput(UNUSED)
+            path = safe_path(path, pictures.SUFFIXES)
+            kept[path] = Picture(path, pictures.checked(path, upload.raw))
+        except BadInput as error:
+            left_out.append((upload.name, str(error)))
+    return tuple(kept.values()), tuple(left_out)
+
+
+def relocated(batch: Batch, moves: Mapping[str, str]) -> Batch:
+    """Items and pictures at other paths (old to new), with the links between them adjusted; own pictures follow their document.
+
+    >>> batch = Batch((UploadItem("a.md", "a.md", "![Map](a.assets/m.png)"),), (Picture("a.assets/m.png", b""),))
+    >>> moved = relocated(batch, {"a.md": "it/b.md"})
+    >>> moved.items[0].path, moved.items[0].text, moved.pictures[0].path
+    ('it/b.md', '![Map](b.assets/m.png)', 'it/b.assets/m.png')
+    """
+    names = [picture.path for picture in batch.pictures]
+    every = {old: new for start, end in moves.items() for old, new in pictures.moves(start, end, names).items()}
+    every |= moves
+    items = tuple(
+        replace(
+            item,
+            path=every.get(item.path, item.path),
+            text=rewrite_links(Document("", item.path, "", item.text), every) if item.readable else item.text,
+        )
+        for item in batch.items
+    )
+    return replace(
+        batch,
+        items=items,
+        pictures=tuple(replace(picture, path=every.get(picture.path, picture.path)) for picture in batch.pictures),
+    )

@@ -1,11 +1,17 @@
-"""Office files to Markdown with markitdown, in processes of their own: a hostile file holds up nobody else's."""
+"""Office files to Markdown, in processes of their own: a hostile file holds up nobody else's."""
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
+from typing import Any
+
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.curation.conversions import Conversion, Picture, ToCheck
 from core.errors import BadInput
 
 SIZE = 4  # files that are converted at the same time
+_LEFT_OUT = "It is of the kind {}, which browsers do not show, or too large. Save it as PNG and attach it."
 LIMITS = Limits(wall=45.0, cpu=40, memory=2 * 1024**3)
 
 
@@ -15,8 +21,8 @@ class Converters:
     def __init__(self, limits: Limits = LIMITS, size: int = SIZE) -> None:
         self.pool = WorkerPool("core.adapters.conversion.worker", size, limits)
 
-    def convert(self, suffix: str, raw: bytes) -> str:
-        """The Markdown of a file."""
+    def convert(self, suffix: str, raw: bytes) -> Conversion:
+        """The Markdown of a file, its pictures, and what to compare with the original."""
         try:
             answer = self.pool.ask({"suffix": suffix}, raw)
         except Overrun as error:
@@ -26,7 +32,15 @@ class Converters:
                 f"The {suffix} file cannot be converted ({answer['error']}); it may be damaged or locked by a password. "
                 "Save it again, or copy its text and paste it."
             )
-        return str(answer["text"])
+        return _conversion(answer)
 
     def close(self) -> None:
         self.pool.close()
+
+
+def _conversion(answer: Mapping[str, Any]) -> Conversion:
+    pictures = tuple(Picture(part["name"], base64.b64decode(part["data"])) for part in answer.get("pictures", ()))
+    facts = [ToCheck(fact["kind"], fact["words"], fact["page"]) for fact in answer.get("facts", ())]
+    lost = [ToCheck("left out", note=_LEFT_OUT.format(kind)) for kind in answer.get("left_out", ())]
+    merged = tuple(answer.get("merged", ()))
+    return Conversion(str(answer["text"]), pictures, (*facts, *lost), str(answer.get("title", "")), merged)

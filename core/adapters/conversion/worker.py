@@ -1,4 +1,4 @@
-"""The process that reads untrusted office files. Asked with `{"suffix"}` and the file, it answers `{"text"}` or `{"error"}`."""
+"""The process that reads untrusted office files. Asked with `{"suffix"}` and the file, it answers with what it holds, or `{"error"}`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from core.adapters.conversion import pdf_facts, word
 from core.adapters.conversion.confined import Answer, serve
+from core.adapters.conversion.html_markdown import Pictures, markdown
 
 MAX_TEXT = 8 * 1024 * 1024  # characters; more is refused by the size check anyway
 
@@ -17,26 +19,36 @@ def load() -> Answer:
     from markitdown import StreamInfo
     from markitdown import converters as known
 
-    by_suffix = {
-        ".docx": known.DocxConverter(),
-        ".pdf": known.PdfConverter(),
-        ".html": known.HtmlConverter(),
-        ".htm": known.HtmlConverter(),
-        ".pptx": known.PptxConverter(),
-        ".xlsx": known.XlsxConverter(),
-    }
+    others = {".pdf": known.PdfConverter(), ".pptx": known.PptxConverter(), ".xlsx": known.XlsxConverter()}
+
+    def other(suffix: str, raw: bytes) -> Mapping[str, Any]:
+        info = StreamInfo(extension=suffix, charset="utf-8")
+        text = str(others[suffix].convert(io.BytesIO(raw), info).markdown)
+        return {"text": text, "facts": pdf_facts.facts(raw) if suffix == ".pdf" else []}
 
     def convert(question: Mapping[str, Any], raw: bytes) -> Mapping[str, Any]:
         suffix = question["suffix"]
         try:
-            info = StreamInfo(extension=suffix, charset="utf-8")
-            return {"text": str(by_suffix[suffix].convert(io.BytesIO(raw), info).markdown)[:MAX_TEXT]}
+            if suffix in others:
+                answer = other(suffix, raw)
+            else:
+                answer = word.convert(raw) if suffix == ".docx" else _html(raw)
+            return {**answer, "text": answer["text"][:MAX_TEXT]}
         except MemoryError:
             return {"error": "it needs too much memory"}
         except Exception as error:  # a broken file may make a library raise anything
             return {"error": type(error).__name__}
 
     return convert
+
+
+def _html(raw: bytes) -> Mapping[str, Any]:
+    from bs4 import UnicodeDammit
+
+    pictures = Pictures()
+    html = UnicodeDammit(raw, ["utf-8"], is_html=True).unicode_markup or ""
+    text, title, merged = markdown(html, pictures)
+    return {"text": text, "title": title, "pictures": pictures.kept, "left_out": pictures.left_out, "merged": merged}
 
 
 if __name__ == "__main__":

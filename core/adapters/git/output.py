@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from core.curation.pictures import is_picture
 from core.curation.policy import FILE as RULES
 from core.types import Commit, Edit, Person, TreeEntry
 
 _KINDS = {"A": "added", "C": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
 
 
-def parse_tree_entry(line: bytes) -> TreeEntry | None:
+def is_document(path: str) -> bool:
+    return path.endswith(".md") and not path.startswith(".")
+
+
+def parse_tree_entry(line: bytes, wanted: Callable[[str], bool] = is_document) -> TreeEntry | None:
     """A line of `ls-tree --long`: mode, type, blob, size, path."""
     if not line:
         return None
     facts, path = line.split(b"\t", 1)
     mode, _, blob, size = facts.split()
     name = path.decode("utf-8", "replace")
-    return TreeEntry(name, blob.decode(), int(size)) if mode.startswith(b"100") and is_document(name) else None
-
-
-def is_document(path: str) -> bool:
-    return path.endswith(".md") and not path.startswith(".")
+    return TreeEntry(name, blob.decode(), int(size)) if mode.startswith(b"100") and wanted(name) else None
 
 
 def is_reviewed(path: str) -> bool:
-    """Documents and the review rules themselves."""
-    return is_document(path) or path == RULES
+    """Documents, their pictures, and the review rules themselves."""
+    return is_document(path) or is_picture(path) or path == RULES
 
 
 def parse_edits(fields: Iterator[bytes]) -> Iterator[Edit]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from core.adapters.git import damage, output, refs
 from core.adapters.git.plumbing import LOCK, Plumbing
 from core.adapters.system.files import scratch_folder, sweep
+from core.curation import pictures
 from core.curation.names import name_collisions, safe_path, safe_revision
 from core.errors import BadInput, Conflict, Corrupt, NotFound, StorageFailed
 from core.types import Commit, Damage, Edit, Person, TreeEntry
@@ -31,7 +32,7 @@ _CONFIG = {
 _UNFINISHED = ".concord-new-"
 _WORKSPACE = "concord.workspace"  # lies in the file that git cannot work without
 _CHANGE = re.compile(r"^refs/heads/change/(\d{1,9})$|^Change: (\d{1,9})$", re.MULTILINE)
-_SUFFIXES = (".md", ".yaml")  # documents, and the settings that live beside them
+_SUFFIXES = (".md", ".yaml", *pictures.SUFFIXES)  # documents, and the settings and pictures that live beside them
 
 
 class GitStore:
@@ -157,6 +158,14 @@ class GitStore:
             return ()
         out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
         return tuple(entry for line in out.split(b"\0") if (entry := output.parse_tree_entry(line)))
+
+    def pictures(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Every picture of a commit, by path."""
+        if not commit:
+            return ()
+        out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
+        lines = out.split(b"\0")
+        return tuple(entry for line in lines if (entry := output.parse_tree_entry(line, pictures.is_picture)))
 
     def read(self, commit: str, path: str) -> bytes:
         code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")

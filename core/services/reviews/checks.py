@@ -24,6 +24,7 @@ class ChangeChecks:
         self.store, self.reader = store, reader
         self._ids: dict[str, str] = {}  # blob to the id that it declares
         self._beside = lru_cache(maxsize=16)(self._entries)
+        self._pictures = lru_cache(maxsize=16)(self._picture_paths)
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
         """Findings on what a change adds or edits, document by document."""
@@ -40,7 +41,7 @@ class ChangeChecks:
         """Findings on a text that is being written, against a commit."""
         blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
         owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
-        around = CheckContext(self._anchors(blobs), owners, today)
+        around = CheckContext(self._anchors(blobs), owners, today, self._pictures(base))
         return checks.check(path, text.encode("utf-8", "replace"), around, self.reader)
 
     def _anchors(self, blobs: Mapping[str, str]) -> Anchors:
@@ -54,7 +55,8 @@ class ChangeChecks:
         proposed = {entry.path: entry.blob for entry in self._beside(head) if entry.path in raw}
         gone = {path for edit in edits for path in (edit.path, edit.old_path) if path}
         blobs = {path: blob for path, blob in approved.items() if path not in gone} | proposed
-        return CheckContext(self._anchors(blobs), self._owners(approved, edits, raw, gone), today)
+        pictures = (self._pictures(main) - gone) | self._pictures(head)
+        return CheckContext(self._anchors(blobs), self._owners(approved, edits, raw, gone), today, pictures)
 
     def _owners(
         self, approved: Mapping[str, str], edits: Sequence[Edit], raw: Mapping[str, bytes], gone: set[str]
@@ -73,6 +75,9 @@ class ChangeChecks:
         for (blob, path), raw in zip(new.items(), self.store.read_blobs(list(new)), strict=True):
             self._ids[blob] = _id(path, raw)
         return {path: self._ids[blob] for path, blob in blobs.items()}
+
+    def _picture_paths(self, commit: str) -> frozenset[str]:
+        return frozenset(entry.path for entry in self.store.pictures(commit))
 
     def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
         return tuple(entry for entry in self.store.entries(commit) if entry.path.endswith(".md"))

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.access import Actor, require
 from core.curation import checks, conversions
 from core.curation.archives import check_office
+from core.curation.conversions import Conversion, Picture, unpacked
 from core.curation.duplicates import CHOICES, Duplicate, ShingleIndex, body, pairs
 from core.curation.findings import Anchors, CheckContext, Finding, Read
 from core.curation.frontmatter import decode
 from core.curation.names import collision_key, free_path, safe_folder, safe_path
+from core.curation.pictures import is_picture
 from core.curation.uploads import (
     MAX_ITEMS,
     MAX_UPLOAD,
@@ -21,13 +23,18 @@ from core.curation.uploads import (
     Raw,
     UploadItem,
     best_effort_text,
+    brought_pictures,
     document_of,
     path_findings,
+    placed,
     places,
     plain_lines,
     proposed_path,
+    relocated,
+    shown,
     title_of,
     unzipped,
+    usable,
 )
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Clock, Progress, no_progress
@@ -67,13 +74,19 @@ class Uploads:
     def read(
         self, actor: Actor, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress
     ) -> Batch:
-        """Files as items. A bad file says why and does not hold up the others."""
+        """Files as items, with the pictures that they show. A bad file says why and does not hold up the others."""
         require(actor, "propose a change")
-        folder, uploads, items = safe_folder(into), list(unzipped(files)), []
+        folder, everything = safe_folder(into), list(unzipped(files))
+        uploads = [upload for upload in everything if not is_picture(upload.name)]
+        items, pictures = [], list[Picture]()
         for n, upload in enumerate(uploads, 1):
-            items.append(self._item(upload, folder))
+            item, brought = self._item(upload, folder)
+            items.append(item)
+            pictures += brought
             progress(n, len(uploads), "Reading")
-        return self.look(Batch(tuple(items)))
+        beside = [upload for upload in everything if is_picture(upload.name)]
+        kept, left_out = brought_pictures(items, beside, folder)
+        return self.look(Batch(tuple(items), (*pictures, *kept), left_out))
 
     def paste(self, actor: Actor, name: str, text: str, into: str = "") -> Batch:
         """Typed or pasted text as a batch of one."""
@@ -86,22 +99,25 @@ class Uploads:
     def add(self, batch: Batch, more: Batch) -> Batch:
         if len(batch.items) + len(more.items) > MAX_ITEMS:
             raise BadInput(f"More than {MAX_ITEMS} documents at once cannot be reviewed. Submit these first.")
-        return self.look(Batch(batch.items + more.items))
+        kept = {picture.path: picture for picture in (*batch.pictures, *more.pictures)}
+        return self.look(Batch(batch.items + more.items, tuple(kept.values()), batch.left_out + more.left_out))
 
-    def _item(self, upload: Raw, folder: str) -> UploadItem:
+    def _item(self, upload: Raw, folder: str) -> tuple[UploadItem, tuple[Picture, ...]]:
         path = proposed_path(upload.name, folder)
         try:
             if upload.refused:
                 raise BadInput(upload.refused)
-            text, converted = self._text(upload)
-            return UploadItem(upload.name, path, text, converted, notes=_notes(path, upload.raw, converted))
+            found, converted = self._text(upload)
+            found = placed(usable(found), path)
+            notes = _notes(path, upload.raw, converted)
+            item = UploadItem(upload.name, path, found.text, converted, notes=notes, to_check=found.to_check)
+            return item, found.pictures
         except ConcordError as error:
             why = checks.refusal(path, "file", str(error))
-            return UploadItem(
-                upload.name, path, best_effort_text(upload.raw, upload.name), findings=(why,), readable=False
-            )
+            text = best_effort_text(upload.raw, upload.name)
+            return UploadItem(upload.name, path, text, findings=(why,), readable=False), ()
 
-    def _text(self, upload: Raw) -> tuple[str, str]:
+    def _text(self, upload: Raw) -> tuple[Conversion, str]:
         """The Markdown of an upload, and what it was converted from."""
         suffix = conversions.suffix_of(upload.name)
         if not suffix:
@@ -109,33 +125,35 @@ class Uploads:
         if not upload.raw.strip():
             raise BadInput("The file is empty.")
         if suffix in conversions.TEXT:
-            return decode(upload.raw), ""
+            return unpacked(decode(upload.raw)), ""
         if len(upload.raw) > MAX_UPLOAD:
             raise BadInput(f"The file has {len(upload.raw):,} bytes; the limit is {MAX_UPLOAD:,}.")
         if suffix in (".docx", ".pptx", ".xlsx"):
             check_office(upload.raw, suffix)
         if suffix == ".pdf" and b"%PDF" not in upload.raw[:1024]:
             raise BadInput("The file is named .pdf and is none. Bring it in its own format.")
-        markdown = conversions.tidy(self.converter.convert(suffix, upload.raw), suffix, title_of(upload.name))
-        return decode(plain_lines(markdown).encode()), conversions.CONVERTED[suffix]
+        found = conversions.tidied(self.converter.convert(suffix, upload.raw), suffix, title_of(upload.name))
+        return replace(found, text=decode(plain_lines(found.text).encode())), conversions.CONVERTED[suffix]
 
     # ------------------------------------------------------------ looking at items
 
     def look(self, batch: Batch) -> Batch:
         """Checks and duplicates of every item, each against all others."""
         there = {collision_key(document.path): document.path for document in self.documents.all()}
-        compared = Batch(tuple(self._compared(batch.items, set(there.values()))))
+        compared = replace(batch, items=tuple(self._compared(batch.items, set(there.values()))))
         around, wanted, read = self._around(compared), places(compared.items), self._reading(compared)
-        return Batch(tuple(self._checked(item, around, wanted, there, read) for item in compared.items))
+        return replace(batch, items=tuple(self._checked(item, around, wanted, there, read) for item in compared.items))
 
     def edit(self, batch: Batch, n: int, *, text: str | None = None, path: str | None = None) -> Batch:
         """An item with another text or path, checked again."""
         item = batch.at(n)
         if text is not None:
             item = replace(item, text=plain_lines(text), readable=True, findings=())
+        batch = batch.with_item(n, replace(item, duplicates=(), compared=False))
         if path is not None and path.strip() != item.path:
-            item = replace(item, path=path.strip(), choice="", target="")
-        return self.look(batch.with_item(n, replace(item, duplicates=(), compared=False)))
+            batch = relocated(batch, {item.path: path.strip()})
+            batch = batch.with_item(n, replace(batch.at(n), choice="", target=""))
+        return self.look(batch)
 
     def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
         """Decide about a duplicate: replace that document, keep both, or drop this one; "" is undecided."""
@@ -150,8 +168,9 @@ class Uploads:
             if choice == "keep"
             else item.path
         )
-        decided = replace(item, choice=choice, path=path, target=(target or known[0]) if choice == "replace" else "")
-        return self.look(batch.with_item(n, decided))
+        batch = relocated(batch, {item.path: path}) if path != item.path else batch
+        target = (target or known[0]) if choice == "replace" else ""
+        return self.look(batch.with_item(n, replace(batch.at(n), choice=choice, target=target)))
 
     def decided(self, batch: Batch) -> Batch:
         """Decide without asking: a document at its own path is a new version, all others are kept."""
@@ -163,7 +182,7 @@ class Uploads:
 
     def remove(self, batch: Batch, n: int) -> Batch:
         batch.at(n)
-        return self.look(Batch(batch.items[:n] + batch.items[n + 1 :]))
+        return self.look(replace(batch, items=batch.items[:n] + batch.items[n + 1 :]))
 
     def meaning(self, batch: Batch, n: int) -> Batch:
         """Compare one item by meaning with every passage, not a sample."""
@@ -185,7 +204,9 @@ class Uploads:
                 known[document.path] = document
                 if document.meta.id:
                     ids.setdefault(document.meta.id, document.path)
-        return CheckContext(Anchors(known, known.get, self._reading(batch)), ids, self.clock.today())
+        stored = self.documents.store.pictures(self.documents.store.head())
+        there = {entry.path for entry in stored} | {picture.path for picture in batch.pictures}
+        return CheckContext(Anchors(known, known.get, self._reading(batch)), ids, self.clock.today(), there)
 
     def _reading(self, batch: Batch) -> Read:
         """Where texts are parsed: a few short ones in this process, all others outside."""
@@ -228,8 +249,12 @@ class Uploads:
     # ------------------------------------------------------------ handing on
 
     def files(self, batch: Batch) -> dict[str, bytes | None]:
-        """The files of the change."""
-        return {safe_path(item.place): item.text.encode() for item in batch.included}
+        """The files of the change: the documents, and the pictures that they show."""
+        moved = relocated(batch, {item.path: item.place for item in batch.included if item.place != item.path})
+        going = [after for before, after in zip(batch.items, moved.items, strict=True) if before.included]
+        wanted = {path for item in going for path in shown(item)}
+        files: dict[str, bytes | None] = {safe_path(item.path): item.text.encode() for item in going}
+        return files | {picture.path: picture.raw for picture in moved.pictures if picture.path in wanted}
 
     def submit(self, actor: Actor, batch: Batch, title: str, message: str = "") -> tuple[Any, Batch]:
         """Propose what is ready as one change; returns it and the batch of what is left."""
@@ -243,7 +268,8 @@ class Uploads:
         if self.changes is None:
             raise Unavailable("This workspace has no change service, so nothing can be proposed.")
         change = self.changes.propose(actor, " ".join(title.split()), files, message.strip())
-        return change, Batch(tuple(item for item in batch.items if not item.included and item.choice != "drop"))
+        left = tuple(item for item in batch.items if not item.included and item.choice != "drop")
+        return change, replace(batch, items=left)
 
 
 def _notes(path: str, raw: bytes, converted: str) -> tuple[Finding, ...]:

@@ -1,0 +1,62 @@
+"""Word files to Markdown: mammoth reads the styles, the HTML writer does the rest."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import mammoth
+from bs4 import BeautifulSoup, Tag
+
+from core.adapters.conversion.html_markdown import Pictures, markdown
+
+_TITLE = "title-of-the-document"
+_STYLES = "\n".join(
+    (
+        f"p[style-name='Title'] => h1.{_TITLE}:fresh",
+        f"p[style-name='title'] => h1.{_TITLE}:fresh",
+        "p[style-name='Quote'] => blockquote > p:fresh",
+        "p[style-name='Intense Quote'] => blockquote > p:fresh",
+        "r[style-name='Code'] => code",
+    )
+)
+
+
+def convert(raw: bytes) -> Mapping[str, Any]:
+    """The text, its pictures, and how many cells of each table were merged."""
+    pictures = Pictures()
+
+    @mammoth.images.img_element
+    def kept(image: Any) -> dict[str, str]:
+        with image.open() as content:
+            return {"src": pictures.add(content.read(), image.content_type or "")}
+
+    html = mammoth.convert_to_html(io.BytesIO(raw), style_map=_STYLES, convert_image=kept).value
+    text, _, merged = markdown(_titled(html), pictures)
+    return {"text": text, "pictures": pictures.kept, "left_out": pictures.left_out, "merged": merged}
+
+
+def _titled(html: str) -> str:
+    """The HTML with the title as its one main heading; the others go one level down where they would compete with it."""
+    soup = BeautifulSoup(html, "html.parser")
+    titles = soup.find_all("h1", class_=_TITLE)
+    if not titles:
+        return html
+    first = titles[0]
+    for more in titles[1:]:
+        if _follows(more, first):
+            first.append(" ")
+            first.extend(list(more.contents))
+            more.decompose()
+        else:
+            more.name = "h2"
+    if any(heading is not first for heading in soup.find_all("h1")):
+        for heading in soup.find_all(["h1", "h2", "h3", "h4", "h5"]):
+            if heading is not first and heading not in titles:
+                heading.name = f"h{int(heading.name[1]) + 1}"
+    return str(soup)
+
+
+def _follows(heading: Tag, first: Tag) -> bool:
+    return heading.find_previous_sibling() is first
