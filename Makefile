@@ -13,7 +13,7 @@ STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all screens lint format lock bench clean
+.PHONY: help setup run test test-all screens lint format lock editor bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -71,5 +71,8 @@ lock: $(VENV)/.installed ## write the requirements.txt files anew from the requi
 	@$(COMPILE) tests/requirements.in --constraints requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) bench/requirements.in --constraints requirements.txt --output-file bench/requirements.txt
 
+editor: ## bundle CodeMirror anew into pages/ui/components/vendor, with the versions in .ci/editor/package.json
+	@npm ci --prefix .ci/editor --silent && npm run --prefix .ci/editor --silent build
+
 clean: ## remove what was built; the workspace in data/ stays
-	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .ci/node_modules
+	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .ci/node_modules .ci/editor/node_modules

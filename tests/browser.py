@@ -199,6 +199,8 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     context = browser.new_context()
     page = context.new_page()
     page.route("**", lambda route: route.fulfill(content_type="text/html", body='<div id="host"></div>'))
+    library = (folder / "vendor" / "codemirror.js").read_text()
+    page.route("**/codemirror.js*", lambda route: route.fulfill(content_type="text/javascript", body=library))
     page.goto("http://127.0.0.1/")
     page.evaluate(
         """([script]) => {

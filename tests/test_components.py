@@ -125,10 +125,3 @@ def test_a_pool_is_judged_blind_with_the_keyboard_alone(chromium: Any) -> None:
         page.get_by_role("article", name="T1").get_by_role("button", name="Grade 1").press("Enter")
         page.evaluate("show", {**data, "grades": {**data["grades"], "c1": 1}})
         assert page.evaluate(FOCUS) == "Grade 1: related"
-
-
-def test_what_the_checks_say_is_announced_while_somebody_types(chromium: Any) -> None:
-    data = {"serial": 1, "text": "", "note": "", "checks": [], "problem": "", "title": "T", "nodes": []}
-    with browser.component(chromium, "editor", "nodes", "checks") as page:
-        page.evaluate("show", data)
-        assert page.get_by_label("Checks").get_attribute("aria-live") == "polite"

@@ -223,7 +223,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "restore the workspace": ("restore {out}",),
 }  # fmt: skip
 
-ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations"}  # fmt: skip
+ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ASKED_ELSEWHERE = {"read documents": EVERYBODY, "bypass the review rules": "merge a change", "judge results": ""}
 

@@ -16,6 +16,7 @@ from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
 from pages.ui import direct, request_body
+from pages.ui.components import editor_view
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
 from pages.ui.sign_in.routes import ROUTES as SIGN_IN
@@ -104,8 +105,27 @@ async def playground(request: Request, actor: Actor) -> Response:
     return await _computed(request, lambda: view_data.update(actor, body))
 
 
+@needs("propose a change")
+async def documents(request: Request, actor: Actor) -> Response:
+    """What a link can lead to, for the editor."""
+
+    def listed() -> list[dict[str, str]]:
+        known = current_app().knowledge.documents.all()
+        return [{"id": document.id, "title": document.title, "path": document.path} for document in known]
+
+    return await _computed(request, listed)
+
+
+async def codemirror(request: Request) -> Response:
+    """The library of the editor, which browsers keep: its address changes with its content."""
+    headers = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(editor_view.bundle()[0], headers=headers, media_type="text/javascript")
+
+
 ROUTES = [
     Route("/api/health", health),
+    Route("/api/documents", documents),
+    Route(editor_view.ROUTE, codemirror),
     Route("/api/find", find),
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),

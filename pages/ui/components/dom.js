@@ -12,6 +12,7 @@ const ATTRIBUTES = new Set([
   "aria-pressed",
   "aria-current",
   "aria-live",
+  "aria-hidden",
   "role",
   "tabindex",
   "id",

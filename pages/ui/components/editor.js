@@ -1,69 +1,316 @@
-// A text box and its preview side by side. What is typed goes to Python shortly after the last key.
+// An editor for Markdown with its preview and what the checks say. What is typed goes to Python shortly after the last key.
 const PAUSE = 450; // milliseconds
+const PATIENCE = 8000; // milliseconds until a text that nobody confirmed counts as not saved
+let cm = null; // CodeMirror, which is loaded once and only here
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ serial: null, timer: 0, sent: "" }));
+  const state = memory(root, () => ({ serial: null, timer: 0, sent: "", documents: null }));
   state.set = setStateValue;
-  if (!state.area) build(root, state);
-  if (state.serial !== data.serial) {
-    state.serial = data.serial;
-    state.area.value = data.text;
-    state.sent = data.text;
-  }
-  state.note.textContent = data.note;
-  state.checks.replaceChildren(...checkRows(data));
-  state.preview.replaceChildren(
-    el("h1", {}, data.title),
-    data.problem ? el("div", { class: "problem" }, data.problem) : "",
-    prose(data.nodes),
-  );
+  state.data = data;
+  if (!state.surface) build(root, state);
+  if (state.serial !== data.serial) open(state);
+  if (state.surface.text() === data.text) forgetUnsent(data.place);
+  showNote(state);
+  showFindings(state);
+  drawPreview(state);
 }
 
-function checkRows({ checks, problem }) {
-  if (!checks.length && !problem) return [el("span", { class: "muted" }, "✓ Every check passed.")];
-  return checks.map(([line, severity, message]) => checkRow({ line, severity, message }));
+function open(state) {
+  const { serial, text, place } = state.data;
+  const left = unsent(place, text);
+  Object.assign(state, { serial, sent: text });
+  state.surface.replace(left ?? text);
+  if (left !== null) send(state);
 }
 
 // Built once; later draws only fill it, so that the cursor stays.
 function build(root, state) {
-  state.area = el("textarea", {
-    class: "write",
-    "aria-label": "Text of the document",
-    oninput: () => {
-      clearTimeout(state.timer);
-      state.timer = setTimeout(() => send(state), PAUSE);
-    },
-    onblur: () => send(state),
-    onscroll: () => scrollPreview(state),
-  });
-  state.area.spellcheck = true;
-  state.preview = el("div", { class: "preview", "aria-label": "Preview" });
-  state.checks = el("div", { class: "checks", "aria-label": "Checks", "aria-live": "polite" });
-  state.note = el("span", { class: "muted small" });
+  const tools = toolbar(() => state.surface.view);
+  state.tableTools = tools.tableTools;
+  state.write = el("div", { class: "write" });
+  state.preview = el("div", { class: "preview", role: "region", "aria-label": "Preview", tabindex: "0" });
+  state.checks = el("div", { class: "checks", role: "region", "aria-label": "Checks", "aria-live": "polite" });
+  state.note = el("span", { class: "muted small", role: "status" });
   root.replaceChildren(
-    el(
-      "div",
-      { class: "layout" },
-      el("div", { class: "head" }, el("span", {}, "Text (Markdown)")),
-      el("div", { class: "head" }, el("span", {}, "Preview"), state.note),
-      state.area,
-      state.preview,
-    ),
+    el("div", { class: "bar" }, tools.node, state.note),
+    el("div", { class: "layout" }, state.write, state.preview),
     state.checks,
   );
+  state.surface = plainSurface(state);
+  window.addEventListener("pagehide", () => send(state));
+  loadEditor(root, state);
+}
+
+// Where CodeMirror cannot be loaded, the plain box stays; only the toolbar is gone.
+async function loadEditor(root, state) {
+  try {
+    cm ||= await import(new URL(state.data.library, window.location.origin).href);
+  } catch {
+    root.querySelector(".toolbar").remove();
+    return;
+  }
+  const plain = state.surface;
+  const focused = plain.area.matches(":focus");
+  state.surface = codeSurface(root, state, plain.text());
+  plain.area.remove();
+  showFindings(state);
+  if (focused) state.surface.view.focus();
+}
+
+// ---------------------------------------------------------------- where the text is typed
+
+const NAME = "Text of the document (Markdown)";
+
+function plainSurface(state) {
+  const area = el("textarea", {
+    class: "plain",
+    "aria-label": NAME,
+    oninput: () => typed(state),
+    onblur: () => send(state),
+  });
+  area.spellcheck = true;
+  state.write.append(area);
+  return {
+    area,
+    text: () => area.value,
+    replace: (text) => (area.value = text),
+    mark: () => {},
+    goTo: (line) => {
+      const above = area.value.split("\n").slice(0, line - 1);
+      const at = above.reduce((sum, text) => sum + text.length + 1, 0);
+      area.focus();
+      area.setSelectionRange(at, at);
+    },
+  };
+}
+
+function codeSurface(root, state, text) {
+  const start = (doc) => cm.EditorState.create({ doc, extensions: extensions(state) });
+  const view = new cm.EditorView({ state: start(text), parent: state.write, root: root.getRootNode() });
+  view.scrollDOM.addEventListener("scroll", () => scrollPreview(state), { passive: true });
+  const position = (line) => view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines));
+  return {
+    view,
+    text: () => view.state.doc.toString(),
+    replace: (doc) => view.setState(start(doc)),
+    mark: (findings) =>
+      view.dispatch(
+        cm.setDiagnostics(
+          view.state,
+          findings.map((finding) => diagnostic(finding, position)),
+        ),
+      ),
+    goTo: (line) => {
+      const { from } = position(line);
+      view.dispatch({ selection: { anchor: from }, effects: cm.EditorView.scrollIntoView(from, { y: "center" }) });
+      view.focus();
+    },
+  };
+}
+
+const diagnostic = ([line, severity, message], position) => {
+  const { from, to } = position(line);
+  return { from, to, severity: severity === "error" ? "error" : "warning", message };
+};
+
+function extensions(state) {
+  const { EditorView, keymap, Prec } = cm;
+  const documents = () => (state.documents ||= loadDocuments(state));
+  return [
+    cm.lineNumbers(),
+    cm.lintGutter(),
+    cm.highlightActiveLine(),
+    cm.highlightActiveLineGutter(),
+    cm.history(),
+    new cm.LanguageSupport(cm.markdownLanguage, cm.pasteURLAsLink),
+    cm.syntaxHighlighting(highlights()),
+    cm.autocompletion({ override: [linkSource(documents, () => state.data.path)], icons: false }),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ "aria-label": NAME, spellcheck: "true", autocapitalize: "sentences" }),
+    EditorView.theme(THEME),
+    EditorView.domEventHandlers({ paste, blur: () => send(state) }),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) typed(state);
+      if (update.docChanged || update.selectionSet)
+        state.tableTools.classList.toggle("on", Boolean(tableHere(update.view)));
+    }),
+    Prec.high(keymap.of(keys())),
+    keymap.of([...cm.lintKeymap, ...cm.historyKeymap, ...cm.completionKeymap, ...cm.defaultKeymap]),
+  ];
+}
+
+const keys = () => [
+  { key: "Tab", run: (view) => cm.acceptCompletion(view) || nextTableCell(view) || indentItem(view, 1) },
+  { key: "Shift-Tab", run: (view) => nextTableCell(view, -1) || indentItem(view, -1) },
+  {
+    key: "Enter",
+    run: (view) => cm.acceptCompletion(view) || enterInTable(view) || cm.insertNewlineContinueMarkup(view),
+  },
+  { key: "Backspace", run: (view) => cm.deleteMarkupBackward(view) },
+  ...toolKeys(),
+];
+
+function paste(event, view) {
+  const markdown = pastedMarkdown(event.clipboardData);
+  if (!markdown) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(markdown), { userEvent: "input.paste", scrollIntoView: true });
+  return true;
+}
+
+async function loadDocuments({ data }) {
+  const answer = await fetch("/api/documents", { headers: { Authorization: `Bearer ${data.direct}` } });
+  return answer.ok ? answer.json() : [];
+}
+
+const THEME = {
+  "&": {
+    height: "100%",
+    fontSize: "var(--size)",
+    color: "var(--st-text-color)",
+    background: "var(--st-background-color)",
+  },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-1px" },
+  ".cm-scroller": { fontFamily: "var(--st-code-font)", lineHeight: "1.6", overflow: "auto" },
+  ".cm-content": { caretColor: "var(--st-text-color)", padding: "10px 0" },
+  ".cm-line": { padding: "0 14px 0 6px" },
+  ".cm-gutters": { background: "var(--soft)", color: "var(--muted)", border: "0" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "color-mix(in srgb, var(--accent) 8%, transparent)" },
+  ".cm-tooltip": {
+    background: "var(--st-background-color)",
+    color: "var(--st-text-color)",
+    border: "1px solid var(--line)",
+    borderRadius: "8px",
+    overflow: "hidden",
+    boxShadow: "0 4px 18px rgb(0 0 0 / 18%)",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": {
+    fontFamily: "var(--st-font)",
+    maxHeight: "17em",
+    maxWidth: "min(620px, 92vw)",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "5px 10px" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--accent)", color: "var(--st-background-color)" },
+  ".cm-completionDetail": { fontStyle: "normal", opacity: "0.8", fontSize: "12.5px" },
+  ".cm-diagnostic": { padding: "6px 10px", fontFamily: "var(--st-font)", maxWidth: "420px" },
+};
+
+function highlights() {
+  const { tags } = cm;
+  return cm.HighlightStyle.define([
+    { tag: tags.heading, color: "var(--heading)", fontWeight: "650" },
+    { tag: tags.strong, fontWeight: "700" },
+    { tag: tags.emphasis, fontStyle: "italic" },
+    { tag: tags.strikethrough, textDecoration: "line-through" },
+    { tag: [tags.link, tags.url], color: "var(--st-link-color)" },
+    { tag: tags.monospace, color: "var(--code)" },
+    { tag: [tags.quote, tags.processingInstruction, tags.contentSeparator, tags.meta], color: "var(--muted)" },
+  ]);
+}
+
+// ---------------------------------------------------------------- on the way to Python
+
+function typed(state) {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(() => send(state), PAUSE);
+  showNote(state);
 }
 
 function send(state) {
   clearTimeout(state.timer);
-  if (state.area.value === state.sent) return;
-  state.sent = state.area.value;
-  state.set("text", state.sent);
+  const text = state.surface.text();
+  if (text === state.sent) return;
+  keepUnsent(state, text);
+  state.sent = text;
+  state.set("text", text);
+  clearTimeout(state.waiting);
+  state.waiting = setTimeout(() => showNote(state, true), PATIENCE);
 }
 
-// The preview follows in proportion: it is rarely as long as the text.
-function scrollPreview({ area, preview }) {
-  const areaRange = area.scrollHeight - area.clientHeight;
-  const previewRange = preview.scrollHeight - preview.clientHeight;
-  if (areaRange > 0) preview.scrollTop = (area.scrollTop / areaRange) * previewRange;
+// Until Python has confirmed a text, this tab keeps it: a reload, Back or a lost connection loses nothing.
+const unsentKey = (place) => `concord-editor-${place}`;
+
+function keepUnsent({ data, sent }, text) {
+  try {
+    sessionStorage.setItem(unsentKey(data.place), JSON.stringify({ text, after: [data.text, sent] }));
+  } catch {
+    // a browser that stores nothing: the text is sent all the same
+  }
+}
+
+function forgetUnsent(place) {
+  try {
+    sessionStorage.removeItem(unsentKey(place));
+  } catch {
+    // as above
+  }
+}
+
+// A text that was typed after the one that Python has; null when there is none.
+function unsent(place, text) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(unsentKey(place)));
+    return kept && kept.text !== text && kept.after.includes(text) ? kept.text : null;
+  } catch {
+    return null;
+  }
+}
+
+function showNote(state, late = false) {
+  const { saved, note, text } = state.data;
+  const clock =
+    saved && new Date(saved).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  if (state.surface.text() === text) state.note.textContent = clock ? `Draft saved ${clock}` : note;
+  else state.note.textContent = late ? "Not saved yet: is the connection lost? This tab keeps your text." : "Saving …";
+}
+
+// ---------------------------------------------------------------- findings and preview
+
+function showFindings(state) {
+  const { checks, problem } = state.data;
+  state.surface.mark(checks.filter(([line]) => line > 0));
+  const rows = checks.map(([line, severity, message]) => findingRow(state, line, severity, message));
+  if (!rows.length && !problem) rows.push(el("span", { class: "muted" }, "✓ Every check passed."));
+  state.checks.replaceChildren(...rows);
+}
+
+// What stands above the text, in the fields, has no line here.
+function findingRow(state, line, severity, message) {
+  const row = checkRow({ line, severity, message });
+  row.children[1].replaceWith(
+    line > 0
+      ? el("button", { type: "button", class: "goto", onclick: () => state.surface.goTo(line) }, `Line ${line}`)
+      : el("span", { class: "muted" }, "Fields"),
+  );
+  return row;
+}
+
+function drawPreview(state) {
+  const { title, problem, nodes, lines } = state.data;
+  const text = prose(nodes);
+  state.blocks = [...text.childNodes]
+    .map((node, n) => [node, lines[n]])
+    .filter(([node, line]) => node.nodeType === 1 && line);
+  state.preview.replaceChildren(
+    el("h2", { class: "title" }, title),
+    problem ? el("div", { class: "problem" }, problem) : "",
+    text,
+  );
+  if (state.surface.view) scrollPreview(state);
+  for (const [node, line] of state.blocks) node.addEventListener("dblclick", () => state.surface.goTo(line));
+}
+
+// The block that stands at the top of the text stands at the top of the preview; both begin and end together.
+function scrollPreview({ surface: { view }, preview, blocks }) {
+  const { scrollTop, scrollHeight, clientHeight } = view.scrollDOM;
+  const line = view.state.doc.lineAt(view.lineBlockAtHeight(scrollTop).from).number;
+  const next = blocks.findIndex(([, start]) => start > line);
+  const at = next < 0 ? blocks.length - 1 : next - 1;
+  const top = preview.getBoundingClientRect().top - preview.scrollTop;
+  const place = ([block, start]) => [block.getBoundingClientRect().top - top - 12, start];
+  const [y, from] = at < 0 || scrollTop === 0 ? [0, 1] : place(blocks[at]);
+  const [end, to] = next < 0 ? [preview.scrollHeight, view.state.doc.lines + 1] : place(blocks[next]);
+  const atEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 2;
+  preview.scrollTop = atEnd ? preview.scrollHeight : y + ((line - from) / Math.max(1, to - from)) * (end - y);
 }

@@ -4,7 +4,7 @@ const FIELDS = ["INPUT", "TEXTAREA", "SELECT"];
 
 export default function ({ setTriggerValue }) {
   const onKey = (event) => {
-    if (!isShortcut(event)) return;
+    if (event.defaultPrevented || !isShortcut(event)) return; // an editor has a Ctrl+K of its own
     event.preventDefault();
     const box = searchBox();
     if (!box) return setTriggerValue("search", Date.now());

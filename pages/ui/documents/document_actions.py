@@ -45,7 +45,7 @@ def _move(document: Document, me: Actor) -> None:
         label, True, key=f"move_fix_{document.id}", help="In the same change, for the same reviewers."
     )
     chosen = save_target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
-    if st.button("Save in a change", type="primary", key="move"):
+    if st.button(save_target.label(chosen), type="primary", key="move"):
         save_target.finish(
             chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), fix_links=fix_links)
         )
@@ -61,7 +61,7 @@ def _status(document: Document, me: Actor, word: str, status: str) -> None:
     chosen = save_target.choose(
         f"status_{document.id}", f"{word} {document.title}"[:200], app().knowledge.store.head(), me
     )
-    if st.button("Save in a change", type="primary", key="status"):
+    if st.button(save_target.label(chosen), type="primary", key="status"):
         save_target.finish(chosen, lambda: with_status(app().knowledge.documents, document.path, status))
 
 
@@ -71,7 +71,7 @@ def restore_version(document: Document, version: Version, me: Actor) -> None:
         st.markdown("The old text becomes a new change, to be reviewed like any other.")
         title = f"Restore version {version.number} of {document.title}"[:200]
         chosen = save_target.choose(f"restore_{document.id}_{version.number}", title, app().knowledge.store.head(), me)
-        if st.button("Save in a change", type="primary", key="restore"):
+        if st.button(save_target.label(chosen), type="primary", key="restore"):
             save_target.finish(chosen, lambda: _version_files(document, version))
 
 

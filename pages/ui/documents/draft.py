@@ -64,18 +64,19 @@ def _with_draft(me: Actor, start: Opened) -> Opened:
     return replace(start, text=saved["text"], base=saved["base"], folder=saved.get("folder", ""), drafted=draft[1])
 
 
-def keep(start: Opened, me: Actor, text: str, folder: str) -> str:
-    """Save what was typed as a draft, if it is new; returns what the editor says about it."""
+def keep(start: Opened, me: Actor, text: str, folder: str) -> tuple[str, str]:
+    """Save what was typed as a draft, if it is new; returns what to say about it, and when it was saved."""
     draft = app().knowledge.drafts.find(me, start.place)
     packed = json.dumps({"text": text, "base": start.base, "folder": folder})
     if text == start.text and not draft:
-        return "Nothing changed yet"
+        return "Nothing changed yet", ""
     try:
         if not draft or draft[0] != packed:
             app().knowledge.drafts.keep(me, start.place, packed)
+            draft = app().knowledge.drafts.find(me, start.place)
     except ConcordError as error:
-        return str(error)
-    return "Your text is kept; it is not saved in a change yet"
+        return str(error), ""
+    return "", draft[1] if draft else ""
 
 
 def forget(actor: Actor, place: str) -> None:

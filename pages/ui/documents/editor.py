@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,7 @@ from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path
 from core.types import Document
 from pages.ui import flash, identity, keys
-from pages.ui.components import component
+from pages.ui.components.editor_view import editor_view
 from pages.ui.documents import draft, frontmatter_form, save_target
 from pages.ui.documents.draft import Opened
 from pages.ui.workspace import app
@@ -51,12 +50,31 @@ def _form_and_text(start: Opened, key: str) -> None:
         document, problem = _read(path or UNTITLED, text)
     except ConcordError as error:
         text, problem = start.text, str(error)
-    note = draft.keep(start, me, text, folder)
-    findings = app().reviews.changes.checking.typed(
-        path or UNTITLED, text, start.base, app().upload.uploads.clock.today()
+    note, saved = draft.keep(start, me, text, folder)
+    nodes, too_long = _preview(document)
+    editor_view(
+        key=f"{key}_text",
+        serial=key,
+        place=strict.digest([start.place, me.id]),
+        path=path,
+        text=text if text.endswith(body) else body,
+        body=body,
+        document=document,
+        nodes=nodes,
+        problem=problem or too_long,
+        note=note,
+        saved=saved,
+        findings=[] if problem or too_long else _findings(start, path, text),
+        token=identity.page_token(),
     )
-    _text(key, body, document, problem, note, [finding for finding in findings if finding.severity != "note"])
     _save(start, me, key, path, text, document)
+
+
+def _findings(start: Opened, path: str, text: str) -> list[Finding]:
+    """What should be mended before somebody else reads it."""
+    today = app().upload.uploads.clock.today()
+    found = app().reviews.changes.checking.typed(path or UNTITLED, text, start.base, today)
+    return [finding for finding in found if finding.severity != "note"]
 
 
 def _read(path: str, text: str) -> tuple[Document | None, str]:
@@ -106,24 +124,6 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
     return folder or "", "/".join(part for part in ((folder or "").strip("/"), f"{name}.md" if name else "") if part)
 
 
-def _text(key: str, body: str, document: Document | None, problem: str, note: str, findings: Sequence[Finding]) -> None:
-    nodes, too_long = _preview(document)
-    problem = problem or too_long
-    component("editor", "nodes", "checks")(
-        key=f"{key}_text",
-        data={
-            "serial": key,
-            "text": body,
-            "title": document.title if document else "",
-            "nodes": nodes,
-            "problem": problem,
-            "note": f"{note} · {len(findings)} to fix below" if findings and not problem else note,
-            "checks": [] if problem else [[check.line, check.severity, check.message] for check in findings],
-        },
-        on_text_change=lambda: None,
-    )
-
-
 def _preview(document: Document | None) -> tuple[list[Node], str]:
     """The document as drawn, or why it is not."""
     try:
@@ -144,7 +144,7 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
             target = save_target.choose(f"{key}_into", f"{verb} {title}"[:200], start.base, me)
             if not start.path and path:
                 st.caption(f"It will live at {flash.plain(path)}.")
-        if st.button("Save in a change", type="primary", icon=":material/save:", key="save"):
+        if st.button(save_target.label(target), type="primary", icon=":material/save:", key="save"):
             save_target.finish(
                 target, lambda: _files(start, path, text), lambda actor: draft.forget(actor, start.place)
             )

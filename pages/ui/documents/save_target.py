@@ -9,6 +9,7 @@ import streamlit as st
 from core.access import Actor
 from core.errors import ConcordError
 from core.services.reviews.authoring import Files, Target, my_open, save
+from core.services.reviews.changes import Change
 from pages.ui import flash, identity, keys
 from pages.ui.workspace import app
 
@@ -29,6 +30,18 @@ def choose(key: str, title: str, base: str, me: Actor) -> Target:
     return Target(number, typed or title, why, "" if number else base)
 
 
+def label(target: Target) -> str:
+    """What the button says."""
+    return f"Save in change #{target.change}" if target.change else "Save as a new change"
+
+
+def _next_step(change: Change) -> str:
+    """What somebody does after saving."""
+    if change.state == "draft":
+        return f"Saved in change #{change.id}. Submit it for review when it is ready."
+    return f"Saved in change #{change.id}. Its reviewers look at the new text; earlier approvals no longer count."
+
+
 def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> None:
     """Save as the signed-in person and open the change; a refusal is shown in its own words."""
     actor = identity.me()
@@ -38,5 +51,5 @@ def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], N
         st.error(flash.plain(str(error)), icon=":material/error:")
         return
     done(actor)
-    flash.say(f"Saved in change #{change.id}. Nothing approved was touched.")
+    flash.say(_next_step(change))
     st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(change.id)})
