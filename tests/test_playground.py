@@ -15,11 +15,12 @@ from core.evaluation.measures import rank_distance as laws
 from core.retrieval import config as configs
 from core.retrieval.alpha_strip import alpha_strip
 from core.retrieval.candidates import fuse, stored
-from core.retrieval.presets import fifteen, presets, spell
+from core.retrieval.presets import fifteen, follow, presets, spell
 from core.services.playground.answers import Answerer
 from core.services.playground.compare import Column, best_alpha, to_json
 from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
+from core.services.playground.where import applied
 from core.types import Filters, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
 from tests.small_kb import FILES
@@ -283,16 +284,64 @@ def test_every_change_that_is_promised_keeps_its_promise(indexed_app: App) -> No
     assert where.cut in ("k", "not retrieved")
     assert where.changes
     for change in where.changes:
-        values = (
-            dict(zip(("depth", "k"), change.value, strict=True))
-            if change.knob == "depth and k"
-            else {change.knob: change.value}
-        )
-        result = indexed_app.search.searcher.search(
-            "file form 111 fob home", profile="local", config=replace(start.config, **values)
-        )
+        changed, _ = applied(start, Filters(), change)
+        result = indexed_app.search.searcher.search("file form 111 fob home", profile="local", config=changed.config)
         assert next(hit.rank for hit in result.hits if hit.doc == "BSA-1") == change.rank
-    assert [change.effort for change in where.changes] == sorted(change.effort for change in where.changes)
+    order = [(not change.better, change.effort) for change in where.changes]
+    assert order == sorted(order)
+
+
+def test_a_longer_list_is_called_so_and_comes_after_every_better_rank(indexed_app: App) -> None:
+    start = column("convex-0.5", depth=30, k=1)
+    where = indexed_app.playground.locator.where(ANN, "file form 112 or form 111 within days", "BSA-1", start)
+    assert where.cut == "k"
+    knobs = [change.knob for change in where.changes]
+    assert knobs[-1] == "k"
+    assert "alpha" in knobs
+    assert "a longer list, its rank stays 2" in where.changes[-1].sentence
+    assert [change.better for change in where.changes] == [True] * (len(knobs) - 1) + [False]
+
+
+def test_the_words_of_a_query_are_named_where_the_document_has_them(indexed_app: App) -> None:
+    where = indexed_app.playground.locator.where(
+        ANN, "what errors do I see when connecting to the zebra", "IT-1", column("bm25")
+    )
+    found = {word.word: word for word in where.words}
+    assert list(found) == ["errors", "see", "connecting", "zebra"], "in the order of the query, without stop words"
+    assert found["errors"].fields == ("text",)
+    assert found["connecting"].fields == ("text",)
+    assert len(found["connecting"].chunks) == 1
+    assert (found["zebra"].fields, found["zebra"].known) == ((), False)
+    assert found["zebra"].sentence == "in no document"
+    assert {word for way in where.ways for word in way.words} == {"errors", "connecting"}
+
+
+def test_a_passage_has_its_real_rank_in_a_leg_however_deep_it_lies(indexed_app: App) -> None:
+    query, start = "error 809 port", column("convex-0.5", depth=1, k=1)
+    where = indexed_app.playground.locator.where(ANN, query, "BSA-1", start)
+    index = indexed_app.search.searcher.index("local")
+    everything = indexed_app.search.searcher.candidates(index, query, replace(start.config, depth=index.size))
+    ranks = {index.passage(chunk).id: n for n, chunk in enumerate(everything.retrieved["dense"], 1)}
+    assert [way.legs["dense"] for way in where.ways] == [ranks[way.chunk] for way in where.ways]
+    assert [way.legs["bm25"] for way in where.ways] == [0], "it shares no word"
+    assert where.size == index.size
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "called"),
+    [
+        ("Convex 0.7", "convex-0.65", "Convex 0.65"),
+        ("Convex 0.65", "convex-0.7", "Convex 0.7"),
+        ("RRF 60", "rrf-12", "RRF 12"),
+        ("Production", '{"base": "convex-0.5", "alpha": 0.6, "depth": 30}', "Production, alpha 0.6"),
+        ("Ours", '{"base": "rrf-60", "k": 5}', "Ours"),
+        ("Ours", "combmnz", "Ours, changed"),
+        ("", "rrf-12", ""),
+    ],
+)
+def test_a_name_follows_its_values(title: str, text: str, called: str) -> None:
+    known = {"Production": configs.PRODUCTION, **presets(), "Ours": configs.parse("rrf-60")}
+    assert follow(title, configs.parse(text), known) == called
 
 
 @pytest.mark.parametrize(
@@ -307,7 +356,14 @@ def test_every_change_that_is_promised_keeps_its_promise(indexed_app: App) -> No
 def test_status_and_filters_are_named(indexed_app: App, doc: str, filters: Filters, cut: str, change: str) -> None:
     where = indexed_app.playground.locator.where(demo("author"), "file form 111", doc, column("convex-0.5"), filters)
     assert where.cut == cut
-    assert [one.value for one in where.changes] == ([change] if change else [])
+    assert [one.sentence.split(":")[0] for one in where.changes] == ([change] if change else [])
+    for suggested in where.changes:
+        start = column("convex-0.5")
+        changed, wider = applied(start, filters, suggested)
+        assert changed == start
+        again = indexed_app.playground.locator.where(demo("author"), "file form 111", doc, changed, wider)
+        assert (again.cut, again.rank) == ("found", suggested.rank)
+    assert all(way.legs["dense"] for way in where.ways) == (doc != "HR-4"), "the real rank, were it admitted"
 
 
 def test_a_document_that_came_after_the_build_is_not_indexed(writable_app: App) -> None:

@@ -190,6 +190,31 @@ def test_where_is_my_document_names_the_cut_and_the_cure(visit: Open) -> None:
     app = visit(Setup(QUERY, columns("BM25", "RRF 60"), tool="Where is my document?", document="BSA-9"))
     assert words(app).count("It is superseded") == 2
     assert "Include history" in words(app)
+    assert ":green-badge[file] in the text, 1 passage" in words(app)
+    app.button(key="where_apply_0_filters").click().run()
+    assert words(app).count("It is here, at rank") == 2, "filters are those of all columns"
+
+
+def test_a_suggested_change_is_applied_to_its_column_alone_and_its_name_follows(visit: Open) -> None:
+    start = replace(presets()["Convex 0.3"], k=1)
+    both = (Column("local", start, "Convex 0.3"), Column("local", start, "Convex 0.3"))
+    app = visit(Setup("file form 112 or form 111 within days", both, tool="Where is my document?", document="BSA-1"))
+    assert "**Smallest change:** Move alpha" in words(app)
+    assert "a longer list, its rank stays" in words(app)
+    app.button(key="where_apply_1_alpha").click().run()
+    assert not app.exception
+    names = [column["name"] for column in drawn(app)["columns"]]
+    assert names[0] == "Convex 0.3"
+    assert names[1].startswith("Convex 0.")
+    assert names[1] != "Convex 0.3"
+    assert words(app).count("It is here, at rank 1") == 1
+
+
+def test_a_gap_is_reported_with_the_document_that_was_expected(visit: Open, home: Path) -> None:
+    app = visit(Setup(QUERY, columns("BM25"), tool="Where is my document?", document="IT-1"))
+    app.button(key="where_gap").click().run()
+    gap = build(kb_settings(home)).knowledge.gaps.open(demo("author"))[0]
+    assert (gap.query, gap.note) == (QUERY, "Expected: VPN (IT-1).")
 
 
 def test_ask_without_a_model_says_what_to_configure_and_shows_an_extract(visit: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from core.evaluation.measures.rank_distance import Move
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json
+from core.services.playground.where import Diagnosis, SuggestedChange, applied
 from core.settings import Settings
 from core.types import Filters, Hit
 
@@ -119,19 +121,35 @@ def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     place = app.playground.locator.where(
         acting(app, options), options.query, options.document, column, _filters_of(options)
     )
+    terminal.show(place, _where_lines(place, column))
+    return 0
+
+
+def _where_lines(place: Diagnosis, column: Column) -> list[str]:
     legs = list(place.ways[0].legs) if place.ways else []
     rows = [
         (
             " › ".join(way.heading) or "(beginning)",
-            *(way.legs[leg] or "-" for leg in legs),
+            *(way.legs[leg] or "no match" for leg in legs),
             way.fused or "-",
             way.final or "-",
+            " ".join(way.words) or "-",
         )
         for way in place.ways
     ]
-    lines = [f"{place.title} ({place.path}): {place.sentence}", *(f"  {change.sentence}" for change in place.changes)]
-    terminal.show(place, [*lines, *(table(rows, ("passage", *legs, "fused", "final")) if rows else [])])
-    return 0
+    return [
+        f"{place.title} ({place.path}): {place.sentence}",
+        *(f"  {change.sentence}{_as_option(column, change)}" for change in place.changes),
+        *(f"  {word.word}: {word.sentence}" for word in place.words),
+        *(table(rows, ("passage", *legs, "fused", "final", "words")) if rows else []),
+    ]
+
+
+def _as_option(column: Column, change: SuggestedChange) -> str:
+    """The option that applies a change."""
+    if change.knob == "filters":
+        return ""
+    return f"  --config {shlex.quote(spell(applied(column, Filters(), change)[0].config))}"
 
 
 def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 
 from core import strict
 from core.retrieval.config import DEFAULT, name, parse
+from core.retrieval.parameters import PARAMETERS
 from core.types import SearchConfig
 
 _PRESETS = (
@@ -48,6 +51,44 @@ def presets() -> dict[str, SearchConfig]:
     (['BM25', 'Vectors', 'Convex 0.3'], 0.95)
     """
     return {title: parse(text) for title, text in {**dict(_PRESETS), **dict(_FIFTEEN)}.items()}
+
+
+def titled(config: SearchConfig) -> str:
+    """The title of a configuration that has a name, as presets are titled; "" for any other.
+
+    >>> titled(parse("convex-0.65")), titled(parse("rrf-40+rerank")), titled(parse('{"alpha_from": "rules"}'))
+    ('Convex 0.65', 'RRF 40, rerank', '')
+    """
+    called = {name(known): title for title, known in presets().items()}
+    short = name(config)
+    if short in called or short.startswith("custom-"):
+        return called.get(short, "")
+    plain, *added = short.split("+")
+    stem, _, number = plain.partition("-")
+    first = next((title.split()[0] for known, title in called.items() if known.startswith(f"{stem}-")), stem)
+    return ", ".join([" ".join(filter(None, (called.get(plain, first), "" if plain in called else number))), *added])
+
+
+def follow(title: str, config: SearchConfig, known: Mapping[str, SearchConfig]) -> str:
+    """A title that says what a configuration is now, after somebody moved its values.
+
+    >>> follow("Convex 0.3", parse("convex-0.65"), presets()), follow("Convex 0.65", parse("convex-0.3"), presets())
+    ('Convex 0.65', 'Convex 0.3')
+    >>> follow("Conditional rerank", parse('{"rerank": "conditional", "tau": 0.8}'), presets())
+    'Conditional rerank, tau 0.8'
+    """
+    base = max((other for other in known if title == other or title.startswith(f"{other}, ")), key=len, default=title)
+    if not title or known.get(base) == config:
+        return base if title else ""
+    if (base in presets() or base not in known) and (fresh := titled(config)):
+        return fresh
+    if base not in known:
+        return title
+    knobs = ("alpha", "rrf_k", "tau", "rerank_blend")
+    moved = [knob for knob in knobs if getattr(config, knob) != getattr(known[base], knob)]
+    same = replace(config, depth=known[base].depth, k=known[base].k) == known[base]
+    said = [f"{PARAMETERS[knob].title.lower()} {getattr(config, knob):g}" for knob in moved]
+    return ", ".join([base, *(said or ([] if same else ["changed"]))])
 
 
 def learned_alpha(model: str) -> SearchConfig:

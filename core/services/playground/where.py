@@ -1,4 +1,4 @@
-"""Where is my document? Its rank in each leg, after fusion and after reranking, and what would bring it in."""
+"""Where is my document? Its words, its rank in each leg, after fusion and after reranking, and what would bring it in."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from core.access import Actor, require
 from core.errors import ConcordError, NotFound
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
+from core.retrieval.presets import follow, presets
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import CachedSearch, Column, Comparer
+from core.services.playground.words import QueryWord, query_words
 from core.types import DocumentFacts, Filters, Result, SearchConfig
 
-DEEPEST = 1000  # ranks of a leg that are searched
+DEEPEST = 1000  # candidates of a leg that a configuration may ask for
 _DEPTHS = (20, 30, 50, 100, 200, 500, 1000)
 _ALPHAS = tuple(step / 20 for step in range(21))
 _STEP = 0.001  # of the alpha slider
+_LONGER = ("k", "depth and k")
 
 
 @dataclass(frozen=True, slots=True)
 class PassageRanks:
-    """A passage of the document: its rank in each leg, after fusion and at the end; 0 where it has none."""
+    """A passage of the document: its rank in each leg, after fusion and at the end; 0 where it has none.
+
+    A leg is searched to its end, so 0 there means that it finds nothing in the passage. `words` are the query's.
+    """
 
     chunk: str
     heading: tuple[str, ...]
@@ -32,6 +38,7 @@ class PassageRanks:
     legs: Mapping[str, int]
     fused: int = 0
     final: int = 0
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,11 @@ class SuggestedChange:
     rank: int
     effort: float
     sentence: str
+
+    @property
+    def better(self) -> bool:
+        """Whether the document ranks higher; a longer list only shows more of the same ranking."""
+        return self.knob not in _LONGER
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,8 @@ class Diagnosis:
     sentence: str
     ways: tuple[PassageRanks, ...] = ()
     changes: tuple[SuggestedChange, ...] = ()
+    words: tuple[QueryWord, ...] = ()
+    size: int = 0  # passages in the index
 
 
 class Locator:
@@ -88,11 +102,20 @@ class Locator:
         search = _DocumentSearch(query, facts, cached)
         config, rank = column.config, search.rank(column.config)
         cut, sentence = _cut(search, config, rank)
-        changes = (
-            () if cut == "found" else tuple(sorted(_changes(search, config, cut), key=lambda change: change.effort))
-        )
+        changes = () if cut == "found" else _changes(search, config, cut)
+        words = query_words(cached.index, search.number, query)
         return Diagnosis(
-            facts.doc, facts.title, facts.path, rank, config.k, cut, sentence, search.passages(config), changes
+            doc=facts.doc,
+            title=facts.title,
+            path=facts.path,
+            rank=rank,
+            k=config.k,
+            cut=cut,
+            sentence=sentence,
+            ways=search.passages(config, words),
+            changes=tuple(sorted(changes, key=lambda change: (not change.better, change.effort))),
+            words=words,
+            size=cached.index.size,
         )
 
     def _not_indexed(self, name: str, k: int) -> Diagnosis:
@@ -106,6 +129,8 @@ class _DocumentSearch:
 
     def __init__(self, query: str, facts: DocumentFacts, cached: CachedSearch) -> None:
         self.query, self.facts, self.cached = query, facts, cached
+        self.number = cached.index.documents.index(facts)
+        self._legs: dict[str, dict[str, int]] = {}
 
     def result(self, config: SearchConfig, filters: Filters | None = None) -> Result:
         """Every candidate, ranked."""
@@ -122,27 +147,41 @@ class _DocumentSearch:
         return min(ranks, default=0)
 
     def leg(self, leg: str, config: SearchConfig) -> dict[str, int]:
-        """The ranks of its passages in one leg alone, down to DEEPEST."""
-        alone = replace(config, legs=(leg,), fusion="single", normalisation="none", rerank="off", depth=DEEPEST)
+        """The ranks of its passages in one leg alone, which is searched to its end."""
+        if leg not in self._legs:
+            self._legs[leg] = self._searched(leg, config)
+        return self._legs[leg]
+
+    def _searched(self, leg: str, config: SearchConfig) -> dict[str, int]:
+        cached, chunks = self.cached, set(self.cached.index.chunks_of(self.number))
+        alone = replace(config, legs=(leg,), depth=cached.index.size)
         try:
-            hits = self.result(replace(alone, weights=type(config)().weights)).hits
+            candidates = cached.searcher.candidates(cached.index, self.query, alone, self.admitting(), cached.cache)
         except ConcordError:
             return {}
-        return {hit.chunk: hit.rank for hit in hits if hit.doc == self.facts.doc}
+        ranking = enumerate(candidates.retrieved.get(leg, ()), 1)
+        return {cached.index.passage(chunk).id: rank for rank, chunk in ranking if chunk in chunks}
 
-    def passages(self, config: SearchConfig) -> tuple[PassageRanks, ...]:
+    def admitting(self) -> Filters:
+        """The filters of the search, widened where they leave the document out."""
+        today, asked = self.cached.searcher.clock.today(), self.cached.filters
+        widened = (asked, Filters(history=asked.history), replace(asked, history=True), Filters(history=True))
+        return next((filters for filters in widened if admits(filters, self.facts, today)), asked)
+
+    def passages(self, config: SearchConfig, words: tuple[QueryWord, ...]) -> tuple[PassageRanks, ...]:
         """The ranks of every passage of the document, best first."""
         index = self.cached.index
-        number = next(n for n, facts in enumerate(index.documents) if facts.doc == self.facts.doc)
         legs = {leg: self.leg(leg, config) for leg in config.legs}
         final = {hit.chunk: hit for hit in self.result(config).hits if hit.doc == self.facts.doc}
         passages = []
-        for passage in map(index.passage, index.chunks_of(number)):
+        for passage in map(index.passage, index.chunks_of(self.number)):
             hit = final.get(passage.id)
             ranks = {leg: of_leg.get(passage.id, 0) for leg, of_leg in legs.items()}
             places = (hit.fused_rank, hit.rank) if hit else (0, 0)
-            passages.append(PassageRanks(passage.id, passage.heading, passage.start, passage.end, ranks, *places))
-        far = DEEPEST + 1
+            place = (passage.id, passage.heading, passage.start, passage.end)
+            shared = tuple(word.word for word in words if passage.id in word.chunks)
+            passages.append(PassageRanks(*place, ranks, *places, shared))
+        far = index.size + 1
         return tuple(
             sorted(
                 passages,
@@ -153,6 +192,19 @@ class _DocumentSearch:
                 ),
             )
         )
+
+
+def applied(
+    column: Column, filters: Filters, change: SuggestedChange, known: Mapping[str, SearchConfig] | None = None
+) -> tuple[Column, Filters]:
+    """The column and the filters after a suggested change; the name follows the values."""
+    if change.knob == "filters":
+        return column, change.value
+    names = change.knob.split(" and ")
+    values = change.value if len(names) > 1 else (change.value,)
+    config = replace(column.config, **dict(zip(names, values, strict=True)))
+    name = follow(column.name, config, presets() if known is None else known)
+    return replace(column, config=config, name=name), filters
 
 
 def _cut(search: _DocumentSearch, config: SearchConfig, rank: int) -> tuple[str, str]:
@@ -204,7 +256,7 @@ def _longer(search: _DocumentSearch, config: SearchConfig, deeper: bool) -> Iter
             looking = f"Look {depth} deep and show" if depth > config.depth else "Show"
             effort = _effort("k", config, rank) + _effort("depth", config, depth)
             knob = "k" if depth == config.depth else "depth and k"
-            sentence = f"{looking} {rank} hits instead of {config.k}: it is the last of them."
+            sentence = f"{looking} {rank} hits instead of {config.k}: a longer list, its rank stays {rank}."
             yield SuggestedChange(knob, rank if knob == "k" else (depth, rank), rank, round(effort, 3), sentence)
             return
 
@@ -219,7 +271,7 @@ def _filters(search: _DocumentSearch, config: SearchConfig) -> Iterator[Suggeste
         if admits(filters, search.facts, today):
             rank = search.rank(config, filters)
             if 0 < rank <= config.k:
-                yield SuggestedChange("filters", sentence, rank, 1.0, f"{sentence}: it comes to rank {rank}.")
+                yield SuggestedChange("filters", filters, rank, 1.0, f"{sentence}: it comes to rank {rank}.")
             return
 
 
@@ -229,7 +281,7 @@ def _alphas(search: _DocumentSearch, config: SearchConfig) -> Iterator[tuple[str
     if strip is None:
         yield from (("alpha", alpha, alpha - config.alpha) for alpha in _ALPHAS if config.fusion == "convex")
         return
-    chunks = set(search.cached.index.chunks_of(_number(search)))
+    chunks = set(search.cached.index.chunks_of(search.number))
     for chunk in sorted(chunks & set(strip.intervals)):
         for stretch in strip.intervals[chunk]:
             low, high = stretch.low + _STEP / 2, stretch.high - _STEP / 2
@@ -244,14 +296,10 @@ def _strip(search: _DocumentSearch, config: SearchConfig) -> AlphaStrip | None:
     return alpha_strip(search.cached.candidates(search.query, config), config)
 
 
-def _number(search: _DocumentSearch) -> int:
-    return next(n for n, facts in enumerate(search.cached.index.documents) if facts.doc == search.facts.doc)
-
-
 def _depths(search: _DocumentSearch, config: SearchConfig) -> list[int]:
     """Depths at which a leg reaches the document, and the usual ones."""
     reached = [rank for leg in config.legs for rank in search.leg(leg, config).values()]
-    return sorted({depth for depth in (*reached, *_DEPTHS) if depth > config.depth})
+    return sorted({depth for depth in (*reached, *_DEPTHS) if config.depth < depth <= DEEPEST})
 
 
 def _reranks(config: SearchConfig) -> Iterator[tuple[str, Any, float]]:

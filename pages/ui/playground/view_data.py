@@ -11,7 +11,7 @@ from core import strict
 from core.access import Actor
 from core.errors import BadInput
 from core.retrieval.parameters import PARAMETERS
-from core.retrieval.presets import presets
+from core.retrieval.presets import follow, presets
 from core.services.playground.compare import MOST, CachedSearch, Column, Comparison
 from core.services.playground.grades import pool
 from core.services.playground.notebook import Setup, check
@@ -103,9 +103,7 @@ def hits(comparison: Comparison) -> dict[str, Hit]:
 
 def _summary(comparison: Comparison) -> str:
     passages = hits(comparison)
-    columns = style.count(len(comparison.outcomes), "column")
-    spent = f"{1000 * comparison.seconds:.0f} ms" if comparison.seconds >= 0.001 else "under 1 ms"
-    return f"{style.count(len(passages), 'passage')} in {columns}, {spent}"
+    return f"{style.count(len(passages), 'passage')} in {style.count(len(comparison.outcomes), 'column')}"
 
 
 def _pool(now: Setup, comparison: Comparison, searches: Mapping[str, CachedSearch]) -> list[dict[str, Any]]:
@@ -159,7 +157,8 @@ def _column(actor: Actor, column: Column, knob: str, value: Any) -> Column:
         return column
     given = _number(knob, value)
     number: Any = int(given) if PARAMETERS[knob].whole else given
-    return replace(column, config=replace(column.config, **{knob: number}))
+    config = replace(column.config, **{knob: number})
+    return replace(column, config=config, name=follow(column.name, config, choices(actor)))
 
 
 def _number(name: str, value: Any) -> float:

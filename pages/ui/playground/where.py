@@ -1,22 +1,30 @@
-"""Where is my document? Its ranks in each column."""
+"""Where is my document? Its words, its ranks in each column, and what brings it in: a knob, or the document's editor."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
+from core import strict
+from core.access import Actor
 from core.errors import ConcordError
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
-from core.services.playground.where import Diagnosis, PassageRanks
-from pages.ui import flash, identity, keys, style
+from core.services.playground.where import Diagnosis, PassageRanks, SuggestedChange, applied
+from core.services.playground.words import QueryWord
+from core.types import Filters
+from pages.ui import actions, flash, identity, keys, style
+from pages.ui.configurations import choices
 from pages.ui.playground import column_data, state
 from pages.ui.workspace import app
 
 _ICONS = {"found": ":material/check_circle:", "k": ":material/vertical_align_bottom:", "rerank": ":material/swap_vert:"}
 
 _PASSAGES = 4
+_CHANGES = 3
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
@@ -35,41 +43,125 @@ def draw(now: Setup, comparison: Comparison) -> None:
     )
     if now.document not in titles:
         st.caption(
-            "It tells whether the document is indexed, its rank in each leg, after fusion and after reranking, what cut it, and the smallest change that brings it in."
+            "It tells which words of the query the document has, its rank in each leg, after fusion and after reranking, what cut it, and the smallest change that brings it in."
         )
         return
-    for n, (column, cell) in enumerate(zip(now.columns, st.columns(len(now.columns), border=True), strict=True)):
+    found = [_diagnosis(now, n) for n in range(len(now.columns))]
+    known = next((diagnosis for diagnosis in found if isinstance(diagnosis, Diagnosis)), None)
+    _document(now, titles[now.document], known)
+    for n, (diagnosis, cell) in enumerate(zip(found, st.columns(len(found), border=True), strict=True)):
         with cell:
-            st.markdown(f"**{column_data.LETTERS[n]} · {flash.plain(column.title)}**")
-            try:
-                search = state.searches(now).get(column.profile)
-                _show(
-                    app().playground.locator.where(identity.me(), now.query, now.document, column, now.filters, search)
-                )
-            except ConcordError as error:
-                st.warning(flash.plain(str(error)))
+            st.markdown(f"**{column_data.LETTERS[n]} · {flash.plain(now.columns[n].title)}**")
+            if isinstance(diagnosis, Diagnosis):
+                _show(diagnosis, n)
+            else:
+                st.warning(flash.plain(diagnosis))
+
+
+def _diagnosis(now: Setup, n: int) -> Diagnosis | str:
+    """Where the document ranks in a column, or why that cannot be said."""
+    column = now.columns[n]
+    try:
+        search = state.searches(now).get(column.profile)
+        return app().playground.locator.where(identity.me(), now.query, now.document, column, now.filters, search)
+    except ConcordError as error:
+        return str(error)
 
 
 def _chosen() -> None:
     state.put(replace(state.setup(), document=st.session_state[keys.EXPECTED] or ""))
 
 
-def _show(diagnosis: Diagnosis) -> None:
+# ---------------------------------------------------------------- the document
+
+
+def _document(now: Setup, title: str, diagnosis: Diagnosis | None) -> None:
+    """What holds in every column: the words, and the ways to change the document itself."""
+    if diagnosis and diagnosis.words:
+        st.markdown(word_line(diagnosis.words))
+    with st.container(horizontal=True, key="where_document"):
+        if st.button("Open the editor", icon=":material/edit:", key="where_edit"):
+            st.switch_page("pages/documents.py", query_params={keys.DOC: now.document, keys.DO: "edit"})
+        st.button(
+            "Report a gap",
+            icon=":material/flag:",
+            key="where_gap",
+            help="Tells the owners that this question does not lead to this document.",
+            on_click=_report,
+            args=(now.query, f"Expected: {title} ({now.document})."),
+        )
+
+
+def word_line(words: Sequence[QueryWord]) -> str:
+    """The words that the document has, then those that it lacks."""
+    has = [f":green-badge[{flash.plain(word.word)}] {word.sentence}" for word in words if word.fields]
+    lacks = [f":orange-badge[{flash.plain(word.word)}] {word.sentence}" for word in words if not word.fields]
+    lines = [f"**{head}** {' · '.join(listed)}" for head, listed in (("Has", has), ("Lacks", lacks)) if listed]
+    return "  \n".join(lines)
+
+
+def _report(query: str, note: str) -> None:
+    def report(actor: Actor) -> str:
+        app().knowledge.gaps.report(actor, query, note)
+        return "The gap is reported. Owners see it with the gaps on Home."
+
+    actions.do(report)
+
+
+# ---------------------------------------------------------------- one column
+
+
+def _show(diagnosis: Diagnosis, n: int) -> None:
     icon = _ICONS.get(diagnosis.cut, ":material/search_off:")
     st.markdown(f"{icon} {flash.plain(diagnosis.sentence)}")
-    if diagnosis.changes:
-        first, *others = diagnosis.changes
-        st.markdown(f"**Smallest change:** {flash.plain(first.sentence)}")
-        for change in others[:2]:
-            st.caption(f"Or: {flash.plain(change.sentence)}")
-    elif diagnosis.cut not in ("found", "not indexed"):
-        st.caption("No single knob brings it into the list.")
+    shown = diagnosis.changes[:_CHANGES]
+    for place, change in enumerate(shown):
+        _change(change, n, first=place == 0)
+    if not shown and diagnosis.cut not in ("found", "not indexed"):
+        st.caption("No single knob brings it into the list. Add the missing words to the document.")
     for passage in diagnosis.ways[:_PASSAGES]:
-        st.caption(f"**{flash.plain(' › '.join(passage.heading) or 'Beginning')}**  \n{_ranks(passage)}")
+        st.caption(f"**{flash.plain(' › '.join(passage.heading) or 'Beginning')}**  \n{ranks(passage, diagnosis)}")
     if len(diagnosis.ways) > _PASSAGES:
         st.caption(f"and {style.count(len(diagnosis.ways) - _PASSAGES, 'passage')} further down")
 
 
-def _ranks(passage: PassageRanks) -> str:
-    places = {**passage.legs, "fused": passage.fused, "final": passage.final}
-    return " · ".join(f"{name} {rank or '–'}" for name, rank in places.items())
+def _change(change: SuggestedChange, n: int, *, first: bool) -> None:
+    lead = "**Smallest change:** " if first and change.better else "" if first else "Or: "
+    st.markdown(f"{lead}{flash.plain(change.sentence)}")
+    plain = {"knob": change.knob, "value": strict.plain(change.value), "rank": change.rank}
+    st.button(
+        "Apply",
+        key=f"where_apply_{n}_{change.knob}",
+        type="primary" if first and change.better else "secondary",
+        help=change.sentence,
+        on_click=_apply,
+        args=(n, plain),
+    )
+
+
+def _apply(n: int, plain: Mapping[str, Any]) -> None:
+    """Put a suggested change into its column, or into the filters of all."""
+
+    def apply(actor: Actor) -> str:
+        now, value = state.setup(), plain["value"]
+        if plain["knob"] == "filters":
+            value = strict.parse(Filters, value, "filters")
+        change = SuggestedChange(str(plain["knob"]), value, int(plain["rank"]), 0.0, "")
+        column, filters = applied(now.columns[n], now.filters, change, choices(actor))
+        columns = (*now.columns[:n], column, *now.columns[n + 1 :])
+        state.put(replace(now, columns=columns, filters=filters), fresh=filters != now.filters)
+        return f"Applied to column {column_data.LETTERS[n]}: the document is at rank {change.rank}."
+
+    actions.do(apply)
+
+
+def ranks(passage: PassageRanks, diagnosis: Diagnosis) -> str:
+    """The rank of a passage everywhere, and the words of the query that it has."""
+    legs = [
+        f"{style.stage_title(leg)}: {f'{rank:,} of {diagnosis.size:,}' if rank else 'no match'}"
+        for leg, rank in passage.legs.items()
+    ]
+    if diagnosis.cut == "found" or passage.final:
+        legs.append(f"fused: {passage.fused or 'not among the candidates'} · final: {passage.final or 'none'}")
+    words = ", ".join(flash.plain(word) for word in passage.words)
+    return "  \n".join([" · ".join(legs), f"has: {words}" if words else "has none of the words"])
