@@ -38,8 +38,10 @@ def check(profile: Profile) -> Profile:
 
 def _check_embedders(profile: Profile) -> None:
     names = (profile.embedder, *profile.embedders)
-    if not all(name == name.strip() and name and "+" not in name for name in names):
-        raise BadInput("profile.embedder: every embedder needs a name, without + in it.")
+    if not all(names):
+        raise BadInput("profile.embedder: choose at least one embedder, so that meaning can be searched.")
+    if not all(name == name.strip() and "+" not in name for name in names):
+        raise BadInput("profile.embedder: the name of an embedder has no + and no spaces around it.")
     if len(set(names)) < len(names):
         raise BadInput(f"profile.embedders: each embedder may be named once, got {', '.join(names)}.")
     if profile.combine not in COMBINATIONS:

@@ -470,6 +470,21 @@ def test_links_list_orphans_dead_ends_and_broken_links(indexed_app: App) -> None
     assert view.notes == ("f.md:8 links to gone.md, which does not exist.",)
 
 
+def test_communities_that_nothing_joins_are_listed_and_not_drawn(app: App) -> None:
+    joined = "Ann Alder met Bea Birch and Cal Cedar. Bea Birch knows Cal Cedar. Dan Dogwood met Eva Elm and Fay Fir. "
+    joined += "Eva Elm knows Fay Fir. Ann Alder once wrote to Dan Dogwood."
+    alone = "Gus Grape met Hal Hazel and Ida Iris. Hal Hazel knows Ida Iris."
+    put(app, {"a.md": f"# One\n\n{joined}\n", "b.md": f"# Two\n\n{alone}\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    view = app.graph.explorer.communities(demo("author"))
+    if view.unconnected:
+        ends = {end for edge in view.edges for end in (edge.source, edge.target)}
+        assert {node.id for node in view.nodes} == ends
+        assert any("Hazel" in name for name in view.unconnected)
+        assert "listed below, not drawn" in view.notes[1]
+    assert any("Hazel" in name for name in (*view.unconnected, *(node.label for node in view.nodes)))
+
+
 def test_communities_are_nodes_whose_sources_are_documents(indexed_app: App) -> None:
     view = indexed_app.graph.explorer.communities(demo("author"))
     assert view.nodes

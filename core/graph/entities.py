@@ -1,7 +1,8 @@
 """Entities by rules: names, references, forms, identifiers, amounts and dates, and which spellings mean the same.
 
-The cascade study takes capitalised phrases and numbers. Here sentence-initial words are told from names,
-identifiers stay whole, and an acronym explained in brackets is the same entity as its long form.
+The cascade study takes capitalised phrases and numbers. Here words that are capital only because of where they stand
+(sentences, clauses, cells, labels, menus) are told from names, identifiers stay whole, addresses and tags are left out,
+and an acronym explained in brackets is the same entity as its long form. docs/graph.md has the figures.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ PATTERNS = {
     ),
     "form": r"\b(?:[A-Z]\w*[A-Z]\w*\s)?[Ff]orms?\s(?=[A-Z0-9-]*\d)[A-Z0-9]+(?:-[A-Z0-9]+)*\b",
     "identifier": (
-        r"\b[A-Z]{1,8}(?:\*[A-Z]+)+\b"
-        r"|\b(?=[\w-]*\d)[A-Z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+\b"
+        r"\b[A-Z]{1,8}(?:\*[A-Z]+)+\b|\b[A-Z]{2}[A-Za-z-]*[/#]\d+\b|\b[A-Za-z]\w*\+\+\d*"
+        r"|\b(?=[\w-]*\d)[A-Z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+(?:&[A-Z]\b)?\b"
         r"|\b\d+-[A-Z]{2,}\b|\b[A-Z]{2,}\d+[A-Z0-9]*\b|\bv\d+(?:\.\d+)+\b|\b[a-z]{2,}(?:-[a-z0-9]+)*-\d{2,}\b"
         r"|(?<!\w)\d+\([a-z]\)(?!\w)"
     ),
@@ -42,10 +43,10 @@ PATTERNS = {
 }
 _WORD = (
     rf"(?!{PATTERNS['date']}|{PATTERNS['form']}|{PATTERNS['identifier']}|{PATTERNS['reference']})"
-    r"[A-ZÀ-Þ]\w*(?:[-&][A-Za-zÀ-ÿ]\w*|['’](?!s\b)[A-Za-zÀ-ÿ]\w*)*"
+    r"[A-ZÀ-Þ]\w*(?:[-&][A-Za-zµÀ-ÿ]\w*|['’](?!s\b)[A-Za-zÀ-ÿ]\w*)*"
 )
 _NAME = rf"\b{_WORD}(?:(?:\s(?:of|for)\s(?:the\s)?|\s(?:de|van|von|&)\s|\s){_WORD})*"
-_START = r"(?<!\w)(?=[\dA-ZÀ-Þ$€£§]|forms?\s|v\d|[a-z]+-)"  # nothing else is tried at most places: six times faster
+_START = r"(?<!\w)(?=[\dA-ZÀ-Þ$€£§]|forms?\s|v\d|[a-z]+-|[a-z]\w*\+\+)"  # nothing else is tried at most places: six times faster
 _KINDS = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in {**PATTERNS, "name": _NAME}.items())
 _ENTITY = re.compile(f"{_START}(?:{_KINDS})")
 
@@ -63,11 +64,20 @@ _OPENERS = """
     examples existing finally first for here however instead last later less many may maybe members most neither
     nobody none nothing nowadays often people perhaps questions records second since someone something sometimes
     step steps still three times today together typical typically unless usually whatever whenever whether within
-    without
+    without per four five six seven eight nine ten eleven twelve twenty thirty hundred thousand several both
 """  # what sentences of procedures start with
 _COMMON = STOPWORDS["english"].union(_OPENERS.split())
 _SHOUTED = frozenset({"IT", "US", "WHO", "OFF"})  # names although the word is common
-_OPENS = re.compile(r"[\[\"“‘]$|(?:^|[:|>#;.!?]|\s[-–—]|^\s*(?:[-*+]|\d{1,3}[.)]))[\s>|#*_\"“‘'`(\[-]*$")
+_OPENS = re.compile(
+    r"[\[\"“‘(*_`]$|(?:^|[:|>#;.!?]|\s[-–—]|^\s*(?:[-*+]|\d{1,3}[.)])"
+    r"|(?:^|[|*])[\s*]*\d{1,3}(?:[.:]\d{1,3})*[.)]?(?=[\s*]))[\s>|#*_\"“‘'`(\[-]*$"
+)
+_MENU = re.compile(r"[\w ]*\s>\s")  # Quality > Lot hold
+_FORMED = re.compile(r"[A-Z][a-z]+(?:ing|ly|ed)")  # words that a sentence opens with and that name nothing
+_ADDRESS = re.compile(
+    r"(?<=\])\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<[^<>\s]+@[^<>\s]+>|\b(?:https?://|www\.)[^\s<>)\]]+|\S+@\S+\.\w+"
+    r"|</?[A-Za-z][^<>]*>"
+)  # targets of links, addresses, tags
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1", re.DOTALL | re.MULTILINE)
 _BRACKETS = re.compile(r"\(([A-Z][A-Za-z&]{1,9}?)s?\)")
 _EXPLAINED = re.compile(r"\b([A-Z][A-Z&]{1,8})\s\(([A-Za-z][^()\n]{4,80})\)")
@@ -89,7 +99,7 @@ def extract(text: str, links: Sequence[Link] = ()) -> Extract:
     for number, (start, end) in enumerate(sentences(text)):
         sentence = text[start:end]
         quoted = any(first < end and start < last for first, last in code)
-        for kind, surface in _entities(sentence):
+        for kind, surface in _entities(_ADDRESS.sub(lambda match: " " * len(match[0]), sentence)):
             if quoted and kind in ("name", *VALUES):
                 continue  # of code only what is certainly an identifier
             mentions.append(Mention(key(surface, kind), surface, kind, number))
@@ -105,7 +115,14 @@ def extract(text: str, links: Sequence[Link] = ()) -> Extract:
 def _entities(sentence: str) -> Iterator[tuple[str, str]]:
     for match in _ENTITY.finditer(sentence):
         kind = str(match.lastgroup)
-        surface = match.group() if kind != "name" else _name(match.group(), _opens(sentence, match.start()))
+        surface = match.group()
+        if kind == "name":
+            label = _MENU.match(sentence, match.end()) is not None
+            surface = (
+                ""
+                if sentence[match.end() :][:1] in ("-", "_")
+                else _name(surface, label or _opens(sentence, match.start()))
+            )
         if surface:
             yield kind, " ".join(surface.split())
 
@@ -117,11 +134,10 @@ def _opens(sentence: str, at: int) -> bool:
 
 def _name(phrase: str, opens: bool) -> str:
     """A capitalised phrase without the words that only the sentence made capital; "" when nothing is left."""
-    words = phrase.split()
-    while words and _is_common(words[0]):
-        words.pop(0)
-        opens = False
-    while words and _is_common(words[-1]):
+    words = [] if "_" in phrase else phrase.split()
+    while words and (_is_common(words[0]) or (opens and len(words) > 1 and _FORMED.fullmatch(words[0]))):
+        opens = words.pop(0).lower() in ("not", "never", "no")
+    while words and _is_common(words[-1]) and not (len(words) > 1 and len(words[-1]) == 1):
         words.pop()
     if len(words) == 1 and (len(words[0]) < 2 or (opens and words[0][1:].islower())):
         return ""

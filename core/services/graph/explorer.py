@@ -151,13 +151,18 @@ class GraphExplorer:
             for pair, weight in pairs
         ]
         sizes = np.bincount(group[group >= 0], graph.entity_rank[group >= 0], minlength=len(shown))
-        nodes = tuple(_community_node(community, float(sizes[community.number]), index) for community in shown)
-        cached = self.topics.cached(index)
-        notes = (
-            f"{int(group.max(initial=-1)) + 1} communities by Leiden, modularity {cached['modularity']:.3f}; "
-            f"{len(nodes)} shown. Entities in no community of at least {SMALLEST} are left out.",
-        )
-        return GraphView(nodes, tuple(edges), notes)
+        joined = {name for edge in edges for name in (edge.source, edge.target)}
+        every = tuple(_community_node(community, float(sizes[community.number]), index) for community in shown)
+        nodes = tuple(node for node in every if node.id in joined) or every
+        alone = tuple(node.label for node in every if node not in nodes)
+        notes = [
+            f"{int(group.max(initial=-1)) + 1} communities by Leiden, modularity "
+            f"{self.topics.cached(index)['modularity']:.3f}; {len(nodes)} shown. "
+            f"Entities in no community of at least {SMALLEST} are left out.",
+        ]
+        if alone:
+            notes.append(f"{len(alone)} more are related to no other community; they are listed below, not drawn.")
+        return GraphView(nodes, tuple(edges), tuple(notes), unconnected=alone)
 
     def links(self, actor: Actor) -> GraphView:
         """Documents and the links between them; orphans and dead ends are listed."""

@@ -55,6 +55,7 @@ class GraphView:
     notes: tuple[str, ...] = ()
     orphans: tuple[str, ...] = ()  # documents that nothing links to
     dead_ends: tuple[str, ...] = ()  # documents that link nowhere
+    unconnected: tuple[str, ...] = ()  # communities that are related to no other one, and not drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)

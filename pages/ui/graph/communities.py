@@ -32,18 +32,14 @@ def draw(view: GraphView, choice: Choice) -> None:
             key="graph_answers",
         )
         return
-    shown = {node.community for node in view.nodes}
-    listing(
-        _lines(
-            [
-                community
-                for community in app().graph.communities.all(identity.me(), choice.profile)
-                if community.number in shown
-            ]
-        ),
-        "",
-        key="graph_topics",
-    )
+    shown, known = {node.community for node in view.nodes}, app().graph.communities.all(identity.me(), choice.profile)
+    listing(_lines([community for community in known if community.number in shown]), "", key="graph_topics")
+    if view.unconnected:
+        alone = [community for community in known[: choice.limit] if community.number not in shown]
+        with st.expander(
+            f"{style.count(len(view.unconnected), 'unconnected community')}", icon=":material/scatter_plot:"
+        ):
+            listing(_lines(alone), "", key="graph_alone")
 
 
 def _lines(communities: Sequence[Community]) -> list[dict[str, Any]]:

@@ -43,7 +43,7 @@ def palette(groups: Iterable[tuple[str, float]]) -> dict[str, str]:
         members.setdefault(name, []).append(size)
     members.pop("", None)
     ranked = sorted(members, key=lambda name: (-len(members[name]), -sum(members[name]), name))
-    return dict(zip(ranked, style.CONFIGURATIONS, strict=False))
+    return dict(zip(ranked, style.CATEGORIES, strict=False))
 
 
 def legend(groups: Mapping[str, str], colours: Mapping[str, str]) -> list[dict[str, Any]]:

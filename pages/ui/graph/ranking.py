@@ -72,7 +72,7 @@ def _figure(landed: list[tuple[int, int, str]]) -> Any:
         figure.add_scatter(
             x=[rank for rank, _ in mine], y=[f"{hop} hops" if hop != 1 else "1 hop"] * len(mine), mode="markers",
             text=[label.replace("<", "‹").replace(">", "›") for _, label in mine],  # plotly reads some tags
-            marker={"size": 11, "color": style.CONFIGURATIONS[hop % 6], "opacity": 0.85}, showlegend=False,
+            marker={"size": 11, "color": style.CATEGORIES[hop % 6], "opacity": 0.85}, showlegend=False,
             hovertemplate="rank %{x}: %{text}<extra></extra>",
         )  # fmt: skip
     figure.add_vrect(x0=0.5, x1=10.5, fillcolor="#009E73", opacity=0.08, line_width=0)
