@@ -24,6 +24,7 @@ NEEDS: Mapping[str, str] = {
     "roll back the index": "admin",
     "cancel a job": "admin",
     "add a profile": "admin",
+    "delete a profile": "admin",
     "change what is in production": "admin",
     "see reported gaps": "author",
     "propose a change": "author",

@@ -539,3 +539,42 @@ def test_a_workspace_without_an_index_is_caught_up_with(app: App) -> None:
     """The folder of the index holds the name of its workspace before it holds a profile."""
     app.platform.workspace.catch_up()
     assert app.platform.jobs.recent() == ()
+
+
+# ---------------------------------------------------------------- profiles
+
+
+def test_a_profile_is_deleted_with_its_generations_unless_it_serves(app: App) -> None:
+    put(app, {"a.md": "# A\n\nOne.\n"})
+    admin, settings = demo("admin"), app.platform.settings
+    profile = app.index.admin.add_profile(admin, from_mapping({"name": "mine", "context": "none"}))
+    app.index.builder.build(profile)
+    folder = app.index.generations.folder(profile)
+    assert folder.is_dir()
+    app.index.admin.make_default(admin, "mine")
+    with pytest.raises(BadInput, match="'mine' is in production"):
+        app.index.admin.delete_profile(admin, "mine")
+    app.index.builder.build(settings.profile("local"))
+    app.index.admin.make_default(admin, "local")
+    app.index.admin.delete_profile(admin, "mine")
+    assert not folder.exists()
+    assert "mine" not in [known.name for known in settings.profiles()]
+    with pytest.raises(BadInput, match="'quick' is built in"):
+        app.index.admin.delete_profile(admin, "quick")
+    with pytest.raises(NotFound, match="no profile 'mine'"):
+        app.index.admin.delete_profile(admin, "mine")
+
+
+def test_a_model_that_cannot_be_loaded_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    real = build(load({}, home=tmp_path / "home"))
+    real.platform.workspace.create()
+    with pytest.raises(BadInput, match="The model 'openai:some-embedder' cannot be used: .*CONCORD_OPENAI_URL"):
+        real.index.admin.add_profile(demo("admin"), from_mapping({"name": "x", "embedder": "openai:some-embedder"}))
+    with pytest.raises(BadInput, match="The model 'ms-marco-minilm-l12-int8' cannot be used: .* is a reranker"):
+        real.index.admin.add_profile(demo("admin"), from_mapping({"name": "x", "embedder": "ms-marco-minilm-l12-int8"}))
+    with pytest.raises(BadInput, match="choose at least one embedder"):
+        from_mapping({"name": "x", "embedder": ""})
+    assert [profile.name for profile in real.platform.settings.profiles()] == ["local", "quick", "windows", "family"]
+    offered = real.index.admin.models_offered(demo("author"))
+    assert set(offered.rerankers) <= {"ms-marco-minilm-l12-int8"}
+    assert not offered.others, "nothing outside of this machine is configured"

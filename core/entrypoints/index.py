@@ -50,6 +50,7 @@ def _profiles(add: Any) -> None:
     new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
     for name, run, about in (
         ("default", profiles_default, "search with another profile from now on"),
+        ("delete", profiles_delete, "delete a profile that was added, with its generations"),
         ("estimate", profiles_estimate, "what building a profile would take"),
     ):
         add(name, run, about).add_argument("name", metavar="NAME")
@@ -134,6 +135,13 @@ def profiles_default(settings: Settings, options: Namespace, terminal: Terminal)
     app = open_app(settings)
     production = app.index.admin.make_default(acting(app, options), options.name)
     terminal.show(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
+    return 0
+
+
+def profiles_delete(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    app.index.admin.delete_profile(acting(app, options), options.name)
+    terminal.show({"deleted": options.name}, [f"The profile {options.name} was deleted with its generations."])
     return 0
 
 

@@ -262,6 +262,15 @@ class Generations:
         for stale in folder.glob(".CURRENT.*"):
             stale.unlink(missing_ok=True)
 
+    def remove(self, profile: Profile) -> None:
+        """Delete every generation of a profile; whoever reads one keeps the files that are open."""
+        folder = self.folder(profile)
+        if not folder.is_dir():
+            return
+        with self._locked(folder), self._opening:
+            self._open.pop(folder.name, None)
+            shutil.rmtree(folder, ignore_errors=True)
+
     def sweep(self) -> None:
         """Remove what killed builders left, where nobody builds now."""
         for folder in (path for path in self.root.glob("*") if path.is_dir()):

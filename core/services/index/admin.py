@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from core import profiles
 from core.access import Actor, require
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
-from core.errors import BadInput
+from core.errors import BadInput, ConcordError
 from core.ports import Embedder, Models
 from core.services.index.embedding import unknown_texts
 from core.services.knowledge.documents import Documents
+from core.services.models.offered import OfferedModels
 from core.services.models.prices import FREE, Prices
 from core.services.people.audit import Audit
 from core.services.platform.jobs import Job, Jobs
@@ -53,9 +55,11 @@ class IndexAdmin:
         cache: EmbeddingCache,
         audit: Audit,
         prices: Prices = Prices(),
+        offered: Callable[[], OfferedModels] = OfferedModels,
     ) -> None:
         self.documents, self.generations, self.team_settings, self.audit = documents, generations, team_settings, audit
         self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
+        self._offered = offered
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start a build of the newest commit in the background."""
@@ -90,10 +94,37 @@ class IndexAdmin:
         return self.jobs.cancel(actor, job)
 
     def add_profile(self, actor: Actor, profile: Profile) -> Profile:
+        """Save a profile; models that cannot be loaded are refused at once, not when it is built."""
         require(actor, "add a profile")
+        self._check_models(profiles.check(profile))
         saved = self.team_settings.add_profile(profile, actor.person)
         self.audit.note(actor, "add a profile", saved.name)
         return saved
+
+    def _check_models(self, profile: Profile) -> None:
+        offered = self._offered()
+        for name in (profile.embedder, *profile.embedders):
+            _usable(partial(self.models.embedder, name), name, offered.embedders)
+        for name in profile.writers:
+            _usable(partial(self.models.llm, name), name, offered.llms)
+
+    def models_offered(self, actor: Actor) -> OfferedModels:
+        """The models that a profile or a configuration can name."""
+        require(actor, "compare configurations")
+        return self._offered()
+
+    def delete_profile(self, actor: Actor, name: str) -> None:
+        """Delete a profile that somebody added, with its generations; never what is searched or what is built in."""
+        require(actor, "delete a profile")
+        profile = self.team_settings.profile(name)
+        if profile == self.team_settings.production().profile:
+            raise BadInput(f"The profile {name!r} is in production. Make another one the default first.")
+        building = [job for job in self.jobs.recent() if job.open and job.arguments.get("profile") == name]
+        if building:
+            raise BadInput(f"The profile {name!r} is being built by job {building[0].id}. Cancel that first.")
+        self.team_settings.remove_profile(name, actor.person)
+        self.generations.remove(profile)
+        self.audit.note(actor, "delete a profile", name)
 
     def make_default(self, actor: Actor, name: str) -> Production:
         """Put a profile into production; it must have an index."""
@@ -134,3 +165,12 @@ class IndexAdmin:
                 fresh = unknown_texts(part, self.cache, texts)
                 dollars += price.of(sum(len(part.tokens(text)) for text in fresh), 0)
         return dollars
+
+
+def _usable(load: Callable[[], object], name: str, known: Sequence[str]) -> None:
+    """Load a model, or say that it cannot be used and what can."""
+    try:
+        load()
+    except ConcordError as error:
+        listed = f" Available here: {', '.join(known)}." if known else ""
+        raise BadInput(f"The model {name!r} cannot be used: {error}{listed}") from None

@@ -66,6 +66,7 @@ class TeamSettings:
         self.store = store
         self._profiles = lru_cache(maxsize=8)(self._profiles_at)
         self._production = lru_cache(maxsize=8)(self._production_at)
+        self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
     def profiles(self) -> tuple[Profile, ...]:
         """Built-in profiles, then those that were added."""
@@ -101,6 +102,14 @@ class TeamSettings:
         self._write(_PROFILES, {"profiles": added}, author, f"Add profile {profile.name}")
         return profile
 
+    def remove_profile(self, name: str, author: Person) -> None:
+        """Delete a profile that was added; the history keeps it."""
+        added = self._parse(self.head(), _PROFILES).get("profiles", [])
+        left = [raw for raw in added if raw.get("name") != name]
+        if len(left) == len(added):
+            raise BadInput(f"The profile {name!r} is built in and cannot be deleted.")
+        self._write(_PROFILES, {"profiles": left}, author, f"Delete profile {name}")
+
     def production(self) -> Production:
         return self._production(self.head())
 
@@ -111,6 +120,10 @@ class TeamSettings:
         if profile is None:
             raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
         return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
+
+    def evidence(self) -> Mapping[str, Any]:
+        """What the newest promotion was based on; empty before the first."""
+        return self._evidence(self.head())
 
     def head(self) -> str:
         """The newest commit of the settings, for `promote` to check that nobody wrote in between."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from core import profiles as profile_rules
 from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known
 from core.errors import ConcordError
+from core.retrieval.legs.embedders import COMBINATIONS
 from core.types import ChunkerSpec, Profile
 from pages.ui import actions, flash, identity, style
 from pages.ui.workspace import app
@@ -49,6 +51,13 @@ def draw() -> None:
                 ],
                 "Make default",
                 partial(make_default, name=name),
+            )
+        if st.button("Delete", icon=":material/delete:", key="profile_delete", disabled=name == production.name):
+            actions.confirm(
+                f"Delete the profile {name}?",
+                ["Its index and all its generations are deleted.", "Runs that were made with it keep their figures."],
+                "Delete",
+                partial(delete, name=name),
             )
     _form()
 
@@ -97,22 +106,57 @@ def _form() -> None:
             key: int(cell.number_input(key.replace("_", " ").capitalize(), 0, 5000, value, key=f"new_{chunker}_{key}"))
             for cell, (key, value) in zip(cells, known(chunker).defaults.items(), strict=False)
         }
-        embedder = st.text_input(
-            "Embedder",
-            _embedders(app().platform.settings.production().profile),
-            key="new_embedder",
-            help="A bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; join several with + to combine them.",
-        )
+        models = _models(context)
         if st.button("Add", key="new_add", icon=":material/add:"):
-            main, *others = (part.strip() for part in embedder.split("+"))
             spec = ChunkerSpec(chunker, params)
-            actions.do(partial(add, profile=Profile(name.strip(), spec, context, main, embedders=tuple(others))))
+            actions.do(partial(add, profile=Profile(name.strip(), spec, context, **models)))
             st.rerun()
+
+
+def _models(context: str) -> dict[str, Any]:
+    """The models of a new profile, from what there is on this machine and behind configured endpoints."""
+    offered, used = app().index.admin.models_offered(identity.me()), app().platform.settings.production().profile
+    now = [used.embedder, *used.embedders]
+    first, second, third = st.columns(3)
+    chosen = first.multiselect(
+        "Embedders",
+        list(dict.fromkeys([*now, *offered.embedders])),
+        now,
+        key="new_embedders",
+        accept_new_options=offered.others,
+        help="Turns passages into vectors. Several are combined."
+        + (" Type openai:MODEL or bedrock:MODEL for one that is not listed." if offered.others else ""),
+    )
+    combine = second.selectbox("Combined by", list(COMBINATIONS), key="new_combine", disabled=len(chosen) < 2)
+    graph = third.selectbox("Entities found by", list(profile_rules.GRAPHS), key="new_graph")
+    writers: list[str] = []
+    if context == "contextual":
+        writers = st.multiselect(
+            "Written by",
+            list(offered.llms),
+            list(offered.llms[:1]),
+            key="new_writers",
+            accept_new_options=offered.others,
+            placeholder="Choose a language model" if offered.llms else "No language model is configured",
+        )
+    main, *others = chosen or [""]
+    return {
+        "embedder": main,
+        "embedders": tuple(others),
+        "combine": str(combine),
+        "graph": str(graph),
+        "writers": tuple(writers),
+    }
 
 
 def add(actor: Actor, profile: Profile) -> str:
     added = app().index.admin.add_profile(actor, profile_rules.check(profile))
     return f"Profile {added.name} was added. Build it to use it."
+
+
+def delete(actor: Actor, name: str) -> str:
+    app().index.admin.delete_profile(actor, name)
+    return f"The profile {name} was deleted."
 
 
 def build(actor: Actor, name: str) -> str:
