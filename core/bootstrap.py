@@ -30,6 +30,7 @@ from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.analysis import analyser
 from core.ports import Clock, Models, Processes, Progress
+from core.services.evaluation.editing import QuerySetEditor
 from core.services.evaluation.experiments import Experiments
 from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.evaluation.jobs import EvaluationJobs
@@ -50,7 +51,8 @@ from core.services.knowledge.gaps import Gaps
 from core.services.knowledge.home import Home
 from core.services.models.ledger import Ledger
 from core.services.models.metered import MeteredModels
-from core.services.models.prices import read_prices
+from core.services.models.offered import OfferedModels, offered
+from core.services.models.prices import Prices, read_prices
 from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
@@ -167,6 +169,7 @@ class Evaluation:
     """Query sets, runs over them, experiments."""
 
     querysets: QuerySets
+    editor: QuerySetEditor
     runs: Runs
     experiments: Experiments
     jobs: EvaluationJobs
@@ -315,7 +318,17 @@ def build(
         index=IndexRoom(
             generations,
             builder,
-            IndexAdmin(documents, generations, team_settings, jobs, models, vectors, audit, ledger.prices),
+            IndexAdmin(
+                documents,
+                generations,
+                team_settings,
+                jobs,
+                models,
+                vectors,
+                audit,
+                ledger.prices,
+                partial(_offered, settings, ledger.prices),
+            ),
             verifier,
             index_jobs,
         ),
@@ -328,7 +341,7 @@ def build(
             Grades(database, clock, audit),
             Answerer(models),
         ),
-        evaluation=Evaluation(querysets, runs, experiments, evaluation_jobs),
+        evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
         tuning=Tuning(sweeps, training, alphas, production),
         models=ModelRoom(models, ledger),
         platform=Platform(
@@ -359,6 +372,18 @@ def _models(settings: Settings, ledger: Ledger) -> Models:
     """Models on this machine and behind configured endpoints; paid calls go through the ledger."""
     registry = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
     return MeteredModels(registry, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
+
+
+def _offered(settings: Settings, prices: Prices) -> OfferedModels:
+    """What a form can choose from: fetched models, folders beside them, and models with a price."""
+    here = [model for model in weights.BUNDLED if weights.present(settings.models, model)]
+    bundled = {model.name for model in weights.BUNDLED}
+    folders = [path.parent for path in sorted(Path(settings.models).glob("*/modules.json"))]
+    embedders = [model.name for model in here if model.kind != "reranker"]
+    embedders += [str(folder) for folder in folders if folder.name not in bundled]
+    rerankers = [model.name for model in here if model.kind == "reranker"]
+    others = bool(settings.openai_url or settings.bedrock_region or not settings.offline)
+    return offered(embedders, rerankers, prices, settings.llm, others)
 
 
 def evaluation_workspace(app: App, actor: Actor, name: str) -> App:

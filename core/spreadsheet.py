@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _FORMULA = re.compile(r"'*[=+\-@\t\n＝＋－＠]")  # the wide signs count too in some spreadsheets
+_LONGEST = 100  # lines of one record
 _GUARDED = re.compile(r"'+[=+\-@\t\n＝＋－＠]")
 
 
@@ -41,3 +42,22 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([guarded(cell) for cell in row] for row in rows)
     return out.getvalue()
+
+
+def csv_records(text: str) -> Iterator[tuple[int, list[str] | None]]:
+    """The last line of each record and its cells; None where quotes are broken, and reading goes on in the next line.
+
+    >>> list(csv_records('a,b\\n"1\\n2",3\\n"x,4\\n5,6'))
+    [(1, ['a', 'b']), (3, ['1\\n2', '3']), (4, None), (5, ['5', '6'])]
+    """
+    lines, at = text.splitlines(keepends=True), 0
+    while at < len(lines):
+        end, quotes = at + 1, lines[at].count('"')
+        while quotes % 2 and end < min(len(lines), at + _LONGEST):
+            quotes, end = quotes + lines[end].count('"'), end + 1
+        try:
+            yield end, next(csv.reader(lines[at:end], strict=True), [])
+            at = end
+        except csv.Error:
+            yield at + 1, None
+            at += 1

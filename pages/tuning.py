@@ -3,21 +3,22 @@
 import streamlit as st
 
 from pages.ui import empty, identity, progress
-from pages.ui.evaluation.selection import choose_query_set, require_index
+from pages.ui.evaluation import selection
 from pages.ui.tuning import alpha, learned, production, sliders, state, tau
 
 me = identity.require("run an evaluation")
 
 with st.container(horizontal=True, vertical_alignment="center", key="tuning_bar"):
     st.title("Tuning", anchor=False, width="stretch")
-    queryset = choose_query_set()
-require_index()
+    queryset = selection.choose_query_set()
+selection.require_index()
 if not queryset:
     with empty.state("quiz", "No query set yet", "Sliders are measured on questions. Make some first.", "no_sets"):
         if st.button("Go to Evaluation", icon=":material/leaderboard:", key="to_evaluation"):
             st.switch_page("pages/evaluation.py")
     st.stop()
 tuning_set = state.open_set(queryset)
+selection.say_why(queryset)
 state.start()
 progress.draw(("evaluate", "calibrate", "learn", "drift"))
 PARTS = {
@@ -28,7 +29,7 @@ PARTS = {
     "Production": production.draw,
 }
 for tab, part in zip(
-    st.tabs(list(PARTS), key="tuning_tab", bind="query-params", on_change="rerun"), PARTS.values(), strict=True
+    st.tabs(list(PARTS), key=state.TAB, bind="query-params", on_change="rerun"), PARTS.values(), strict=True
 ):
     if tab.open:
         with tab:

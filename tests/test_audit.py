@@ -41,19 +41,19 @@ READING = {
     "reviews.discussion": "comments",
     "reviews.merger": "collisions",
     "upload.uploads": "paste read",
-    "index.admin": "estimate generations_of profiles",
+    "index.admin": "estimate generations_of models_offered profiles",
     "index.jobs": "verify",
     "graph.explorer": "around_document around_entity around_query communities entities links path",
     "graph.communities": "all global_search",
     "playground.comparer": "cached_searches run",
     "playground.locator": "where",
     "playground.notebook": "saved",
-    "playground.grades": "grades of",
-    "evaluation.querysets": "agreement export guidelines listed show unmapped write",
+    "playground.grades": "grades of scores",
+    "evaluation.querysets": "agreement export guidelines listed problems show unmapped write",
     "evaluation.runs": "listed show",
     "evaluation.experiments": "reports summary values",
     "evaluation.jobs": "last",
-    "tuning.production": "evidence history watched",
+    "tuning.production": "default_queryset evidence history watched",
     "models.ledger": "recent summary",
     "platform.jobs": "listed log show",
 }
@@ -189,12 +189,34 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "index.admin.verify": lambda app: app.index.admin.verify(ADMIN),
     "index.admin.cancel": lambda app: app.index.admin.cancel(ADMIN, started(app)),
     "index.admin.add_profile": lambda app: app.index.admin.add_profile(ADMIN, Profile(name="mine")),
+    "index.admin.delete_profile": lambda app: (
+        app.index.admin.add_profile(ADMIN, Profile(name="short-lived")),
+        app.index.admin.delete_profile(ADMIN, "short-lived"),
+    ),
     "index.jobs.build": lambda app: app.index.jobs.build(ADMIN),
     "index.admin.rollback": lambda app: app.index.admin.rollback(ADMIN, 1),
     "index.admin.make_default": lambda app: app.index.admin.make_default(ADMIN, "local"),
     "playground.notebook.save": lambda app: app.playground.notebook.save(ADMIN, Column(name="Ours")),
     "playground.notebook.forget": lambda app: app.playground.notebook.forget(ADMIN, saved_configuration(app)),
     "playground.grades.judge": graded,
+    "playground.grades.withdraw": lambda app: (
+        graded(app),
+        app.playground.grades.withdraw(ADMIN, "garden", app.search.searcher.search("garden").hits[0]),
+    ),
+    "evaluation.editor.rename": lambda app: app.evaluation.editor.rename(ADMIN, copied_set(app), "renamed"),
+    "evaluation.editor.add_question": lambda app: app.evaluation.editor.add_question(ADMIN, "small", "why?"),
+    "evaluation.editor.edit_question": lambda app: app.evaluation.editor.edit_question(
+        ADMIN, "small", "q1first", "how?"
+    ),
+    "evaluation.editor.remove_question": lambda app: app.evaluation.editor.remove_question(ADMIN, "small", "q2first"),
+    "evaluation.editor.put_judgment": lambda app: app.evaluation.editor.put_judgment(
+        ADMIN, "small", Judgment("q0first", "a/doc0.md", grade=2.0)
+    ),
+    "evaluation.editor.remove_judgment": lambda app: app.evaluation.editor.remove_judgment(
+        ADMIN,
+        "small",
+        next(one for one in app.evaluation.querysets.get("small").judgments if one.question == "q3first"),
+    ),
     "evaluation.querysets.keep": lambda app: app.evaluation.querysets.keep(ADMIN, replace(questions(), name="kept")),
     "evaluation.querysets.read": lambda app: app.evaluation.querysets.read(ADMIN, set_file(app)),
     "evaluation.querysets.read_upload": lambda app: app.evaluation.querysets.read_upload(

@@ -89,6 +89,8 @@ USE_CASES = {
         "rollback": "roll back the index",
         "cancel": "cancel a job",
         "add_profile": "add a profile",
+        "delete_profile": "delete a profile",
+        "models_offered": "compare configurations",
         "make_default": "change what is in production",
         "profiles": "compare configurations",
     },
@@ -110,13 +112,17 @@ USE_CASES = {
     "playground.comparer": {"cached_searches run": "compare configurations", "around rank strip": IN_HAND},
     "playground.locator": {"where": "compare configurations"},
     "playground.notebook": {"forget history keep opened remember save saved star": "compare configurations"},
-    "playground.grades": {"grades judge of": "judge passages"},
+    "playground.grades": {"grades judge of scores withdraw": "judge passages"},
     "playground.answerer": {"ask": "compare configurations", "plain": "ask a language model"},
     "evaluation.querysets": {
-        "agreement export guidelines listed show unmapped write": "see query sets",
+        "agreement export guidelines listed problems show unmapped write": "see query sets",
         "drop from_frontmatter from_playground judge_by_model keep read read_upload set_guidelines": "keep a query set",
         "judge": "judge results",
-        "all get": INNER,
+        "all get head judged_by": INNER,
+    },
+    "evaluation.editor": {
+        "add_question edit_question put_judgment remove_judgment remove_question rename": "keep a query set",
+        "question": INNER,
     },
     "evaluation.runs": {
         "listed measure show start": "run an evaluation",
@@ -135,7 +141,7 @@ USE_CASES = {
     "tuning.training": {"train": "change what is in production"},
     "tuning.production": {
         "check evidence history": "run an evaluation",
-        "watched": "see query sets",
+        "default_queryset watched": "see query sets",
         "promote rollback": "change what is in production",
         "work": INNER,
     },
@@ -155,7 +161,7 @@ USE_CASES = {
     },
     "platform.settings": {
         "production profile": EVERYBODY,
-        "add_profile head make_default profiles promote promotions": INNER,
+        "add_profile evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
@@ -194,7 +200,10 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "judge passages": ("judge nothing",),
     "ask a language model": ("models ask nothing",),
     "see query sets": ("eval querysets", "eval export nothing {out}"),
-    "keep a query set": ("eval generate --kind frontmatter", "eval import {file}"),
+    "keep a query set": (
+        "eval generate --kind frontmatter", "eval import {file}", "eval rename nothing other",
+        "eval question nothing words", "eval judgment nothing q1 BSA-1 3",
+    ),
     "run an evaluation": (
         "eval judge nothing run", "eval beir {beir} --config bm25", "eval run nothing", "eval runs",
         "eval compare one other", "eval experiment nothing", "eval drift", "tune alpha nothing", "tune tau nothing",
@@ -211,6 +220,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "rebuild the index": ("reindex --profile nothing",),
     "roll back the index": ("generations rollback 99999",),
     "add a profile": ("profiles add doors",),
+    "delete a profile": ("profiles delete nothing",),
     "manage accounts": (
         "accounts list", "accounts add nobody --email nobody", "accounts role nobody reader",
         "accounts password nobody", "accounts on nobody", "accounts off nobody", "accounts unbind nobody",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, Refused
+from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.history import distinct, latest, over_commits
 from core.services.playground.compare import Column
+from pages.ui import flash
 from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
-from tests.evaluated import ADMIN, AUTHOR, evaluated
+from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
 Open = Callable[..., AppTest]
 
@@ -180,6 +183,29 @@ def test_an_upload_brings_good_lines_in_and_names_the_bad_ones(kb: App) -> None:
         kb.evaluation.querysets.read_upload(demo("reader"), "set.csv", sent)
 
 
+def test_a_question_and_its_judgment_are_edited_on_the_page(visit: Open, kb: App) -> None:
+    app = visit("evaluation", kb, set="small")
+    ran(app.selectbox(key="edited_question").select("q0first"))
+    app.text_input(key="text_q0first").set_value("what key0first says")
+    ran(app.button(key="save_q0first").click())
+    app.text_input(key="note_q0first_0").set_value("word for word")
+    app.selectbox(key="grade_q0first_0").select(2.0)
+    ran(app.button(key="judged_q0first_0").click())
+    kept = kb.evaluation.querysets.get("small")
+    assert kept.questions[0].text == "what key0first says"
+    judged = next(judgment for judgment in kept.judgments if judgment.question == "q0first")
+    assert (judged.grade, judged.note, judged.source, judged.judge) == (2.0, "word for word", "person", "admin")
+    ran(app.button(key="unjudged_q0first_0").click())
+    assert all(judgment.question != "q0first" for judgment in kb.evaluation.querysets.get("small").judgments)
+
+
+def test_what_an_import_left_out_is_counted_and_stays_listed(visit: Open, kb: App) -> None:
+    sent = b"question,path,grade\nkey3first where,b/doc3.md,1\ntwo,a/doc2.md,many\n"
+    kb.evaluation.querysets.read_upload(AUTHOR, "asked.csv", sent)
+    app = visit("evaluation", kb, set="asked")
+    assert "1 line of the last import left out" in [expander.label for expander in app.expander]
+
+
 @pytest.mark.parametrize(
     ("form", "ending"), [("jsonl", "small.jsonl"), ("csv", "small.csv"), ("beir", "small-beir.zip")]
 )
@@ -223,6 +249,9 @@ def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: Ap
     assert len(set(board["marker"]["color"])) == 4
     heat = figure(app, "board_heat")["data"][0]
     assert heat["x"] == ["first", "second"]
+    assert "3 comparisons with the best" in said
+    sentences = [row.against_best.sentence for row in leaderboard(kb.evaluation.runs.all("small")) if row.against_best]
+    assert all(flash.plain(sentence) in said for sentence in sentences), "whole sentences, which wrap"
     bm25, dense = (
         next(run.id for run in kb.evaluation.runs.all("small") if run.name == name) for name in ("bm25", "dense")
     )
@@ -236,6 +265,16 @@ def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: Ap
     setup = kb.playground.notebook.opened(ADMIN, link if isinstance(link, str) else link[0])
     assert [column.config.legs for column in setup.columns] == [("dense",), ("bm25",)]
     assert isinstance(setup.columns[0], Column)
+
+
+def test_one_category_is_no_heat_map(visit: Open, kb: App) -> None:
+    one = replace(questions(), name="one", questions=tuple(replace(q, category="all") for q in questions().questions))
+    kb.evaluation.querysets.keep(ADMIN, one)
+    kb.evaluation.runs.evaluate("one", [kb.evaluation.runs.plan("", config) for config in ("bm25", "dense")])
+    app = visit("evaluation", kb, set="one", evaluation_tab="Runs")
+    assert "All questions belong to one category: all." in words(app)
+    with pytest.raises(StopIteration):
+        figure(app, "board_heat")
 
 
 def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
@@ -272,6 +311,23 @@ def test_a_report_holds_every_run_and_opens_again(visit: Open, kb: App) -> None:
 # ---------------------------------------------------------------- tuning
 
 
+def test_tuning_opens_on_the_set_of_production_whatever_others_made_meanwhile(visit: Open, kb: App) -> None:
+    def opened() -> tuple[str, str]:
+        app = visit("tuning", kb)
+        return app.selectbox(key="set").value, next(c.value for c in app.caption if c.value.startswith("Measured on"))
+
+    kb.evaluation.querysets.keep(ADMIN, replace(questions(), name="made-by-others"))
+    assert opened() == ("small", "Measured on **small**: it is the oldest.")
+    measured(kb, "convex-0.5")
+    authored = tuple(replace(judgment, source="frontmatter") for judgment in questions().judgments)
+    kb.evaluation.querysets.keep(ADMIN, replace(questions(), name="authors", judgments=authored))
+    assert opened()[0] == "authors"
+    kb.tuning.production.promote(
+        ADMIN, measured(kb, "bm25").evaluation.runs.listed(ADMIN, "small")[0].id, reason="A try."
+    )
+    assert opened() == ("small", "Measured on **small**: production was promoted on it.")
+
+
 def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open, kb: App) -> None:
     app = visit("tuning", kb, persona="author")
     before = figure(app, "tune_bars")["data"]
@@ -298,6 +354,15 @@ def test_the_alpha_curve_marks_its_best_and_takes_it_to_the_sliders(visit: Open,
     assert "the evidence is thin" in words(app)
     ran(app.button(key="alpha_take").click())
     assert app.session_state["tune_alpha"] == best
+    assert app.session_state["tuning_tab"] == "Sliders", "and goes there"
+    assert ("success", f"The sliders stand at alpha {best:.2f} now.") in app.session_state["flash"]
+
+
+def test_the_alpha_curve_marks_production(visit: Open, kb: App) -> None:
+    curve = figure(visit("tuning", kb, tuning_tab="Alpha"), "alpha_curve")
+    (mark,) = curve["layout"]["annotations"]
+    assert mark["text"] == "production 0.5"
+    assert curve["layout"]["shapes"][1]["x0"] == 0.5
 
 
 def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb: App) -> None:

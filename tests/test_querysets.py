@@ -92,7 +92,7 @@ def test_a_csv_cell_is_no_formula_and_still_comes_back_as_it_was(tmp_path: Path)
     judgment = Judgment("q1", "ops/claims.md", ("- Deadlines",), "- within nine months")
     export_querysets.write(QuerySet("x", (question,), (judgment,)), tmp_path / "x.csv", "csv")
     row = (tmp_path / "x.csv").read_text().splitlines()[1]
-    assert row == "q1,'=HYPERLINK(1),''+ plan,ops/claims.md,'- Deadlines,'- within nine months,1,import,"
+    assert row == "q1,'=HYPERLINK(1),''+ plan,ops/claims.md,'- Deadlines,'- within nine months,1,import,,"
     found, problems = import_querysets.read(tmp_path / "x.csv")
     assert (found.questions, found.judgments, problems) == ((question,), (judgment,), ())
 
@@ -177,6 +177,98 @@ def test_csv_names_the_line_of_a_short_row(tmp_path: Path) -> None:
     assert [(one.line, one.why) for one in problems] == [(3, "1 cells where the first line has 2")]
 
 
+def test_a_csv_refuses_grades_off_the_scale_and_broken_quotes_by_line(tmp_path: Path) -> None:
+    rows = [
+        "id,question,path,grade",
+        "a,low,a.md,-1",
+        "b,high,a.md,99",
+        "c,words,a.md,seven",
+        "c,words,b.md,3",
+        'd,"open quote,a.md,1',
+        'e,"fine, with ""quotes""\nand two lines",a.md,2',
+        'f,in the "middle" of it,a.md,1',
+        'g,after "it"x,a.md,1',
+        "h,last,a.md,0",
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(rows))
+    found, problems = import_querysets.read(tmp_path / "x.csv")
+    assert [(one.question, one.grade) for one in found.judgments if one.question not in "fg"] == [
+        ("c", 3.0),
+        ("e", 2.0),
+        ("h", 0.0),
+    ]
+    why = {one.line: one.why for one in problems}
+    assert why[2] == "the grade -1 is not between 0 and 3; the question 'low' stays without a judgment"
+    assert why[3].startswith("the grade 99 is not between 0 and 3")
+    assert why[4] == "the grade 'seven' is not a number", "the question has another judgment"
+    assert "quote in this line is not closed" in why[6]
+
+
+def test_the_lines_that_an_import_left_out_stay_with_the_set(kb: App) -> None:
+    sent = b"question,path,grade\nhow late,ops/claims.md,2\nwhy,ops/claims.md,7\n"
+    kb.evaluation.querysets.read_upload(ADMIN, "asked.csv", sent)
+    (problem,) = kb.evaluation.querysets.problems(demo("author"), "asked")
+    assert (problem.line, problem.why.split(";")[0]) == (3, "the grade 7 is not between 0 and 3")
+    kb.evaluation.querysets.read_upload(ADMIN, "asked.csv", sent.replace(b"7", b"1"))
+    assert kb.evaluation.querysets.problems(demo("author"), "asked") == ()
+
+
+# ---------------------------------------------------------------- editing
+
+
+def test_a_set_is_edited_question_by_question_and_the_digest_knows(kb: App) -> None:
+    editor, sets = kb.evaluation.editor, kb.evaluation.querysets
+    before = sets.keep(ADMIN, sample())
+    added = editor.add_question(ADMIN, "sample", "  how many   photos ", "evidence")
+    assert sets.get("sample").questions[-1] == Question(added.id, "how many photos", "evidence")
+    with pytest.raises(BadInput, match="asks this already"):
+        editor.add_question(ADMIN, "sample", "how many photos")
+    editor.edit_question(ADMIN, "sample", "q1", "how late may a claim come", "deadline")
+    kept = sets.get("sample")
+    assert kept.questions[0].text == "how late may a claim come", "its place stays"
+    assert len(kept.judgments) == 3, "and so do its judgments"
+    assert kept.digest != before.digest
+    editor.remove_question(ADMIN, "sample", "q1")
+    assert [judgment.question for judgment in sets.get("sample").judgments] == ["q2"]
+    with pytest.raises(NotFound, match="no question 'q1'"):
+        editor.remove_question(ADMIN, "sample", "q1")
+    with pytest.raises(BadInput, match="must have an id and a text"):
+        editor.edit_question(ADMIN, "sample", "q2", "  ")
+
+
+def test_a_judgment_is_added_changed_and_removed_and_a_note_changes_no_digest(kb: App) -> None:
+    editor, sets = kb.evaluation.editor, kb.evaluation.querysets
+    before = sets.keep(ADMIN, sample())
+    old = before.judgments[2]
+    given = editor.put_judgment(ADMIN, "sample", replace(old, grade=3.0, note="says it"), instead_of=old)
+    assert sets.get("sample").judgments[-1] == replace(given, judge=ADMIN.id, source="person")
+    assert len(sets.get("sample").judgments) == 3
+    digest = sets.get("sample").digest
+    editor.put_judgment(ADMIN, "sample", replace(given, note="says it twice"))
+    assert sets.get("sample").judgments[-1].note == "says it twice"
+    assert sets.get("sample").digest == digest
+    editor.remove_judgment(ADMIN, "sample", sets.get("sample").judgments[-1])
+    assert len(sets.get("sample").judgments) == 2
+    with pytest.raises(NotFound, match="no longer in"):
+        editor.remove_judgment(ADMIN, "sample", given)
+    with pytest.raises(BadInput, match="grade 4 is not between 0 and 3"):
+        editor.put_judgment(ADMIN, "sample", replace(given, grade=4.0))
+    with pytest.raises(NotFound, match="no document"):
+        editor.put_judgment(ADMIN, "sample", replace(given, path="nowhere.md"))
+
+
+def test_a_renamed_set_keeps_its_runs(kb: App) -> None:
+    kb.evaluation.querysets.keep(ADMIN, sample())
+    (run,) = kb.evaluation.runs.measure(ADMIN, "sample", [("", "bm25")])
+    kb.evaluation.editor.rename(ADMIN, "sample", "claims")
+    assert [known.id for known in kb.evaluation.runs.listed(ADMIN, "claims")] == [run.id]
+    assert kb.evaluation.runs.show(ADMIN, run.id).queryset == "claims"
+    with pytest.raises(NotFound, match="no query set 'sample'"):
+        kb.evaluation.querysets.get("sample")
+    with pytest.raises(BadInput, match="already"):
+        kb.evaluation.editor.rename(ADMIN, "claims", "claims")
+
+
 def test_classic_trec_topics_and_qrels(tmp_path: Path) -> None:
     topic = "<top>\n<num> Number: 301\n<title> International Organized Crime\n</top>\n<top><title> no number</top>\n"
     write(tmp_path, {"topics.txt": topic, "qrels.txt": "301 0 a.md 1\n301 0 b.md x\n999 0 a.md 1\n"})
@@ -259,7 +351,8 @@ def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
     hits = kb.search.searcher.search("photos").hits
     for grade, person in enumerate(people):
         kb.playground.grades.judge(person, "photos", hits[0], grade)
-    assert [kb.playground.grades.grades(one, "photos", hits) for one in people] == [
+    given = [kb.playground.grades.grades(one, "photos", hits) for one in people]
+    assert [{chunk: grade.grade for chunk, grade in own.items()} for own in given] == [
         {hits[0].chunk: 0},
         {hits[0].chunk: 1},
     ]

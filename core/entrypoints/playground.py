@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import strict
@@ -14,6 +15,7 @@ from core.evaluation.measures.rank_distance import Move
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json
+from core.services.playground.grades import K, LiveScore
 from core.services.playground.where import Diagnosis, SuggestedChange, applied
 from core.settings import Settings
 from core.types import Filters, Hit
@@ -44,6 +46,8 @@ def register(add: Any) -> None:
     judge.add_argument("chunk", metavar="CHUNK", nargs="?", default="", help="as search --json names it")
     judge.add_argument("grade", metavar="GRADE", nargs="?", type=int, default=None, help="0 to 3")
     judge.add_argument("--profile", default="", help="which index the chunk is in (default: the one in production)")
+    judge.add_argument("--note", default=None, help="why this grade")
+    judge.add_argument("--remove", action="store_true", help="take your own grade of the passage back")
 
 
 def _filters(command: ArgumentParser) -> None:
@@ -64,9 +68,28 @@ def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     comparison = app.playground.comparer.run(
         acting(app, options), options.query, _columns(app, options), _filters_of(options)
     )
+    scores = _scores(app, options, comparison)
     lines = [line for outcome in comparison.outcomes for line in _outcome_lines(outcome)]
-    terminal.show(to_json(comparison), [*lines, *_pair_lines(comparison)])
+    value = {**to_json(comparison), "scores": strict.plain(scores)}
+    terminal.show(value, [*lines, *_score_lines(comparison, scores), *_pair_lines(comparison)])
     return 0
+
+
+def _scores(app: App, options: Namespace, comparison: Comparison) -> list[LiveScore | None]:
+    """What the judgments so far say of each column; None for a column without a result."""
+    index = app.search.searcher.index
+    asked = [(index(one.column.profile), one.result.hits) for one in comparison.outcomes if one.result]
+    scores = iter(app.playground.grades.scores(acting(app, options), comparison.query, asked))
+    return [next(scores) if outcome.result else None for outcome in comparison.outcomes]
+
+
+def _score_lines(comparison: Comparison, scores: Sequence[LiveScore | None]) -> list[str]:
+    rows = [
+        (outcome.column.title, f"{score.ndcg:.3f}", f"{score.precision:.2f}", score.judged, score.unjudged)
+        for outcome, score in zip(comparison.outcomes, scores, strict=True)
+        if score
+    ]
+    return [*table(rows, ("column", f"ndcg@{K}", f"p@{K}", "judged", "not judged")), ""] if rows else []
 
 
 def _columns(app: App, options: Namespace) -> list[Column]:
@@ -158,13 +181,20 @@ def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) ->
     if not options.chunk:
         grades = app.playground.grades.of(acting(app, options), options.query)
         rows = [
-            (grade.grade, grade.name, "blind" if grade.blind else "", grade.path, grade.heading) for grade in grades
+            (grade.grade, grade.name, "blind" if grade.blind else "", grade.path, grade.heading, grade.note)
+            for grade in grades
         ]
-        terminal.show(list(grades), table(rows, ("grade", "judge", "", "path", "heading")))
+        terminal.show(list(grades), table(rows, ("grade", "judge", "", "path", "heading", "note")))
+        return 0
+    if options.remove:
+        app.playground.grades.withdraw(acting(app, options), options.query, _hit(app, options))
+        terminal.show({"removed": options.chunk}, ["The grade was taken back."])
         return 0
     if options.grade is None:
         raise BadInput("Give a grade from 0 to 3 after the passage.")
-    grade = app.playground.grades.judge(acting(app, options), options.query, _hit(app, options), options.grade)
+    grade = app.playground.grades.judge(
+        acting(app, options), options.query, _hit(app, options), options.grade, note=options.note
+    )
     terminal.show(strict.plain(grade), [f"{grade.path}, {grade.heading or 'beginning'}: {grade.grade}."])
     return 0
 

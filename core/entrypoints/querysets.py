@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ from core import strict
 from core.access import Actor
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.errors import BadInput
+from core.errors import BadInput, NotFound
 from core.evaluation.querysets.export_querysets import WRITERS
+from core.evaluation.querysets.import_querysets import ARROW
+from core.evaluation.querysets.queryset import Judgment, by_question
 from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.settings import Settings
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 def register(add: Any) -> None:
     sets = add("querysets", eval_querysets, "query sets, or one of them with agreement and lost judgments")
     sets.add_argument("name", nargs="?", default="", metavar="NAME")
+    sets.add_argument("--questions", action="store_true", help="also every question with its id and its judgments")
     generate = add("generate", eval_generate, "make a query set from the knowledge base")
     generate.add_argument("name", nargs="?", default="", metavar="NAME")
     generate.add_argument(
@@ -45,11 +49,77 @@ def register(add: Any) -> None:
     judge.add_argument("runs", nargs="+", metavar="RUN")
     judge.add_argument("--depth", type=int, default=5, help="passages per run and question")
 
+    rename = add("rename", eval_rename, "another name for a query set; its runs go with it")
+    rename.add_argument("queryset", metavar="QUERYSET")
+    rename.add_argument("new", metavar="NEW")
+    question = add("question", eval_question, "add, edit or remove one question of a query set")
+    question.add_argument("queryset", metavar="QUERYSET")
+    question.add_argument("text", metavar="TEXT", nargs="?", default="")
+    question.add_argument("--id", default="", help="the question to edit or remove (default: add a new one)")
+    question.add_argument("--category", default="", help="what it is counted under")
+    question.add_argument("--remove", action="store_true", help="remove the question with its judgments")
+    judgment = add("judgment", eval_judgment, "add, edit or remove one judgment of a query set")
+    judgment.add_argument("queryset", metavar="QUERYSET")
+    judgment.add_argument("question", metavar="QUESTION", help="its id, as querysets NAME --questions lists it")
+    judgment.add_argument("path", metavar="PATH", help="the document's path or id")
+    judgment.add_argument("grade", metavar="GRADE", nargs="?", type=float, default=None, help="0 to 3")
+    judgment.add_argument("--heading", default="", help="titles with › between them (default: the whole document)")
+    judgment.add_argument("--quote", default="", help="the exact words that answer")
+    judgment.add_argument("--note", default="", help="why this grade")
+    judgment.add_argument("--remove", action="store_true", help="remove the judgment of this place, whoever gave it")
+
+
+def eval_rename(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    queryset = app.evaluation.editor.rename(acting(app, options), options.queryset, options.new)
+    terminal.show({"queryset": queryset.name}, [f"{options.queryset} is now called {queryset.name}."])
+    return 0
+
+
+def eval_question(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    editor, actor = app.evaluation.editor, acting(app, options)
+    if options.remove:
+        editor.remove_question(actor, options.queryset, options.id)
+        terminal.show({"removed": options.id}, [f"The question {options.id} was removed with its judgments."])
+        return 0
+    if options.id:
+        question = editor.edit_question(actor, options.queryset, options.id, options.text, options.category)
+    else:
+        question = editor.add_question(actor, options.queryset, options.text, options.category)
+    terminal.show(strict.plain(question), [f"{question.id}: {question.text}"])
+    return 0
+
+
+def eval_judgment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor, name = acting(app, options), options.queryset
+    path = next((doc.path for doc in app.knowledge.documents.all() if options.path in (doc.path, doc.id)), options.path)
+    heading = tuple(step.strip() for step in options.heading.split(ARROW.strip()) if step.strip())
+    place = Judgment(options.question, path, heading, options.quote, note=options.note)
+    same = [
+        known
+        for known in app.evaluation.querysets.show(actor, name).judgments
+        if (known.question, known.path, known.heading, known.quote) == (options.question, path, heading, options.quote)
+    ]
+    if options.remove:
+        if not same:
+            raise NotFound(f"Nobody judged this place of {path!r} for the question {options.question!r}.")
+        for known in same:
+            app.evaluation.editor.remove_judgment(actor, name, known)
+        terminal.show({"removed": strict.plain(same)}, [f"Removed {len(same)} judgments of {path}."])
+        return 0
+    if options.grade is None:
+        raise BadInput("Give a grade from 0 to 3 after the document.")
+    given = app.evaluation.editor.put_judgment(actor, name, replace(place, grade=options.grade))
+    terminal.show(strict.plain(given), [f"{given.path}: {given.grade:g}."])
+    return 0
+
 
 def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     if options.name:
-        return _one_set(app, acting(app, options), options.name, terminal)
+        return _one_set(app, acting(app, options), options, terminal)
     querysets = app.evaluation.querysets.listed(acting(app, options))
     rows = [
         (queryset.name, queryset.questions, queryset.judgments, queryset.judges, queryset.created, queryset.about)
@@ -61,16 +131,19 @@ def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -
     return 0
 
 
-def _one_set(app: App, actor: Actor, name: str, terminal: Terminal) -> int:
+def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> int:
+    name = options.name
     queryset, agreed = app.evaluation.querysets.show(actor, name), app.evaluation.querysets.agreement(actor, name)
     lost = app.evaluation.querysets.unmapped(actor, name, app.search.searcher.index())
-    value = {
+    left_out = app.evaluation.querysets.problems(actor, name)
+    value: dict[str, Any] = {
         "name": queryset.name,
         "about": queryset.about,
         "digest": queryset.digest,
         "questions": len(queryset.questions),
         "judgments": len(queryset.judgments),
         "agreement": strict.plain(agreed),
+        "left_out": strict.plain(left_out),
         "unmapped": [
             {"question": judgment.judgment.question, "path": judgment.judgment.path, "why": judgment.why}
             for judgment in lost
@@ -84,7 +157,16 @@ def _one_set(app: App, actor: Actor, name: str, terminal: Terminal) -> int:
         for pair in agreed
         if pair.kappa is not None
     ]
+    lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in left_out]
     lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
+    if options.questions:
+        judged = by_question(queryset.judgments)
+        value["listed"] = [
+            {**strict.plain(asked), "judgments": strict.plain(judged.get(asked.id, []))} for asked in queryset.questions
+        ]
+        for asked in queryset.questions:
+            lines.append(f"{asked.id}  {asked.text}")
+            lines += [f"    {given.grade:g}  {given.path}  {given.note}".rstrip() for given in judged.get(asked.id, [])]
     terminal.show(value, lines)
     return 0
 
@@ -130,7 +212,8 @@ def eval_import(settings: Settings, options: Namespace, terminal: Terminal) -> i
     queryset, problems = app.evaluation.querysets.read(
         acting(app, options), options.path, options.format, options.name, options.split
     )
-    lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments."]
+    left = f", {len(problems)} lines left out" if problems else ""
+    lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments{left}."]
     lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in problems]
     value = {"queryset": queryset.name, "questions": len(queryset.questions), "judgments": len(queryset.judgments)}
     terminal.show({**value, "problems": strict.plain(problems)}, lines)

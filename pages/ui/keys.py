@@ -25,6 +25,7 @@ UPLOAD_TITLE, UPLOAD_WHY = "upload_title", "upload_why"  # title and description
 UPLOAD_MADE = "upload_made"  # the change that the last submit created
 PLAYGROUND = "playground"  # the setup that the playground shows, as plain values
 LINK = "link"  # a saved setup, in the URL
+JUDGE = "judge"  # a query set to judge question by question, in the URL
 ASK = "playground_q"  # the playground's query box
 NARROWED = {name: f"playground_{name}" for name in ("types", "folders", "tags", "history")}  # the playground's filters
 REPLIES = "playground_replies"  # the answers in the columns of a run, as plain values
@@ -48,10 +49,11 @@ HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it reaches, how many no
 GRAPH_AS = "as"  # picture or table
 QUERYSET = "set"  # the chosen query set, also in the URL
 MEASURE = "measure"  # what runs are ranked by
-PROBLEMS = "import_problems"  # skipped lines of an imported query set, as plain values
+IMPORTED = "imported"  # goes up with every import of a query set, to close its popover
+EDITED = "edited_question"  # the question of a query set that is open for editing
 TEMPLATE = "edit_template"  # what a new document starts from
 
 WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
-    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE, PROBLEMS),
+    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,12 @@ class QuerySetRows:
         counts = [asked.label("questions"), given.label("judgments"), judges.label("judges")]
         return self._run.rows(select(*head, *counts).order_by(querysets.c.id.desc()))
 
+    def judged_by(self, source: str) -> list[str]:
+        """Names of the sets with judgments from a source, oldest first."""
+        held = select(judgments.c.queryset).where(judgments.c.source == source)
+        rows = self._run.rows(select(querysets.c.name).where(querysets.c.id.in_(held)).order_by(querysets.c.id))
+        return [row["name"] for row in rows]
+
     def get(self, name: str) -> Row | None:
         """The head of a set, by name."""
         return self._run.first(select(querysets).where(querysets.c.name == name))
@@ -40,7 +47,7 @@ class QuerySetRows:
 
     def judgments(self, number: int) -> list[Row]:
         """In the order in which they were given."""
-        columns = [judgments.c[name] for name in (*_PLACE[1:5], "grade", *_PLACE[5:])]
+        columns = [judgments.c[name] for name in (*_PLACE[1:5], "grade", *_PLACE[5:], "note")]
         return self._run.rows(select(*columns).where(judgments.c.queryset == number).order_by(judgments.c.id))
 
     def texts(self, name: str) -> dict[str, str]:
@@ -60,11 +67,41 @@ class QuerySetRows:
 
     def keep_judgments(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """A judgment of the same place by the same judge gets the new grade."""
-        self._run.upsert(judgments, [{"queryset": number, **row} for row in rows], _PLACE, ["grade"])
+        self._run.upsert(judgments, [{"queryset": number, **row} for row in rows], _PLACE, ["grade", "note"])
+
+    def drop_judgment(
+        self, number: int, question: str, path: str, heading: str, quote: str, source: str, judge: str
+    ) -> bool:
+        """False when there is no such judgment."""
+        place = zip(_PLACE, (number, question, path, heading, quote, source, judge), strict=True)
+        return self._run.change(delete(judgments).where(*(judgments.c[name] == value for name, value in place))) > 0
+
+    def put_question(self, number: int, ident: str, text: str, category: str) -> None:
+        """One question: a new one in the last place, or the new text and category of one that is there."""
+        last = self._run.value(select(func.max(questions.c.place)).where(questions.c.queryset == number))
+        place = 0 if last is None else int(last) + 1
+        row = {"queryset": number, "id": ident, "place": place, "text": text, "category": category}
+        self._run.upsert(questions, [row], ["queryset", "id"], ["text", "category"])
+
+    def drop_question(self, number: int, question: str) -> bool:
+        """A question with its judgments; False when there is none."""
+        self._run.change(delete(judgments).where(judgments.c.queryset == number, judgments.c.question == question))
+        return self._run.change(delete(questions).where(questions.c.queryset == number, questions.c.id == question)) > 0
+
+    def rename(self, number: int, old: str, new: str) -> None:
+        """Another name for a set, also in the runs that were made on it."""
+        self._run.change(update(querysets).where(querysets.c.id == number).values(name=new))
+        for row in self._run.rows(select(runs.c.id, runs.c.facts).where(runs.c.queryset == old)):
+            facts = json.dumps({**json.loads(row["facts"]), "queryset": new})
+            self._run.change(update(runs).where(runs.c.id == row["id"]).values(queryset=new, facts=facts))
 
     def set_guidelines(self, number: int, text: str) -> None:
         """What judges are asked to do."""
         self._run.change(update(querysets).where(querysets.c.id == number).values(guidelines=text))
+
+    def set_problems(self, number: int, problems: str) -> None:
+        """Lines that the last import left out, as JSON."""
+        self._run.change(update(querysets).where(querysets.c.id == number).values(problems=problems))
 
     def drop(self, number: int) -> None:
         """A set with its questions and judgments."""

@@ -163,6 +163,11 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX messages_account ON messages (account, read);
     """,
+    """
+    ALTER TABLE judged ADD COLUMN note TEXT NOT NULL DEFAULT '';
+    ALTER TABLE queryset_judgments ADD COLUMN note TEXT NOT NULL DEFAULT '';
+    ALTER TABLE querysets ADD COLUMN problems TEXT NOT NULL DEFAULT '[]';
+    """,
 )
 
 

@@ -9,6 +9,8 @@ from sqlalchemy import delete, select, update
 from core.adapters.state.statements import Row, Statements
 from core.adapters.state.tables import asked, configurations, judged, permalinks
 
+_PASSAGE = ("query", "path", "heading", "quote", "judge")
+
 
 class GradeRows:
     """The table `judged`."""
@@ -18,8 +20,12 @@ class GradeRows:
 
     def keep(self, **values: Any) -> None:
         """One grade per query, passage and judge."""
-        key = ["query", "path", "heading", "quote", "judge"]
-        self._run.upsert(judged, [values], key, ["grade", "blind", "created"])
+        self._run.upsert(judged, [values], list(_PASSAGE), ["grade", "blind", "created", "note"])
+
+    def drop(self, query: str, path: str, heading: str, quote: str, judge: str) -> bool:
+        """False when there is no such grade."""
+        place = zip(_PASSAGE, (query, path, heading, quote, judge), strict=True)
+        return self._run.change(delete(judged).where(*(judged.c[name] == value for name, value in place))) > 0
 
     def of(self, query: str) -> list[Row]:
         """Grades of one query, or all of them for "", oldest first."""

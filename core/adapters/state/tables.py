@@ -240,6 +240,7 @@ judged = Table(
     _text("judge"),
     _number("blind", 0),
     _text("created"),
+    _text("note", ""),
     Unique("query", "path", "heading", "quote", "judge"),
 )
 
@@ -254,6 +255,7 @@ querysets = Table(
     _text("guidelines", ""),
     _text("who", ""),
     _text("created"),
+    _text("problems", "[]"),  # lines that the last import left out
 )
 questions = Table(
     "queryset_questions",
@@ -277,6 +279,7 @@ judgments = Table(
     _text("source"),
     _text("judge", ""),
     _text("created"),
+    _text("note", ""),
     Unique("queryset", "question", "path", "heading", "quote", "source", "judge"),
 )
 runs = Table(

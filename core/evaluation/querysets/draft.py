@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Draft:
     questions: dict[str, Question] = field(default_factory=dict)
     judgments: list[Judgment] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    tried: dict[str, tuple[str, int]] = field(default_factory=dict)  # where a question was judged, well or not
+    _at: tuple[str, int] = ("", 0)
 
     def add_question(self, ident: str, text: str, category: str = "") -> None:
         """Add a question; the same one twice is fine, another text under the same id is refused."""
@@ -44,6 +46,7 @@ class Draft:
     @contextmanager
     def line(self, file: str, number: int) -> Iterator[None]:
         """Turn an error in one line into a problem and go on."""
+        self._at = (file, number)
         try:
             yield
         except KeyError as error:
@@ -51,8 +54,22 @@ class Draft:
         except (BadInput, TypeError, ValueError, AttributeError) as error:
             self.problems.append(Problem(file, number, str(error)))
 
+    def try_judging(self, ident: str) -> None:
+        """Remember that this line judges a question, so that one whose every judgment is refused can be named."""
+        self.tried[ident] = self._at
+
+    def _name_unjudged(self) -> None:
+        """A problem that leaves a question without any judgment says so."""
+        judged = {judgment.question for judgment in self.judgments}
+        alone = {at: ident for ident, at in self.tried.items() if ident in self.questions and ident not in judged}
+        for n, problem in enumerate(self.problems):
+            if ident := alone.get((problem.file, problem.line)):
+                left = f"the question {self.questions[ident].text!r} stays without a judgment"
+                self.problems[n] = replace(problem, why=f"{problem.why}; {left}")
+
     def finish(self, name: str, about: str) -> tuple[QuerySet, tuple[Problem, ...]]:
         """The set and its problems; judgments without a question are problems too."""
+        self._name_unjudged()
         orphans = [judgment for judgment in self.judgments if judgment.question not in self.questions]
         for question in dict.fromkeys(judgment.question for judgment in orphans):
             count = sum(judgment.question == question for judgment in orphans)

@@ -65,6 +65,7 @@ def _as_jsonl(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, st
                     "grade": judgment.grade,
                     "source": judgment.source,
                     "judge": judgment.judge,
+                    "note": judgment.note,
                 }
                 for judgment in judged.get(question.id, ())
             ],
@@ -85,9 +86,9 @@ def _as_csv(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]
 
 def _judgment_cells(judgment: Judgment) -> tuple[str, ...]:
     if not judgment.path:
-        return ("",) * 6
+        return ("",) * 7
     heading, grade = ARROW.join(judgment.heading), f"{judgment.grade:g}"
-    return judgment.path, heading, judgment.quote, grade, judgment.source, judgment.judge
+    return judgment.path, heading, judgment.quote, grade, judgment.source, judgment.judge, judgment.note
 
 
 def _as_beir(queryset: QuerySet, documents: Sequence[Document]) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,11 +10,11 @@ from typing import Any
 from core import strict
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.draft import Draft, Problem, file_text, is_number, json_object, numbered
-from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
-from core.spreadsheet import unguarded
+from core.evaluation.querysets.queryset import GRADES, Judgment, QuerySet, Question
+from core.spreadsheet import csv_records, unguarded
 from core.types import Document
 
-COLUMNS = ("id", "question", "category", "path", "heading", "quote", "grade", "source", "judge")
+COLUMNS = ("id", "question", "category", "path", "heading", "quote", "grade", "source", "judge", "note")
 ARROW = " › "
 
 
@@ -103,16 +101,18 @@ def _read_qrels(path: Path, draft: Draft) -> None:
 
 
 def _read_csv(path: Path, draft: Draft, split: str) -> None:
-    rows = csv.reader(io.StringIO(file_text(path)))
-    heads = [head.strip().lower() for head in next(rows, [])]
+    rows = list(csv_records(file_text(path)))
+    heads = [head.strip().lower() for head in rows[0][1] or ()] if rows else []
     if "question" not in heads:
         raise BadInput(
             f"{path.name}: the first line must name the columns, at least question. Known: {', '.join(COLUMNS)}."
         )
-    for cells in rows:
-        with draft.line(path.name, rows.line_num):
+    for line, cells in rows[1:]:
+        with draft.line(path.name, line):
+            if cells is None:
+                raise BadInput("a quote in this line is not closed or stands in the middle of a cell; write it twice")
             if any(cells):
-                _add_row(_row(heads, cells), f"line-{rows.line_num}", draft)
+                _add_row(_row(heads, cells), f"line-{line}", draft)
 
 
 def _row(heads: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
@@ -125,6 +125,7 @@ def _add_row(row: Mapping[str, str], default_id: str, draft: Draft) -> None:
     ident = row.get("id") or default_id
     draft.add_question(ident, row["question"], row.get("category", ""))
     if row.get("path"):
+        draft.try_judging(ident)
         draft.judgments.append(_judgment(ident, {**row, "heading": _heading(row.get("heading", ""))}))
 
 
@@ -138,13 +139,17 @@ def _read_jsonl(path: Path, draft: Draft, split: str) -> None:
             row = json_object(raw)
             ident = str(row.get("id") or f"line-{line}")
             draft.add_question(ident, str(row.get("text") or row.get("question") or ""), str(row.get("category") or ""))
-            draft.judgments += [_judgment(ident, judgment) for judgment in row.get("judgments", ())]
+            for judgment in row.get("judgments", ()):
+                draft.try_judging(ident)
+                draft.judgments.append(_judgment(ident, judgment))
 
 
 def _judgment(question: str, row: Mapping[str, Any]) -> Judgment:
     grade = row.get("grade", 1.0)
     if not is_number(str(grade or 1)):
         raise BadInput(f"the grade {grade!r} is not a number")
+    if not GRADES[0] <= float(grade if grade not in ("", None) else 1.0) <= GRADES[1]:
+        raise BadInput(f"the grade {grade} is not between {GRADES[0]} and {GRADES[1]}")
     heading = row.get("heading") or ()
     if isinstance(heading, str) or not all(isinstance(title, str) for title in heading):
         raise BadInput("a heading is a list of titles")
@@ -156,6 +161,7 @@ def _judgment(question: str, row: Mapping[str, Any]) -> Judgment:
         float(grade if grade not in ("", None) else 1.0),
         str(row.get("source") or "import"),
         str(row.get("judge") or ""),
+        str(row.get("note") or ""),
     )
 
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from core import strict
 from core.errors import BadInput
 
-SOURCES = ("person", "known-item (rules)", "known-item (llm)", "qa (llm)", "import", "frontmatter", "llm judge")
+FRONTMATTER = "frontmatter"
+SOURCES = ("person", "known-item (rules)", "known-item (llm)", "qa (llm)", "import", FRONTMATTER, "llm judge")
 UNITS = ("document", "passage")  # what a ranking is a ranking of
 MAX_QUESTIONS = 100_000
 MAX_TEXT = 2_000
+GRADES = (0, 3)  # the lowest and the highest
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Judgment:
     grade: float = 1.0
     source: str = "import"
     judge: str = ""
+    note: str = ""  # why; it says nothing about the grade, so digests leave it out
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ class QuerySet:
     @property
     def digest(self) -> str:
         """A digest of the content, whatever the set is called."""
-        return strict.digest([self.questions, self.judgments])
+        graded = [{key: value for key, value in strict.plain(each).items() if key != "note"} for each in self.judgments]
+        return strict.digest([self.questions, graded])
 
 
 def check(queryset: QuerySet) -> QuerySet:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
 UPLOADS = ("csv", "jsonl")  # formats of one file
+_PROBLEMS = 1000  # lines of an import that are listed
 GUIDELINES = (
     "Read the question, then the passage. 2: it answers the question. 1: it helps, but more is needed. "
     "0: it does not help. Judge the passage, not the document around it, and do not guess what the system meant."
@@ -67,14 +68,19 @@ class QuerySets:
         """Every query set, newest first; for services, doors call `listed`."""
         return tuple(QuerySetSummary(**row) for row in self.database.querysets.summaries())
 
+    def judged_by(self, source: str) -> tuple[str, ...]:
+        """The sets with judgments from a source, oldest first; for services."""
+        return tuple(self.database.querysets.judged_by(source))
+
     def get(self, name: str) -> QuerySet:
         """A query set by name, with all its judgments; for services, doors call `show`."""
-        head = self._head(name)
+        head = self.head(name)
         questions = tuple(Question(**row) for row in self.database.querysets.questions(head["id"]))
         judgments = tuple(map(_judgment, self.database.querysets.judgments(head["id"])))
         return QuerySet(name, questions, judgments, head["about"])
 
-    def _head(self, name: str) -> dict[str, Any]:
+    def head(self, name: str) -> dict[str, Any]:
+        """The row of a set by name; for services."""
         row = self.database.querysets.get(name)
         if row is None:
             known = ", ".join(summary.name for summary in self.all()) or "none yet"
@@ -103,7 +109,7 @@ class QuerySets:
             state.querysets.keep_questions(
                 number, [{"place": place, **strict.plain(question)} for place, question in places]
             )
-            state.querysets.keep_judgments(number, [_row(judgment, now) for judgment in queryset.judgments])
+            state.querysets.keep_judgments(number, [row_of(judgment, now) for judgment in queryset.judgments])
             what = f"{len(queryset.questions)} questions, {len(queryset.judgments)} judgments"
             self.audit.record(state, actor, "keep a query set", queryset.name, detail=what)
         return self.get(queryset.name)
@@ -111,12 +117,12 @@ class QuerySets:
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
         """Add a person's judgments; judging the same place again replaces the grade."""
         require(actor, "judge results")
-        head, known = self._head(name), {question.id for question in self.get(name).questions}
+        head, known = self.head(name), {question.id for question in self.get(name).questions}
         for judgment in judgments:
             if judgment.question not in known:
                 raise NotFound(f"There is no question {judgment.question!r} in {name!r}.")
         now = self.clock.stamp()
-        rows = [_row(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
+        rows = [row_of(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
         self._judged(actor, "judge results", name, head["id"], rows)
         return self.get(name)
 
@@ -135,27 +141,27 @@ class QuerySets:
             answers.append(ask_model(llm, item, guidelines))
             progress(n, len(pool), f"{llm.name} judges")
         judgments = [answer for answer in answers if answer is not None]
-        now, number = self.clock.stamp(), self._head(name)["id"]
-        self._judged(actor, "let a model judge", name, number, [_row(judgment, now) for judgment in judgments])
+        now, number = self.clock.stamp(), self.head(name)["id"]
+        self._judged(actor, "let a model judge", name, number, [row_of(judgment, now) for judgment in judgments])
         return len(judgments), len(answers) - len(judgments)
 
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""
         require(actor, "keep a query set")
-        number = self._head(name)["id"]
+        number = self.head(name)["id"]
         with self.database.transaction() as state:
             state.querysets.drop(number)
             self.audit.record(state, actor, "delete a query set", name)
 
     def guidelines(self, actor: Actor, name: str) -> str:
         require(actor, "see query sets")
-        return str(self._head(name)["guidelines"])
+        return str(self.head(name)["guidelines"])
 
     def set_guidelines(self, actor: Actor, name: str, text: str) -> None:
         require(actor, "keep a query set")
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
-        number = self._head(name)["id"]
+        number = self.head(name)["id"]
         with self.database.transaction() as state:
             state.querysets.set_guidelines(number, text.strip())
             self.audit.record(state, actor, "set guidelines", name)
@@ -189,7 +195,15 @@ class QuerySets:
         queryset = without(queryset, taken)
         if not queryset.questions:
             raise BadInput(f"No line of {path.name} could be used. The first: {problems[0].line}: {problems[0].why}.")
-        return self.keep(actor, replace(queryset, judgments=tuple(self._by_path(queryset.judgments)))), problems
+        kept = self.keep(actor, replace(queryset, judgments=tuple(self._by_path(queryset.judgments))))
+        listed = json.dumps(strict.plain(problems[:_PROBLEMS]), ensure_ascii=False)
+        self.database.querysets.set_problems(self.head(kept.name)["id"], listed)
+        return kept, problems
+
+    def problems(self, actor: Actor, name: str) -> tuple[Problem, ...]:
+        """Lines that the last import into a set left out."""
+        require(actor, "see query sets")
+        return tuple(Problem(**row) for row in json.loads(self.head(name)["problems"]))
 
     def _by_path(self, judgments: Iterable[Judgment]) -> list[Judgment]:
         """Judgments with document ids replaced by paths."""
@@ -243,14 +257,15 @@ def _taken(texts: Mapping[str, str], questions: Iterable[Question]) -> tuple[str
     )
 
 
-def _row(judgment: Judgment, created: str) -> dict[str, Any]:
+def row_of(judgment: Judgment, created: str) -> dict[str, Any]:
+    """A judgment as the database keeps it."""
     heading = json.dumps(list(judgment.heading), ensure_ascii=False)
     return {**strict.plain(judgment), "heading": heading, "created": created}
 
 
 def _from_playground(question: str, grade: Grade) -> Judgment:
     heading = tuple(step for step in grade.heading.split(" › ") if step)
-    return Judgment(question, grade.path, heading, grade.quote, float(grade.grade), "person", grade.judge)
+    return Judgment(question, grade.path, heading, grade.quote, float(grade.grade), "person", grade.judge, grade.note)
 
 
 def _judgment(row: dict[str, Any]) -> Judgment:

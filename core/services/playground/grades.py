@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
-from core.errors import BadInput
-from core.ports import Clock
+from core.errors import BadInput, NotFound
+from core.evaluation.measures import ranking
+from core.evaluation.querysets import anchoring
+from core.evaluation.querysets.queryset import Judgment
+from core.ports import Clock, Index
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
 from core.types import Hit
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
 GRADES: Mapping[int, str] = {0: "not relevant", 1: "related", 2: "relevant", 3: "answers it"}
+K = 10  # hits that live scores look at
 _QUOTE = 2000  # characters of a passage that are stored
+_NOTE = 1000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,21 @@ class Grade:
     blind: bool
     created: str = ""
     name: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveScore:
+    """What the judgments so far say of a ranking's first hits; what nobody judged counts as not relevant."""
+
+    ndcg: float
+    precision: float
+    judged: int
+    shown: int
+
+    @property
+    def unjudged(self) -> int:
+        return self.shown - self.judged
 
 
 class Grades:
@@ -42,19 +62,46 @@ class Grades:
     def __init__(self, database: Database, clock: Clock, audit: Audit) -> None:
         self.database, self.clock, self.audit = database, clock, audit
 
-    def judge(self, actor: Actor, query: str, hit: Hit, grade: int, *, blind: bool = False) -> Grade:
-        """Store a grade from 0 to 3. The audit gets one line per person and query: each grade keeps judge and time itself."""
+    def judge(
+        self, actor: Actor, query: str, hit: Hit, grade: int, *, blind: bool = False, note: str | None = None
+    ) -> Grade:
+        """Store a grade from 0 to 3; without a note, the one before stays.
+
+        The audit gets one line per person and query: each grade keeps judge and time itself.
+        """
         require(actor, "judge passages")
         if isinstance(grade, bool) or grade not in GRADES:
             raise BadInput(f"A grade is one of {', '.join(f'{n} ({word})' for n, word in GRADES.items())}.")
-        judgment = Grade(_words(query), *anchor(hit), grade, actor.id, blind, self.clock.stamp(), actor.name)
-        passage = {"path": judgment.path, "heading": judgment.heading, "quote": judgment.quote}
-        row = {"query": judgment.query, **passage, "grade": grade, "judge": judgment.judge, "created": judgment.created}
+        if note is not None and len(note) > _NOTE:
+            raise BadInput(f"The note has {len(note):,} characters; the limit is {_NOTE:,}.")
+        place = _place(actor, query, hit)
         with self.database.transaction() as state:
-            if all(known["judge"] != actor.id for known in state.grades.of(judgment.query)):
-                self.audit.record(state, actor, "judge passages", judgment.query)
-            state.grades.keep(**row, blind=int(blind))
-        return judgment
+            mine = [known for known in state.grades.of(place["query"]) if known["judge"] == actor.id]
+            if not mine:
+                self.audit.record(state, actor, "judge passages", place["query"])
+            before = next((known["note"] for known in mine if known.items() >= place.items()), "")
+            told = {"note": before if note is None else note.strip(), "created": self.clock.stamp()}
+            state.grades.keep(**place, grade=grade, blind=int(blind), **told)
+        return Grade(**place, grade=grade, blind=blind, name=actor.name, **told)
+
+    def withdraw(self, actor: Actor, query: str, hit: Hit) -> None:
+        """Take the actor's own grade of a passage back."""
+        require(actor, "judge passages")
+        place = _place(actor, query, hit)
+        with self.database.transaction() as state:
+            if not state.grades.drop(**place):
+                raise NotFound(f"You gave no grade to this passage of {hit.path} for this query.")
+            self.audit.record(state, actor, "withdraw a grade", place["query"], detail=hit.path)
+
+    def scores(
+        self, actor: Actor, query: str, columns: Sequence[tuple[Index, Sequence[Hit]]]
+    ) -> tuple[LiveScore | None, ...]:
+        """What everybody's grades of a query so far say of each column; None where nobody graded anything."""
+        judgments = [
+            Judgment("", grade.path, _steps(grade.heading), grade.quote, grade.grade, "person", grade.judge)
+            for grade in self.of(actor, query)
+        ]
+        return tuple(_score(judgments, index, hits[:K]) if judgments else None for index, hits in columns)
 
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
@@ -64,9 +111,9 @@ class Grades:
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
 
-    def grades(self, actor: Actor, query: str, hits: Sequence[Hit]) -> dict[str, int]:
+    def grades(self, actor: Actor, query: str, hits: Sequence[Hit]) -> dict[str, Grade]:
         """The actor's own grades of some hits, by chunk."""
-        known = {(j.path, j.heading, j.quote): j.grade for j in self.of(actor, query) if j.judge == actor.id}
+        known = {(j.path, j.heading, j.quote): j for j in self.of(actor, query) if j.judge == actor.id}
         return {hit.chunk: known[anchor(hit)] for hit in hits if anchor(hit) in known}
 
 
@@ -84,6 +131,24 @@ def pool(columns: Sequence[Sequence[Hit]], seed: int) -> tuple[Hit, ...]:
 def anchor(hit: Hit) -> tuple[str, str, str]:
     """What a grade is anchored to: file, heading path, words."""
     return hit.path, " › ".join(hit.heading), " ".join(hit.text.split())[:_QUOTE]
+
+
+def _score(judgments: Sequence[Judgment], index: Index, hits: Sequence[Hit]) -> LiveScore:
+    gains = anchoring.gains(judgments, index, "passage").gains.get("", {})
+    named = {index.passage(chunk).id: gain for chunk, gain in gains.items()}
+    order = [hit.chunk for hit in hits]
+    relevant = sum(named.get(chunk, 0.0) > 0 for chunk in order)
+    precision = relevant / len(order) if order else 0.0
+    return LiveScore(ranking.ndcg(order, named, K), precision, sum(chunk in named for chunk in order), len(order))
+
+
+def _place(actor: Actor, query: str, hit: Hit) -> dict[str, str]:
+    path, heading, quote = anchor(hit)
+    return {"query": _words(query), "path": path, "heading": heading, "quote": quote, "judge": actor.id}
+
+
+def _steps(heading: str) -> tuple[str, ...]:
+    return tuple(step for step in heading.split(" › ") if step)
 
 
 def _words(query: str) -> str:

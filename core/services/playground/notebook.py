@@ -32,6 +32,8 @@ class Setup:
     blind: bool = False
     tool: str = ""
     document: str = ""
+    queryset: str = ""  # the set that is being judged, and which of its questions
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.analysis import analyser
@@ -39,9 +38,10 @@ class QueryWord:
 def query_words(index: Index, document: int, query: str) -> tuple[QueryWord, ...]:
     """Each word of the query that counts, in the order in which it was asked."""
     analyse = analyser(index.profile.lexical)
-    wanted: Mapping[str, str] = {
-        terms[0]: query[start:end] for start, end, terms in reversed(list(analyse.words(query))) if terms
-    }
+    wanted: dict[str, str] = {}
+    for start, end, terms in analyse.words(query):
+        if terms:
+            wanted.setdefault(terms[0], query[start:end])
     passages = {number: index.passage(number) for number in index.chunks_of(document)}
     texts = {number: set(analyse(index.excerpt(number))) for number in passages}
     read = {number: texts[number] | set(analyse(index.context(number))) for number in passages}
@@ -57,5 +57,5 @@ def query_words(index: Index, document: int, query: str) -> tuple[QueryWord, ...
             tuple(passage.id for number, passage in passages.items() if term in read[number]),
             index.rarity(term) > 0,
         )
-        for term, word in reversed(wanted.items())
+        for term, word in wanted.items()
     )

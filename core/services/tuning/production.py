@@ -9,6 +9,7 @@ from typing import Any
 from core import profiles
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
+from core.evaluation.querysets.queryset import FRONTMATTER
 from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare
 from core.evaluation.runs.run import Run, label
 from core.ports import Progress, no_progress
@@ -121,6 +122,27 @@ class ProductionSettings:
         """What was in production, newest first."""
         require(actor, "run an evaluation")
         return self.team_settings.promotions()
+
+    def default_queryset(self, actor: Actor) -> tuple[str, str]:
+        """The set that tuning starts with, and why: what production was promoted or measured on, else what authors wrote.
+
+        It stays the same whatever sets others make meanwhile.
+        """
+        require(actor, "see query sets")
+        known = [summary.name for summary in self.runs.querysets.all()][::-1]  # oldest first
+        promoted = str(self.team_settings.evidence().get("queryset", ""))
+        if promoted in known:
+            return promoted, "production was promoted on it"
+        watched, authors = set(self.watched(actor)), self.runs.querysets.judged_by(FRONTMATTER)
+        for names, why in (
+            ([name for name in authors if name in watched], "production was measured on what authors wrote"),
+            ([name for name in known if name in watched], "production was measured on it first"),
+            (authors, "authors wrote its questions"),
+            (known, "it is the oldest"),
+        ):
+            if names:
+                return names[0], why
+        return "", ""
 
     # ------------------------------------------------------------ drift
 

@@ -10,7 +10,7 @@ from core.evaluation.runs.comparisons import QuestionRow, RunComparison
 from core.evaluation.runs.run import Run
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
-from pages.ui import flash, identity, keys
+from pages.ui import flash, identity, keys, tiles
 from pages.ui.workspace import app, run_comparison
 from pages.ui.workspace import run as with_questions
 
@@ -45,11 +45,15 @@ def _verdict(comparison: RunComparison) -> None:
     overall = comparison.overall
     box, icon = TONES.get(overall.verdict, (st.info, "balance"))
     box(flash.plain(overall.sentence), icon=f":material/{icon}:")
-    cells = st.columns(4)
-    cells[0].metric(f"Difference of {comparison.measure}", f"{overall.difference.mean:+.3f}", border=True)
-    cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
-    cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
-    cells[3].metric("Questions", f"{overall.queries:,}", border=True)
+    tiles.draw(
+        {
+            f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",
+            "95 % interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
+            "Wins · ties · losses": f"{overall.wins} · {overall.ties} · {overall.losses}",
+            "Questions": f"{overall.queries:,}",
+        },
+        "versus_tiles",
+    )
     st.caption(flash.plain(f"{comparison.spent} {comparison.note}".strip()))
 
 

@@ -21,6 +21,8 @@ from pages.ui.workspace import run as with_questions
 MOST_GROUPS = 12  # columns of the heat map, the largest groups
 COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 PRICE = "$ per 1,000"
+OPEN = 8  # verdicts that are shown without a click
+SHORT = {"not enough evidence": "not told apart"}
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
@@ -47,15 +49,48 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     paid = any(run.cost for run in runs)
     rows = [_row(entry, names, measure, paid) for entry in ranking]
     st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure))
-    first, second = st.columns(2)
-    with first:
-        figure = figures.leaderboard(
-            labels, [entry.figure for entry in ranking], measure, [colours[entry.run.id] for entry in ranking]
-        )
+    _verdicts(ranking, names)
+    figure = figures.leaderboard(
+        labels, [entry.figure for entry in ranking], measure, [colours[entry.run.id] for entry in ranking]
+    )
+    heat = _heatmap(ranking, labels, by, measure)
+    if heat is None:
         charts.show(figure, "board_chart")
-    with second:
-        _heatmap(ranking, labels, by, measure)
+    else:
+        first, second = st.columns(2)
+        with first:
+            charts.show(figure, "board_chart")
+        with second:
+            charts.show(heat, "board_heat")
     _warnings(runs)
+
+
+def _verdicts(ranking: Sequence[LeaderboardRow], names: Mapping[str, str]) -> None:
+    """Each configuration against the best, in whole sentences that wrap, and how many comparisons that makes."""
+    compared = [(entry, entry.against_best) for entry in ranking if entry.against_best]
+    if not compared:
+        return
+    with st.expander(
+        "Against the best", icon=":material/balance:", expanded=len(compared) <= OPEN, key="board_verdicts"
+    ):
+        st.caption(comparisons(len(compared)))
+        for entry, comparison in compared:
+            st.markdown(f"**{flash.plain(names[entry.run.id])}**: {flash.plain(comparison.sentence)}")
+
+
+def comparisons(count: int) -> str:
+    """How many comparisons stand behind the verdicts, and what that costs them.
+
+    >>> comparisons(14)
+    '14 comparisons with the best. Verdicts are corrected by Holm for all 105 pairs that the best was picked from.'
+    """
+    pairs = count * (count + 1) // 2
+    if count == 1:
+        return "One comparison with the best, at 95 %."
+    return (
+        f"{count} comparisons with the best. "
+        f"Verdicts are corrected by Holm for all {pairs} pairs that the best was picked from."
+    )
 
 
 def _leader(ranking: Sequence[LeaderboardRow], names: Mapping[str, str], measure: str) -> None:
@@ -84,7 +119,7 @@ def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bo
         "p50 ms": entry.run.times["total"]["p50"],
         "p95 ms": entry.run.times["total"]["p95"],
         **({PRICE: 1000 * entry.run.cost} if paid else {}),
-        "Against the best": "the best" if comparison is None else comparison.sentence,
+        "Against the best": "the best" if comparison is None else SHORT.get(comparison.verdict, comparison.verdict),
         "Run": entry.run.id[:8],
     }
 
@@ -96,21 +131,27 @@ def _columns(measure: str) -> dict[str, Any]:
         "p50 ms": st.column_config.NumberColumn(format="%.1f"),
         "p95 ms": st.column_config.NumberColumn(format="%.1f"),
         PRICE: st.column_config.NumberColumn(format="$%.2f", help="What paid models cost, as if nothing were cached."),
-        "Against the best": st.column_config.TextColumn(width="medium"),
+        "Against the best": st.column_config.TextColumn(help="The whole sentences stand below."),
     }
 
 
-def _heatmap(ranking: Sequence[LeaderboardRow], labels: Sequence[str], by: str, measure: str) -> None:
+def _heatmap(ranking: Sequence[LeaderboardRow], labels: Sequence[str], by: str, measure: str) -> Any:
+    """The measure by group; nothing where there is no second group to compare with."""
     groups = [grouped(entry.run, by, measure) for entry in ranking]
     sizes = {name: count for group in groups for name, (_, count) in group.items()}
     columns = sorted(sizes, key=lambda name: -sizes[name])[:MOST_GROUPS]
-    if not columns:
-        st.caption(f"No question belongs to a {by}.")
-        return
+    if len(columns) < 2:
+        found = (
+            f"All questions belong to one {by}: {columns[0].replace('_', ' ')}."
+            if columns
+            else f"No question belongs to a {by}."
+        )
+        st.caption(flash.plain(found))
+        return None
     table = [[group.get(name, (0.0, 0))[0] for name in columns] for group in groups]
     figure = figures.heatmap(labels, [name.replace("_", " ") for name in columns], table, measure)
     figure["data"][0]["showscale"] = False  # every cell shows its number
-    charts.show(figure, "board_heat")
+    return figure
 
 
 def _warnings(runs: Sequence[Run]) -> None:

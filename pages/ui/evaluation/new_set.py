@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from core import strict
 from core.access import Actor
 from pages.ui import actions, flash, identity, keys, style
 from pages.ui.workspace import app
@@ -23,8 +22,9 @@ def draw() -> None:
     with st.container(horizontal=True, key="making"):
         with st.popover("Generate", icon=":material/auto_awesome:", type="primary", key="make_generate"):
             _generate()
-        with st.popover("Import", icon=":material/upload_file:", key="make_import"):
-            _import()
+        turn = int(st.session_state.get(keys.IMPORTED, 0))
+        with st.popover("Import", icon=":material/upload_file:", key=f"make_import_{turn}"):
+            _import(turn)
         judged = app().playground.grades.of(identity.me())
         st.button(
             "From playground judgments",
@@ -37,7 +37,6 @@ def draw() -> None:
             if judged
             else "Nobody judged anything in the playground yet.",
         )
-    _skipped_lines()
 
 
 def _generate() -> None:
@@ -59,32 +58,16 @@ def _generate() -> None:
         st.rerun()
 
 
-def _import() -> None:
-    file = st.file_uploader("CSV or JSONL", type=["csv", "jsonl"], key="import_file")
+def _import(turn: int) -> None:
+    file = st.file_uploader("CSV or JSONL", type=["csv", "jsonl"], key=f"import_file_{turn}")
     st.caption(
-        "CSV needs the column question; known are id, category, path, heading, quote, grade, source and judge. "
-        "Folders in BEIR or TREC form come in with `python -m core eval import`."
+        "CSV needs the column question; known are id, category, path, heading, quote, grade (0 to 3), source, judge "
+        "and note. Lines that cannot be used are listed."
     )
-    name = st.text_input("Name", key="import_name", placeholder="the file's name")
-    if file and st.button("Import", key="import_go", type="primary"):
-        actions.do(partial(import_file, filename=file.name, content=file.getvalue(), name=name.strip()))
-        st.rerun()
-
-
-def _skipped_lines() -> None:
-    """Lines of the last import that could not be used."""
-    lines = st.session_state.get(keys.PROBLEMS)
-    if not lines:
-        return
-    with st.expander(
-        f"{style.count(len(lines), 'line')} of the last import left out", icon=":material/rule:", expanded=True
-    ):
-        st.dataframe(
-            [{"Line": line["line"], "Why": line["why"], "File": line["file"]} for line in lines],
-            hide_index=True,
-            key="left",
-        )
-        st.button("Seen", key="left_seen", on_click=lambda: st.session_state.pop(keys.PROBLEMS, None))
+    name = st.text_input("Name", key=f"import_name_{turn}", placeholder="the file's name")
+    if file:
+        bring = partial(import_file, filename=file.name, content=file.getvalue(), name=name.strip())
+        st.button("Import", key="import_go", type="primary", on_click=actions.do, args=(bring,))
 
 
 def generate(actor: Actor, kind: str, name: str, seed: int, count: int) -> str:
@@ -96,11 +79,13 @@ def generate(actor: Actor, kind: str, name: str, seed: int, count: int) -> str:
 
 
 def import_file(actor: Actor, filename: str, content: bytes, name: str) -> str:
-    """Import a query set; lines that cannot be used are listed."""
+    """Import a query set; lines that cannot be used are listed with the set."""
     queryset, problems = app().evaluation.querysets.read_upload(actor, filename, content, name)
-    st.session_state[keys.PROBLEMS] = strict.plain(problems)
-    questions, judgments = len(queryset.questions), len(queryset.judgments)
-    return f"{queryset.name}: {style.count(questions, 'question')}, {style.count(judgments, 'judgment')}."
+    st.session_state[keys.IMPORTED] = int(st.session_state.get(keys.IMPORTED, 0)) + 1  # a new popover is closed
+    st.session_state[keys.QUERYSET] = queryset.name
+    counts = [style.count(len(queryset.questions), "question"), style.count(len(queryset.judgments), "judgment")]
+    left = [f"{style.count(len(problems), 'line')} left out, listed below"] if problems else []
+    return f"{queryset.name}: {', '.join([*counts, *left])}."
 
 
 def from_playground(actor: Actor) -> str:

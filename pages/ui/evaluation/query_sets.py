@@ -10,8 +10,9 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.queryset import QuerySet, by_category
-from pages.ui import actions, empty, flash, identity, progress, style
-from pages.ui.evaluation import new_set
+from core.spreadsheet import csv_text
+from pages.ui import actions, empty, flash, identity, keys, progress, style
+from pages.ui.evaluation import new_set, question_editor
 from pages.ui.workspace import app, generation, unmapped
 
 SHOWN = 500
@@ -47,6 +48,11 @@ def draw(chosen: str) -> None:
 def _query_set(queryset: QuerySet) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(flash.plain(queryset.name), anchor=False, width="stretch")
+        if st.button("Judge", icon=":material/checklist:", type="tertiary", key="set_judge"):
+            st.switch_page("pages/playground.py", query_params={keys.JUDGE: queryset.name})
+        with st.popover("Rename", icon=":material/edit:", type="tertiary", key="set_rename"):
+            st.text_input("Name", queryset.name, key=f"rename_{queryset.name}", max_chars=40)
+            st.button("Rename", key="set_rename_go", on_click=_rename, args=(queryset.name,))
         with st.popover("Export", icon=":material/download:", type="tertiary", key="set_export"):
             for form in WRITERS:
                 _download(queryset.name, form)
@@ -66,8 +72,10 @@ def _query_set(queryset: QuerySet) -> None:
         st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
         _unmapped(queryset)
         _agreement(queryset.name)
+    _left_out(queryset.name)
     with st.expander("Questions", icon=":material/list:", key="set_questions"):
         _questions(queryset)
+        question_editor.draw(queryset)
     with st.expander("Guidelines for judges", icon=":material/gavel:", key="set_guidelines"):
         st.text_area(
             "Guidelines",
@@ -107,6 +115,39 @@ def _unmapped(queryset: QuerySet) -> None:
             {"Question": entry.judgment.question, "Document": entry.judgment.path, "Why": entry.why} for entry in lost
         ]
         st.dataframe(rows, hide_index=True, key="lost")
+
+
+def _left_out(name: str) -> None:
+    """Lines that the last import left out; they stay until the next import."""
+    problems = app().evaluation.querysets.problems(identity.me(), name)
+    if not problems:
+        return
+    with st.expander(
+        f"{style.count(len(problems), 'line')} of the last import left out",
+        icon=":material/rule:",
+        expanded=True,
+        key="set_left",
+    ):
+        rows = [{"Line": problem.line, "Why": problem.why, "File": problem.file} for problem in problems]
+        st.dataframe(rows, hide_index=True, key="left", column_config={"Why": st.column_config.TextColumn(width=560)})
+        st.download_button(
+            "Download the list",
+            csv_text([("line", "why", "file"), *((row["Line"], row["Why"], row["File"]) for row in rows)]),
+            f"{name}-left-out.csv",
+            "text/csv",
+            icon=":material/download:",
+            key="left_csv",
+            on_click="ignore",
+        )
+
+
+def _rename(name: str) -> None:
+    def rename(actor: Actor) -> str:
+        renamed = app().evaluation.editor.rename(actor, name, str(st.session_state[f"rename_{name}"]))
+        st.session_state[keys.QUERYSET] = renamed.name
+        return f"{name} is now called {renamed.name}."
+
+    actions.do(rename)
 
 
 def _agreement(name: str) -> None:

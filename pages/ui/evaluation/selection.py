@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import allowed
-from pages.ui import empty, identity, keys
+from pages.ui import empty, flash, identity, keys
 from pages.ui.workspace import app, generation
 
 
@@ -31,8 +31,24 @@ def choose_query_set() -> str:
         return ""
     if st.session_state.get(keys.QUERYSET) not in names:
         st.session_state.pop(keys.QUERYSET, None)
+    first, _ = app().tuning.production.default_queryset(identity.me())
     return str(
         st.selectbox(
-            "Query set", names, key=keys.QUERYSET, width=280, bind="query-params", label_visibility="collapsed"
+            "Query set",
+            names,
+            names.index(first),
+            key=keys.QUERYSET,
+            width=280,
+            bind="query-params",
+            label_visibility="collapsed",
         )
     )
+
+
+def say_why(queryset: str) -> None:
+    """Which set the figures are about, and which one would be the usual one."""
+    usual, why = app().tuning.production.default_queryset(identity.me())
+    if queryset == usual:
+        st.caption(f"Measured on **{flash.plain(queryset)}**: {why}.")
+    else:
+        st.caption(f"Measured on **{flash.plain(queryset)}**. The usual set is {flash.plain(usual)}: {why}.")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.evaluation.reports import charts as drawn
+from core.evaluation.runs.run import label
+from core.retrieval import config as configs
 from core.services.tuning.sweeps import AlphaCurve
 from pages.ui import charts, flash, style
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
+from pages.ui.workspace import app
 
 
 def draw(tuning_set: TuningSet) -> None:
@@ -32,9 +35,25 @@ def draw(tuning_set: TuningSet) -> None:
         )
     if curve.note:
         st.info(flash.plain(curve.note), icon=":material/science:")
-    charts.show(drawn.curve(overall.alphas, overall.points, "alpha", measure, overall.best), "alpha_curve")
+    figure = drawn.curve(overall.alphas, overall.points, "alpha", measure, overall.best)
+    _mark_production(figure)
+    charts.show(figure, "alpha_curve")
     if len(curve.by_category) > 1:
         _by_category(curve, measure)
+
+
+def _mark_production(figure: drawn.Figure) -> None:
+    """A second line where production stands, if it weighs two legs by alpha."""
+    now = app().platform.settings.production().config
+    if all(knob.name != "alpha" for knob in configs.knobs(now)):
+        st.caption(f"Production is {flash.plain(label(now))}; it has no alpha to mark.")
+        return
+    line = {"type": "line", "x0": now.alpha, "x1": now.alpha, "y0": 0, "y1": 1, "yref": "paper"}
+    words = {"x": now.alpha, "y": 0.02, "yref": "paper", "text": f"production {now.alpha:g}", "showarrow": False}
+    side = "left" if now.alpha < 0.8 else "right"
+    layout = figure["layout"]
+    layout["shapes"] = [*layout.get("shapes", []), {**line, "line": {"color": drawn.GREY, "width": 2, "dash": "dash"}}]
+    layout["annotations"] = [*layout.get("annotations", []), {**words, "xanchor": side, "yanchor": "bottom"}]
 
 
 def _by_category(curve: AlphaCurve, measure: str) -> None:
@@ -50,5 +69,8 @@ def _by_category(curve: AlphaCurve, measure: str) -> None:
 
 
 def _take(best: float) -> None:
+    """Move the sliders there and go to them."""
     state.put(state.FUSION, "convex")
     state.put(state.ALPHA, best)
+    state.put(state.TAB, "Sliders")
+    flash.say(f"The sliders stand at alpha {best:.2f} now.")

@@ -16,7 +16,7 @@ from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import proven
-from pages.ui import actions, empty, flash, identity, style
+from pages.ui import actions, empty, flash, identity, style, tiles
 from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app, evidence
@@ -137,10 +137,14 @@ def _evidence(comparison: RunComparison) -> None:
     say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
     if comparison.note:
         st.warning(flash.plain(comparison.note), icon=":material/warning:")
-    cells = st.columns(3)
-    cells[0].metric(f"Difference of {comparison.measure}", f"{overall.difference.mean:+.3f}", border=True)
-    cells[1].metric("95 % interval", f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}", border=True)
-    cells[2].metric("Wins · ties · losses", f"{overall.wins} · {overall.ties} · {overall.losses}", border=True)
+    tiles.draw(
+        {
+            f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",
+            "95 % interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
+            "Wins · ties · losses": f"{overall.wins} · {overall.ties} · {overall.losses}",
+        },
+        "promote_tiles",
+    )
 
 
 def _act(run: Run, name: str, comparison: RunComparison) -> None:

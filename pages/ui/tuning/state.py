@@ -18,6 +18,7 @@ from pages.ui import empty, flash, identity
 from pages.ui.workspace import alpha_curve, app, generation, sweep_data
 
 DEEP = 50  # candidates per leg that sliders can reach
+TAB = "tuning_tab"  # which tab is open, also in the URL
 FUSION, NORMALISATION, K, NAME, RERANK = "tune_fusion", "tune_normalisation", "tune_k", "tune_measure", "tune_rerank"
 
 
