@@ -431,7 +431,7 @@ def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(writable_app: A
     assert [(j.grade, j.blind, j.judge) for j in writable_app.playground.grades.of(demo("author"), "error 809")] == [
         (3, True, ANN.id)
     ]
-    assert writable_app.playground.grades.grades(ANN, "error 809", hits) == {hits[0].chunk: 3}
+    assert writable_app.playground.grades.grades(ANN, "error 809", hits)[hits[0].chunk].grade == 3
     assert writable_app.playground.grades.grades(demo("author2"), "error 809", hits) == {}
     with pytest.raises(BadInput, match="A grade is one of"):
         writable_app.playground.grades.judge(ANN, "error 809", hits[0], 4)
@@ -442,6 +442,29 @@ def test_a_second_look_replaces_a_grade_and_readers_do_not_judge(writable_app: A
     ):
         with pytest.raises(Refused):
             act()
+
+
+def test_grades_score_every_column_at_once_and_notes_stay_through_a_second_grade(writable_app: App) -> None:
+    grades, index = writable_app.playground.grades, writable_app.search.searcher.index("local")
+    hits = writable_app.search.searcher.search("file form 111", profile="local", config=configs.parse("bm25")).hits
+    columns = [(index, hits), (index, hits[::-1])]
+    assert grades.scores(ANN, "file form 111", columns) == (None, None), "nobody judged yet"
+    grades.judge(ANN, "file form 111", hits[0], 2, note="names the form")
+    first, last = grades.scores(ANN, "file form 111", columns)
+    assert (first.ndcg, first.judged, first.unjudged) == (1.0, 1, len(hits) - 1)
+    assert last.ndcg < 1.0
+    assert first.precision == last.precision == 1 / len(hits)
+    grades.judge(ANN, "file form 111", hits[0], 3)
+    (kept,) = grades.of(ANN, "file form 111")
+    assert (kept.grade, kept.note) == (3, "names the form")
+    grades.judge(ANN, "file form 111", hits[0], 3, note="")
+    assert grades.of(ANN, "file form 111")[0].note == ""
+    grades.withdraw(ANN, "file form 111", hits[0])
+    assert grades.of(ANN, "file form 111") == ()
+    with pytest.raises(NotFound, match="You gave no grade"):
+        grades.withdraw(ANN, "file form 111", hits[0])
+    with pytest.raises(BadInput, match="limit is 1,000"):
+        grades.judge(ANN, "file form 111", hits[0], 3, note="x" * 1001)
 
 
 def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(indexed_app: App) -> None:

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from core import strict
 from core.bootstrap import App, build
 from core.errors import Unavailable
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
@@ -171,6 +172,38 @@ def test_grades_that_were_given_are_shown(visit: Open, home: Path) -> None:
     assert drawn(visit(Setup(QUERY, columns("BM25"))))["grades"] == {hit.chunk: 2}
 
 
+def test_a_grade_scores_the_columns_and_a_long_passage_comes_whole(visit: Open, tmp_path: Path) -> None:
+    made = small_app(tmp_path / "long")
+    text = " ".join(f"Sentence {n} says how a claim is filed here." for n in range(40))
+    put(made, {"long.md": f"# Claims\n\n{text}\n"})
+    made.index.builder.build(made.platform.settings.profile())
+    setup = Setup("claim filed", columns("BM25", "Vectors"), blind=True)
+    data = drawn(visit(setup, made.settings.home))
+    cut = next(hit for hit in data["pool"] if hit["full"])
+    assert "".join(part[0] for part in cut["full"]).split() > "".join(part[0] for part in cut["segments"]).split()
+    assert data["scores"] == [None, None]
+    hit = made.search.searcher.search("claim filed").hits[0]
+    made.playground.grades.judge(demo("admin"), "claim filed", hit, 3, note="all of it")
+    data = drawn(visit(setup, made.settings.home))
+    assert [score["judged"] for score in data["scores"]] == [1, 1]
+    assert list(data["notes"].values()) == ["all of it"]
+
+
+def test_a_query_set_is_judged_question_by_question(visit: Open, home: Path) -> None:
+    app = build(kb_settings(home))
+    asked = (Question("q1", "file form 112"), Question("q2", "error 809"), Question("q3", "fatigue"))
+    app.evaluation.querysets.keep(demo("admin"), QuerySet("asked", asked, (Judgment("q1", "fin/ctr.md"),)))
+    page = visit(judge="asked")
+    assert "question 2 of 3" in words(page)
+    assert drawn(page)["query"] == "error 809"
+    page.button(key="judging_open").click().run()
+    assert drawn(page)["query"] == "fatigue"
+    page.button(key="judging_back").click().run()
+    assert drawn(page)["query"] == "error 809"
+    page.button(key="judging_stop").click().run()
+    assert "question 2 of 3" not in words(page)
+
+
 def test_the_alpha_strip_is_drawn_where_alpha_matters(visit: Open) -> None:
     app = visit(Setup(QUERY, columns("BM25", "Convex 0.3"), tool="Alpha strip"))
     assert len(app.get("plotly_chart")) == 1
@@ -290,13 +323,23 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
         return SimpleNamespace(**{**real(*given), "adjust": {"column": opened[-1]} if opened else None})
 
     monkeypatch.setattr("pages.ui.playground.results.playground", clicked)
-    app = visit(Setup(QUERY, columns("Convex 0.3") + columns("Conditional rerank", alpha=0.8, tau=0.4)))
+    app = visit(
+        Setup(QUERY, columns("Convex 0.3") + columns("Conditional rerank", alpha=0.8, tau=0.4) + columns("BM25"))
+    )
+    labels = lambda: {one.label for one in (*app.number_input, *app.selectbox, *app.toggle)}
     for at, alpha, name in ((0, 0.3, "Convex 0.3"), (1, 0.8, "Conditional rerank"), (0, 0.3, "Convex 0.3")):
         opened.append(at)
         app.run()
         assert not app.exception, app.exception
         assert next(one.value for one in app.number_input if one.label == "Alpha") == alpha
         assert next(one.value for one in app.text_input if one.label == "Name") == name
+        assert ("Tau" in labels()) == (at == 1), "only what matters for the column is asked"
+    assert not labels() & {"RRF k", "Trained model", "Prompt", "Rerank depth"}
+    assert "Weight of the dense side: 0 is words alone, 1 is meaning alone." in words(app)
+    opened.append(2)
+    app.run()
+    assert not app.exception, app.exception
+    assert not labels() & {"Fusion", "Normalisation", "Alpha", "HyDE"}
 
 
 def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:

@@ -239,6 +239,49 @@ def knobs(config: SearchConfig) -> tuple[Parameter, ...]:
     return tuple(parameter for name, parameter in PARAMETERS.items() if name in moving)
 
 
+def relevant(config: SearchConfig) -> frozenset[str]:
+    """The fields that change anything for the legs and methods of a configuration.
+
+    >>> sorted(relevant(parse("bm25")))
+    ['depth', 'engines', 'k', 'legs', 'parents', 'rerank']
+    >>> sorted(relevant(parse("rrf-60")) - relevant(parse("bm25")))
+    ['alpha_from', 'fusion', 'hyde', 'rrf_k', 'weights']
+    """
+    names = {"legs", "depth", "k", "rerank", "parents"}
+    names |= {"engines"} if any(LEGS[leg].engines for leg in config.legs) else set()
+    names |= {"hyde"} if "dense" in config.legs else set()
+    if config.rerank != "off":
+        names |= {"reranker", "rerank_model", *RERANKERS[config.reranker].parameters}
+        names |= {"tau"} if config.rerank == "conditional" else set()
+    return frozenset(names | (_fusing(config) if len(config.legs) > 1 else set()))
+
+
+def _fusing(config: SearchConfig) -> set[str]:
+    """What matters where several legs are fused."""
+    fusion, source = FUSIONS[config.fusion], ALPHAS[config.alpha_from]
+    names = {"fusion", "weights", *fusion.parameters}
+    if "rrf_k" not in fusion.parameters:
+        names |= {"missing"} | ({"normalisation"} if not fusion.normalisation else set())
+    if fusion.weighs and not config.weights:
+        names |= {"alpha_from"} | ({"alpha_model"} if source.two_sided else set())
+    fixed = _two_sided(config) and not config.weights and source.weigh is None
+    return names if fixed else names - {"alpha"}
+
+
+def fitting(config: SearchConfig) -> SearchConfig:
+    """The configuration with a fusion and a normalisation that fit its legs.
+
+    >>> fitting(replace(DEFAULT, legs=("bm25",))).fusion, fitting(replace(parse("bm25"), legs=("bm25", "dense"))).fusion
+    ('single', 'convex')
+    """
+    if len(config.legs) < 2:
+        return replace(config, fusion="single", normalisation="none", weights=Frozen({}), alpha_from="fixed")
+    fusion = FUSIONS[config.fusion] if FUSIONS[config.fusion].several else FUSIONS[DEFAULT.fusion]
+    usual = DEFAULT.normalisation if config.normalisation == "none" else config.normalisation
+    source = config.alpha_from if fusion.weighs and not config.weights else "fixed"
+    return replace(config, fusion=fusion.name, normalisation=fusion.normalisation or usual, alpha_from=source)
+
+
 def embeds(config: SearchConfig) -> bool:
     """Whether such a search needs the vector of the query."""
     return any(LEGS[leg].embeds for leg in config.legs)

@@ -24,7 +24,9 @@ STAGES = {  # title and colour; a leg brings its own
     "rerank": ("Rerank", "#CC79A7"),
     "cut": ("Collect", "#B8C0C8"),
 }
-CONFIGURATIONS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+# None of these is a colour of a leg or a stage; white letters on them can be read, in light and dark.
+CONFIGURATIONS = ("#8457C9", "#6B7A00", "#5E7387", "#9A6243", "#B5447A", "#00838F")
 
 TYPES = {
     "sop": "SOP",
@@ -98,6 +100,24 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {plural}"
 
 
+def duration(ms: float) -> str:
+    """A time as columns show it.
+
+    >>> duration(4032.1), duration(12.4), duration(0.2)
+    ('4.0 s', '12 ms', 'under 1 ms')
+    """
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms" if ms >= 1 else "under 1 ms"
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters.
+
+    >>> shortened("Record retention", 8), shortened("Short", 8)
+    ('Record …', 'Short')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def stage_title(name: str) -> str:
     """What people call a stage of a search.
 
@@ -116,7 +136,7 @@ def colours(names: Sequence[str]) -> dict[str, str]:
     """One colour per configuration, the same in every chart of a page.
 
     >>> colours(["BM25", "Vectors", "BM25"])
-    {'BM25': '#0072B2', 'Vectors': '#E69F00'}
+    {'BM25': '#8457C9', 'Vectors': '#6B7A00'}
     """
     unique = dict.fromkeys(names)
     return {name: CONFIGURATIONS[n % len(CONFIGURATIONS)] for n, name in enumerate(unique)}

@@ -9,6 +9,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const state = memory(root, () => ({
     sections: [],
     why: new Set(),
+    full: new Set(), // passages that are shown whole
+    noting: "", // the passage whose note is being written
     sent: 0,
     timer: 0,
     shown: "",
@@ -32,6 +34,8 @@ function draw(root, state, data) {
   if (state.shown !== data.query) {
     state.shown = data.query;
     state.why.clear();
+    state.full.clear();
+    state.noting = "";
   }
   const tops = hitTops(root);
   refocus(root, () => {
@@ -168,7 +172,6 @@ const keyboardHint = () =>
 // A head is rebuilt only when its signature changes, so that a slider can be dragged while answers arrive.
 const headSignature = (column, profiles) =>
   JSON.stringify([
-    column.name,
     column.choices,
     column.profile,
     profiles,
@@ -176,8 +179,8 @@ const headSignature = (column, profiles) =>
   ]);
 
 // A body is rebuilt only when its content changes: turning a knob of one column leaves the others alone.
-const bodySignature = (column, { query, grades, around }) =>
-  JSON.stringify([column.hits, column.gone, column.warnings, column.error, column.empty, query, grades, around]);
+const bodySignature = (column, { query, grades, notes, around }) =>
+  JSON.stringify([column.hits, column.gone, column.warnings, column.error, column.empty, query, grades, notes, around]);
 
 function drawColumns(root, state) {
   const { columns, query } = state.data;
@@ -193,6 +196,7 @@ function drawColumns(root, state) {
     );
   }
   state.board.setAttribute("data-query", query);
+  state.board.style.setProperty("--rows", Math.max(1, ...columns.map(({ hits }) => hits?.length || 0)));
   columns.forEach((column, n) => updateSection(root, state, column, n));
   return state.board;
 }
@@ -212,7 +216,7 @@ function updateSection(root, state, column, n) {
     }
     Object.assign(section, { body, headSignature: head, bodySignature: content });
   }
-  section.head.update(column);
+  section.head.update(column, state.data.scores?.[n]);
 }
 
 // Returns the head and a function that shows new data in it.
@@ -226,6 +230,7 @@ function buildHead(root, state, column, n) {
       (chosen) => sendTurn(state, { knob, column: n, value: chosen }),
       knob,
     );
+  const preset = choose("preset", "Configuration", column.choices, column.name);
   const knobs = column.knobs.map((knob) => buildKnob(root, state, column, n, knob));
   const about = el("div", { class: "about" });
   const status = el("div", {});
@@ -239,7 +244,7 @@ function buildHead(root, state, column, n) {
       "div",
       { class: "row top" },
       el("span", { class: "letter" }, column.letter),
-      choose("preset", "Configuration", column.choices, column.name),
+      preset,
       el("span", { class: "spring" }),
       button(columns.length > 3 ? "⚙" : "Adjust", adjust, {
         key: "adjust",
@@ -259,12 +264,22 @@ function buildHead(root, state, column, n) {
     knobs.map((knob) => knob.node),
     status,
   );
-  const update = (fresh) => {
-    about.textContent = fresh.about;
+  const update = (fresh, score) => {
+    about.textContent = about.title = fresh.about;
+    nameColumn(preset, fresh.name);
     for (const knob of knobs) knob.update(fresh.knobs.find(({ knob: name }) => name === knob.name).value);
-    status.replaceChildren(...columnStatus(fresh));
+    status.replaceChildren(...columnStatus(fresh, score));
   };
   return { node, update };
+}
+
+// The name follows the values while a slider is dragged, so the list of configurations stays and gets one more entry.
+function nameColumn(preset, name) {
+  if (preset.value === name) return;
+  preset.querySelector("[data-key=moved]")?.remove();
+  if (![...preset.options].some((option) => option.value === name))
+    preset.prepend(el("option", { value: name, "data-key": "moved" }, name));
+  preset.value = name;
 }
 
 // A slider. For four seconds after a turn it ignores other values: they answer an older turn.
@@ -295,14 +310,27 @@ function buildKnob(root, state, column, n, { knob: name, label, min, max, step }
   return { name, update, node: el("label", { class: "knob" }, el("span", {}, label), range, shown) };
 }
 
-function columnStatus(column) {
+function columnStatus(column, score) {
   if (!column.stages || !column.stages.length) return [];
   return [
+    score ? drawScore(score) : null,
     stageTimes(column.stages),
     column.cost ? el("div", { class: "note" }, `Cost $${column.cost.toFixed(4)}`) : null,
     column.note ? el("div", { class: "note" }, column.note) : null,
     ...column.pairs.map(agreement),
   ].filter(Boolean);
+}
+
+// What the judgments so far say of the column.
+function drawScore({ k, ndcg, precision, judged, unjudged }) {
+  const title = `By the judgments so far. Of the first ${k}, ${unjudged} are not judged and count as not relevant.`;
+  return el(
+    "div",
+    { class: "live", title, "aria-live": "polite" },
+    el("span", {}, `nDCG@${k} `, el("b", {}, ndcg)),
+    el("span", {}, `P@${k} `, el("b", {}, precision)),
+    el("span", { class: "muted" }, `${judged} judged, ${unjudged} not`),
+  );
 }
 
 function stageTimes(stages) {
@@ -338,8 +366,12 @@ function columnBody(root, state, column, n) {
   return el(
     "div",
     { class: "hits" },
-    column.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, text)),
-    column.empty ? nothingFound() : null,
+    el(
+      "div",
+      { class: "notices" },
+      column.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, text)),
+      column.empty ? nothingFound() : null,
+    ),
     column.hits.map((hit) => drawHit(root, state, column, hit, n)),
     column.gone.length ? missingHits(column.gone) : null,
   );
@@ -400,6 +432,7 @@ function drawHit(root, state, column, hit, n) {
       tabindex: "0",
       "data-key": hit.chunk,
       "aria-label": `Rank ${hit.rank}: ${hit.title}`,
+      style: { "--rank": hit.rank },
       onmouseenter: light,
       onmouseleave: unlight,
       onfocus: light,
@@ -421,7 +454,8 @@ function drawHit(root, state, column, hit, n) {
       el("span", { class: "badge", title: `Version ${hit.version} of ${hit.doc}` }, `v${hit.version}`),
       hit.badges.map(badge),
     ),
-    snippet(hit),
+    passageText(state, hit),
+    noteLine(state, hit.chunk),
     scoreBar(hit, column),
     el(
       "div",
@@ -434,6 +468,26 @@ function drawHit(root, state, column, hit, n) {
   );
   node.why = () => whyButton.click();
   return node;
+}
+
+// A passage as its best part, or whole: a judge must not grade a cut.
+function passageText(state, hit) {
+  if (!hit.full) return snippet(hit);
+  const block = el("div", { class: "passage" });
+  const show = () => {
+    const whole = state.full.has(hit.chunk);
+    const toggle = () => {
+      whole ? state.full.delete(hit.chunk) : state.full.add(hit.chunk);
+      show();
+      block.querySelector("button").focus();
+    };
+    const text = whole ? snippet({ segments: hit.full, cut: [false, false] }) : snippet(hit);
+    const label = whole ? "Show less" : "Show the whole passage";
+    block.classList.toggle("whole", whole);
+    block.replaceChildren(text, button(label, toggle, { key: "whole" }));
+  };
+  show();
+  return block;
 }
 
 function buildWhyButton(state, id, fill) {
@@ -513,12 +567,12 @@ function gradeButtons(root, state, { chunk }) {
         type: "button",
         class: `grade g${grade}`,
         "data-key": `grade ${grade}`,
-        title: `${grade}: ${meaning}`,
+        title: `${grade}: ${meaning}${state.grades[chunk] === grade ? ". Click again to take it back" : ""}`,
         "aria-label": `Grade ${grade}: ${meaning}`,
         "aria-pressed": state.grades[chunk] === grade ? "true" : "false",
         onclick: (event) => {
           event.stopPropagation();
-          judge(root, state, chunk, grade);
+          judge(root, state, chunk, state.grades[chunk] === grade ? null : grade);
         },
       },
       grade,
@@ -527,13 +581,80 @@ function gradeButtons(root, state, { chunk }) {
 }
 
 function judge(root, state, chunk, grade) {
-  state.grades[chunk] = state.data.grades[chunk] = grade;
+  if (grade === null) for (const known of [state.grades, state.data.grades, state.data.notes]) delete known[chunk];
+  else state.grades[chunk] = state.data.grades[chunk] = grade;
   const hits = [...root.querySelectorAll("article")].filter((node) => node.getAttribute("data-key") === chunk);
   for (const hit of hits)
     hit.querySelectorAll(".grade").forEach((gradeButton, n) => {
       gradeButton.setAttribute("aria-pressed", n === grade ? "true" : "false");
     });
   state.send("judge", { chunk, grade, n: Date.now() });
+}
+
+// Why somebody graded a passage as they did; offered as soon as there is a grade.
+function noteLine(state, chunk) {
+  const line = el("div", { class: "noted" });
+  const show = () => {
+    const note = state.data.notes?.[chunk] || "";
+    if (state.grades[chunk] === undefined) return line.replaceChildren();
+    if (state.noting !== chunk)
+      return line.replaceChildren(
+        note ? el("span", { class: "words" }, note) : "",
+        button(note ? "Edit the note" : "Add a note", open, { key: "note" }),
+      );
+    line.replaceChildren(noteForm(note, save));
+    line.querySelector("input").focus();
+  };
+  const open = () => {
+    state.noting = chunk;
+    show();
+  };
+  const save = (text) => {
+    state.noting = "";
+    state.data.notes = { ...state.data.notes, [chunk]: text };
+    state.send("judge", { chunk, grade: state.grades[chunk], note: text, n: Date.now() });
+    show();
+  };
+  show();
+  return line;
+}
+
+function noteForm(note, save) {
+  const input = el("input", {
+    type: "text",
+    value: note,
+    "aria-label": "Why this grade",
+    placeholder: "Why this grade",
+    "data-key": "note text",
+    onkeydown: (event) => event.key === "Enter" && save(input.value.trim()),
+  });
+  return el(
+    "span",
+    { class: "row" },
+    input,
+    button("Keep", () => save(input.value.trim()), { key: "keep" }),
+  );
+}
+
+// While judging blind, the columns only show their scores.
+function poolScores(state) {
+  const scores = state.data.scores || [];
+  if (!scores.some(Boolean)) return null;
+  return el(
+    "div",
+    { class: "livescores" },
+    state.data.columns.map((column, n) =>
+      scores[n]
+        ? el(
+            "div",
+            { class: "row", style: { "--own": column.color } },
+            el("span", { class: "letter small" }, column.letter),
+            el("b", {}, column.name),
+            drawScore(scores[n]),
+          )
+        : null,
+    ),
+  );
 }
 
 // Blind judging: the passages of all columns, shuffled, without ranks.
@@ -548,6 +669,7 @@ function drawPool(root, state) {
       { class: "muted" },
       `${pool.length} passages of all columns, shuffled, without ranks. Grade with 0 to 3; ${done} done.`,
     ),
+    poolScores(state),
     pool.map((hit) =>
       el(
         "article",
@@ -560,7 +682,8 @@ function drawPool(root, state) {
           gradeButtons(root, state, hit),
         ),
         hit.heading.length ? el("div", { class: "crumb" }, hit.heading.join(" › ")) : null,
-        snippet(hit),
+        passageText(state, hit),
+        noteLine(state, hit.chunk),
       ),
     ),
   );

@@ -1,8 +1,7 @@
-"""The Adjust dialog: every value of a column's configuration, built from the registries of methods."""
+"""The Adjust dialog: the values that matter for a column's legs, each with a sentence, built from the records of methods."""
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,15 +11,30 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.retrieval import config as configs
+from core.retrieval.fusions import FUSIONS
 from core.retrieval.legs import LEGS
 from core.retrieval.parameters import PARAMETERS
+from core.retrieval.presets import follow
+from core.retrieval.rerankers import RERANKERS
 from core.services.playground.compare import Column
-from core.types import SearchConfig
-from pages.ui import flash, identity
+from core.types import Frozen, SearchConfig
+from pages.ui import flash, identity, style
+from pages.ui.configurations import choices
 from pages.ui.playground import state
 from pages.ui.workspace import app
 
-LABELS = {"missing": "Missing scores", "alpha_from": "Alpha from", "hyde": "HyDE"}
+LABELS = {"missing": "Missing scores", "alpha_from": "Alpha from", "hyde": "HyDE", "rerank_prompt": "Prompt"}
+LABELS |= {"alpha_model": "Trained model", "rerank_model": "Model"}
+SENTENCES = {
+    "hyde": "A language model imagines an answer, and its meaning is searched for instead of the question's.",
+    "parents": "Searches small passages and returns the larger parts they were cut from, where a profile has them.",
+    "alpha_model": "Predicts alpha for every query; trained under Tuning.",
+    "rerank_model": "Reads the query with every passage.",
+}
+ORDER = (
+    *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", "alpha", "rrf_k", "depth", "k"),
+    *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_depth", "rerank_blend", "hyde", "parents"),
+)
 
 
 def show(at: int) -> None:
@@ -36,38 +50,79 @@ def _dialog(at: int, prefix: str) -> None:
     if at >= len(now.columns):
         return
     column = now.columns[at]
-    st.caption(f"Column {'ABCD'[at]}: {flash.plain(column.title)}")
-    left, right = st.columns(2)
-    values: dict[str, Any] = {}
-    for n, field in enumerate(
-        field for field in dataclasses.fields(SearchConfig) if field.name not in ("weights", "engines")
-    ):
-        with (left, right)[n % 2]:
-            values[field.name] = _widget(field.name, getattr(column.config, field.name), prefix)
-    weights = _weights(column.config, values["legs"], prefix)
-    values["engines"] = _engines(column.config, values["legs"], prefix)
+    st.caption(f"Column {'ABCD'[at]}: {flash.plain(column.title)}. Only what matters for the chosen legs is shown.")
+    config = _chosen(column.config, prefix)
     name = st.text_input("Name", value=column.name, key=f"{prefix}_name", max_chars=60)
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Save for the team", key="adjust_save"):
-            _apply(at, name, values, weights, save=True)
+            _apply(at, name, config, save=True)
         if st.button("Apply", type="primary", key="adjust_apply"):
-            _apply(at, name, values, weights, save=False)
+            _apply(at, name, config, save=False)
 
 
-def _widget(name: str, value: Any, prefix: str) -> Any:
-    """The widget of a field; its choices and help come from the records of the methods."""
-    label, key = LABELS.get(name, name.replace("_", " ").capitalize()), f"{prefix}_{name}"
-    if name == "legs":
-        return st.multiselect(label, list(LEGS), default=list(value), key=key, help=_listed(LEGS))
+def _chosen(config: SearchConfig, prefix: str) -> SearchConfig:
+    """One widget after the other; each choice decides which of the next ones there are."""
+    legs = st.multiselect("Legs", list(LEGS), list(config.legs), key=f"{prefix}_legs", format_func=style.stage_title)
+    st.caption(" ".join(LEGS[leg].about for leg in legs) or "Choose at least one way to search.")
+    if not legs:
+        return replace(config, legs=())
+    config = configs.fitting(replace(config, legs=tuple(legs)))
+    left, right = st.columns(2)
+    shown = 0
+    for field in ORDER:
+        if field in configs.relevant(config):
+            with (left, right)[shown % 2]:
+                value = _widget(field, config, prefix)
+            config = configs.fitting(replace(config, **{field: value}))
+            shown += 1
+    weights = _weights(config, legs, prefix) if "weights" in configs.relevant(config) else {}
+    engines = _engines(config, legs, prefix)
+    return configs.fitting(replace(config, weights=Frozen(weights), engines=Frozen(engines)))
+
+
+def _widget(name: str, config: SearchConfig, prefix: str) -> Any:
+    """The widget of a field and one sentence about it; choices and sentences come from the records of the methods."""
+    label, key, value = LABELS.get(name, name.replace("_", " ").capitalize()), f"{prefix}_{name}", getattr(config, name)
     if name in PARAMETERS:
         knob = PARAMETERS[name]
-        return st.number_input(knob.title, knob.low, knob.high, value, step=knob.step, key=key, help=knob.about)
+        number = st.number_input(knob.title, knob.low, knob.high, value, step=knob.step, key=key)
+        st.caption(knob.about)
+        return number
     if name in configs.CHOICES:
-        known = configs.CHOICES[name]
-        return st.selectbox(label, list(known), index=list(known).index(value), key=key, help=_listed(known))
-    if isinstance(value, bool):
-        return st.toggle(label, value, key=key)
-    return st.text_input(label, value, key=key)
+        known = {
+            choice: record
+            for choice, record in configs.CHOICES[name].items()
+            if name != "fusion" or FUSIONS[choice].several
+        }
+        chosen = st.selectbox(label, list(known), list(known).index(value), key=key, help=_listed(known))
+        st.caption(str(getattr(known[chosen], "about", known[chosen])))
+        return chosen
+    if name in ("alpha_model", "rerank_model"):
+        return _model(name, label, config, key)
+    switched = st.toggle(label, value, key=key)
+    st.caption(SENTENCES[name])
+    return switched
+
+
+def _model(name: str, label: str, config: SearchConfig, key: str) -> str:
+    """A model from what there is, and the one that the configuration names already."""
+    offered = app().index.admin.models_offered(identity.me())
+    names = app().tuning.alphas.names() if name == "alpha_model" else offered.rerankers
+    if name == "rerank_model" and RERANKERS[config.reranker].asks != ("reranker",):
+        names = offered.llms
+    now = getattr(config, name)
+    usual = [] if name == "alpha_model" else [""]
+    listed = list(dict.fromkeys([*usual, *([now] if now else []), *names]))
+    chosen = st.selectbox(
+        label,
+        listed,
+        listed.index(now) if now in listed else 0,
+        key=key,
+        format_func=lambda model: model or "the usual one",
+        placeholder="None was trained yet",
+    )
+    st.caption(SENTENCES[name])
+    return str(chosen or "")
 
 
 def _listed(known: Mapping[str, Any]) -> str:
@@ -111,15 +166,17 @@ def _weights(config: SearchConfig, legs: list[str], prefix: str) -> dict[str, fl
     return weights if any(weights.values()) else {}
 
 
-def _apply(at: int, name: str, values: dict[str, Any], weights: dict[str, float], *, save: bool) -> None:
+def _apply(at: int, name: str, config: SearchConfig, *, save: bool) -> None:
     try:
-        config = configs.from_mapping({**values, "weights": weights})
-        now = state.setup()
+        config = configs.check(config)
+        now, actor = state.setup(), identity.me()
         old = now.columns[at]
-        changed = config != old.config and name == old.name and not save
-        column = Column(old.profile, config, configs.name(config) if changed else " ".join(name.split()))
+        renamed = " ".join(name.split())
+        if config != old.config and name == old.name and not save:
+            renamed = follow(old.name, config, choices(actor)) or configs.name(config)
+        column = Column(old.profile, config, renamed)
         if save:
-            column = app().playground.notebook.save(identity.me(), column)
+            column = app().playground.notebook.save(actor, column)
             flash.say(f"Saved as {column.name}. Everybody finds it in the list of configurations.")
         columns = [*now.columns]
         columns[at] = column

@@ -12,6 +12,7 @@ from core.retrieval.fusions import FUSIONS
 from core.retrieval.presets import presets
 from core.retrieval.snippets import snippet
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
+from core.services.playground.grades import K, LiveScore
 from core.services.search.page import freshness_of, readable
 from core.types import DocumentFacts, Hit, SearchConfig
 from pages.ui import style
@@ -77,7 +78,7 @@ def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
         "letter": LETTERS[n],
         "color": style.CONFIGURATIONS[n],
         "name": column.title,
-        "choices": list(dict.fromkeys([column.title, *choices])),
+        "choices": list(choices),
         "profile": column.profile,
         "about": ("changed · " if changed else "") + about(column.config),
         "knobs": knobs(column.config),
@@ -159,6 +160,18 @@ def _answer(outcome: ColumnOutcome, comparison: Comparison, n: int) -> dict[str,
     }
 
 
+def live_score(score: LiveScore | None) -> dict[str, Any] | None:
+    """A column's score by the judgments so far.
+
+    >>> live_score(LiveScore(0.8312, 0.4, 6, 10))
+    {'k': 10, 'ndcg': '0.83', 'precision': '0.40', 'judged': 6, 'unjudged': 4}
+    """
+    if score is None:
+        return None
+    measures = {"k": K, "ndcg": f"{score.ndcg:.2f}", "precision": f"{score.precision:.2f}"}
+    return {**measures, "judged": score.judged, "unjudged": score.unjudged}
+
+
 def _pairs(comparison: Comparison, n: int) -> list[dict[str, Any]]:
     return [
         {"with": LETTERS[a], "color": style.CONFIGURATIONS[a], **_agreement_data(comparison, a, b)}
@@ -224,8 +237,16 @@ def _passage_data(hit: Hit, query: str, search: CachedSearch, width: int) -> dic
         "badges": style.badges(hit.status, state, facts.effective_date),
         "segments": [[part.text, part.matched, part.best] for part in shown_snippet.segments],
         "cut": [shown_snippet.cut_before, shown_snippet.cut_after],
+        "full": _whole(hit, query, search) if shown_snippet.cut_before or shown_snippet.cut_after else None,
         "place": place(hit.doc, hit.start, hit.end, hit.version),
     }
+
+
+def _whole(hit: Hit, query: str, search: CachedSearch) -> list[list[Any]]:
+    """The whole passage with the words of the query marked, for when it is expanded in place."""
+    text, index = readable(hit.text), search.index
+    parts = snippet(text, query, index.profile.lexical, index.rarity, len(text) + 1).segments
+    return [[part.text, part.matched, part.best] for part in parts]
 
 
 def _span(hit: Hit) -> tuple[str, int, int]:

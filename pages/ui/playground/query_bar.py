@@ -39,7 +39,7 @@ def draw(now: Setup) -> None:
 
 def run() -> None:
     """Start a new run: every column searches again."""
-    now = replace(state.setup(), query=" ".join(str(st.session_state[keys.ASK]).split()))
+    now = replace(state.setup(), query=" ".join(str(st.session_state[keys.ASK]).split()), queryset="", question="")
     if not now.query:
         return
     state.put(now, fresh=True)

@@ -13,7 +13,7 @@ from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from pages.ui import actions, flash, identity, keys
 from pages.ui.components.playground import playground
-from pages.ui.playground import adjust_form, answer, share, state, strip_chart, tau_chart, view_data, where
+from pages.ui.playground import adjust_form, answer, judging, share, state, strip_chart, tau_chart, view_data, where
 from pages.ui.workspace import app
 
 KEY = "playground_view"
@@ -32,6 +32,7 @@ def draw() -> None:
     me, now = identity.require("compare configurations"), state.setup()
     comparison = state.compare(now) if now.query else None
     data = view_data.view(now, state.run_id(), comparison, me, st.session_state.get(keys.LOOKED, []))
+    judging.draw(now)
     if comparison:
         _tools(now, comparison)
     clicked = playground(
@@ -85,8 +86,14 @@ def _judge() -> None:
 
     def judge(actor: Actor) -> None:
         hit = view_data.hits(state.compare(now)).get(str(event["chunk"]))
-        if hit:
-            app().playground.grades.judge(actor, now.query, hit, int(event["grade"]), blind=now.blind)
+        if hit and event.get("grade") is None:
+            app().playground.grades.withdraw(actor, now.query, hit)
+        elif hit:
+            note = event.get("note")
+            grade = app().playground.grades.judge(
+                actor, now.query, hit, int(event["grade"]), blind=now.blind, note=None if note is None else str(note)
+            )
+            judging.keep(actor, now, grade)
 
     actions.do_quietly(judge)
 

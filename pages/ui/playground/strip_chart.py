@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -18,6 +19,7 @@ from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
 _GREY = "rgba(122,135,148,0.45)"
+_LABEL = 30  # characters
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
@@ -78,6 +80,21 @@ def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, 
     return text + (f" By your judgments the best alpha lies between {best[0]:.2f} and {best[1]:.2f}." if best else "")
 
 
+def _label_lines(chart: Any, strip: AlphaStrip, alpha: float, search: CachedSearch) -> None:
+    """A name at the right end of every line that the present ranking shows; lines that end before get it there."""
+    for chunk in strip.intervals:
+        ends = [(stretch.high, stretch.rank) for stretch in strip.intervals[chunk] if stretch.rank]
+        if not strip.rank(chunk, alpha) or not ends:
+            continue
+        at, rank = max(ends)
+        passage = search.index.passage(chunk)
+        title = passage.heading[-1] if passage.heading else search.index.documents[passage.document].title
+        chart.add_annotation(
+            x=at, y=rank, text=escape(style.shortened(title, _LABEL)), showarrow=False, xanchor="left" if at > 0.97 else "right",
+            xshift=6 if at > 0.97 else -4, yshift=0 if at > 0.97 else 9, font={"size": 11},
+        )  # fmt: skip
+
+
 def figure(
     strip: AlphaStrip,
     column: Column,
@@ -105,6 +122,7 @@ def figure(
             opacity=max(0.35, 1.06 - 0.07 * rank) if rank else 1.0,
             hovertemplate="%{fullData.name}<br>rank %{y} at alpha %{x:.2f}<extra></extra>",
         )  # fmt: skip
+    _label_lines(chart, strip, alpha, search)
     chart.add_scatter(
         x=list(strip.flips), y=[strip.k + 0.9] * len(strip.flips), mode="markers", showlegend=False,
         marker={"symbol": "line-ns-open", "size": 7, "color": _GREY}, hovertemplate="flip at alpha %{x:.3f}<extra></extra>",
@@ -133,7 +151,7 @@ def figure(
             annotation_position="top right",
         )
     chart.update_layout(
-        height=330, margin={"l": 44, "r": 12, "t": 30, "b": 42}, hovermode="closest",
+        height=330, margin={"l": 44, "r": 190, "t": 30, "b": 42}, hovermode="closest",
         xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
         yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
     )  # fmt: skip

@@ -47,7 +47,11 @@ def update(actor: Actor, request: Mapping[str, Any]) -> dict[str, Any]:
         return ranked(now, run, None, {}, looked, ())
     searches = cached_searches(actor, now, run)
     page = compare(shown, searches) if turns else None
-    return ranked(now, run, compare(now, searches), searches, looked, (), page)
+    comparison = compare(now, searches)
+    return {
+        **ranked(now, run, comparison, searches, looked, (), page),
+        "scores": _scores(actor, comparison, searches),
+    }
 
 
 def _listed(request: Mapping[str, Any], name: str) -> list[Any]:
@@ -59,14 +63,27 @@ def _listed(request: Mapping[str, Any], name: str) -> list[Any]:
 
 def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
     """Everything that the component shows."""
-    grades = app().playground.grades.grades(actor, now.query, list(hits(comparison).values())) if comparison else {}
-    fixed = {"most": MOST, "profiles": built_profiles(actor), "grades": grades}
+    own = app().playground.grades.grades(actor, now.query, list(hits(comparison).values())) if comparison else {}
+    searches = cached_searches(actor, now, run) if comparison else {}
     return {
-        **fixed,
-        **ranked(
-            now, run, comparison, cached_searches(actor, now, run) if comparison else {}, looked, list(choices(actor))
-        ),
+        "most": MOST,
+        "profiles": built_profiles(actor),
+        "grades": {chunk: grade.grade for chunk, grade in own.items()},
+        "notes": {chunk: grade.note for chunk, grade in own.items() if grade.note},
+        "scores": _scores(actor, comparison, searches) if comparison else [],
+        **ranked(now, run, comparison, searches, looked, list(choices(actor))),
     }
+
+
+def _scores(actor: Actor, comparison: Comparison, searches: Mapping[str, CachedSearch]) -> list[dict[str, Any] | None]:
+    """What the judgments so far say of each column."""
+    ranked_columns = [
+        (searches[outcome.column.profile].index, outcome.result.hits) if outcome.result else None
+        for outcome in comparison.outcomes
+    ]
+    asked = [column for column in ranked_columns if column]
+    scores = iter(app().playground.grades.scores(actor, comparison.query, asked))
+    return [column_data.live_score(next(scores)) if column else None for column in ranked_columns]
 
 
 def ranked(
@@ -103,7 +120,9 @@ def hits(comparison: Comparison) -> dict[str, Hit]:
 
 def _summary(comparison: Comparison) -> str:
     passages = hits(comparison)
-    return f"{style.count(len(passages), 'passage')} in {style.count(len(comparison.outcomes), 'column')}"
+    times = [sum(stage.ms for stage in outcome.result.stages) for outcome in comparison.outcomes if outcome.result]
+    slowest = f", slowest column {style.duration(max(times))}" if times else ""
+    return style.count(len(passages), "passage") + slowest
 
 
 def _pool(now: Setup, comparison: Comparison, searches: Mapping[str, CachedSearch]) -> list[dict[str, Any]]:
