@@ -38,7 +38,12 @@ from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
 from core.services.graph.communities import Communities
 from core.services.graph.explorer import GraphExplorer
+from core.services.inbox.landings import Landings
 from core.services.inbox.messages import Messages
+from core.services.inbox.news import ChangeNews
+from core.services.inbox.owners import Owners
+from core.services.inbox.reminders import Reminders
+from core.services.inbox.watches import Watches
 from core.services.index.admin import IndexAdmin
 from core.services.index.builder import IndexBuilder
 from core.services.index.entities import EntityExtractor
@@ -46,6 +51,7 @@ from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.drafts import Drafts
+from core.services.knowledge.feedback import FeedbackBoard
 from core.services.knowledge.freshness import FreshnessBoard
 from core.services.knowledge.gaps import Gaps
 from core.services.knowledge.home import Home
@@ -78,6 +84,9 @@ from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.uploads import Uploads
 from core.settings import ProviderSettings, Settings
+from core.types import Document
+
+NEAR = 20  # passages that are looked at to find the documents nearest to a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,7 @@ class Knowledge:
     freshness: FreshnessBoard
     drafts: Drafts
     gaps: Gaps
+    feedback: FeedbackBoard
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +126,9 @@ class Inbox:
     """What reaches people."""
 
     messages: Messages
+    watches: Watches
+    reminders: Reminders
+    owners: Owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +262,9 @@ def build(
     audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
     jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
-    messages = Messages(database, clock)
-    changes = Changes(store, database, accounts, audit, clock, messages, reader.read)
+    messages, owners = Messages(database, clock), Owners(accounts)
+    news = ChangeNews(messages, accounts)
+    changes = Changes(store, database, accounts, audit, clock, news, reader.read)
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
@@ -278,9 +292,15 @@ def build(
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
-    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, partial(production.watched, SYSTEM))
-    merger = Merger(changes, index_jobs.catch_up)
+    watches = Watches(database, messages, clock, lambda question: searcher.search(question, k=NEAR).hits)
+    feedback = FeedbackBoard(database, documents, owners, news, audit, clock)
+    gaps = Gaps(database, clock, audit, messages, owners, partial(_nearest, searcher, documents))
+    landings = Landings(store, news, watches, gaps, feedback)
+    watched = partial(production.watched, SYSTEM)
+    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, watches.evaluate)
+    merger = Merger(changes, index_jobs.catch_up, landings.landed)
     freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
+    reminders = Reminders(freshness, owners, messages)
 
     def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:
@@ -310,10 +330,11 @@ def build(
             Home(documents, freshness, store, generations, team_settings),
             freshness,
             Drafts(database.drafts, clock),
-            Gaps(database.gaps, clock, audit),
+            gaps,
+            feedback,
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
-        inbox=Inbox(messages),
+        inbox=Inbox(messages, watches, reminders, owners),
         upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes), reader),
         index=IndexRoom(
             generations,
@@ -349,7 +370,7 @@ def build(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
-                sweeps=[generations.sweep, store.sweep],
+                sweeps=[generations.sweep, store.sweep, reminders.remind],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],
@@ -366,6 +387,13 @@ def build(
             team_settings,
         ),
     )
+
+
+def _nearest(searcher: Searcher, documents: Documents, question: str) -> list[Document]:
+    """The documents that a search finds first."""
+    paths = dict.fromkeys(hit.path for hit in searcher.search(question, k=NEAR).hits)
+    known = {document.path: document for document in documents.all()}
+    return [known[path] for path in list(paths)[:3] if path in known]
 
 
 def _models(settings: Settings, ledger: Ledger) -> Models:

@@ -5,10 +5,10 @@ import streamlit as st
 from core.access import allowed, require
 from core.errors import ConcordError, NotFound
 from core.types import Document
-from pages.ui import address, flash, identity, keys
+from pages.ui import actions, address, flash, identity, inbox, keys, watching
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.documents import chunks, document_actions, draft, editor, header, history, links
+from pages.ui.documents import chunks, document_actions, draft, editor, feedback, header, history, links
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
@@ -37,13 +37,18 @@ def read_tab(document: Document) -> None:
         st.rerun()
 
 
-def passage(document: Document) -> tuple[int, int] | None:
+def marked(document: Document) -> tuple[int, int] | None:
     """The passage that a link marks, followed from the version it was made for to this one."""
     start, end, version = number(keys.START), number(keys.END), number(keys.VERSION)
     if start is None or end is None or start >= end:
         return None
-    span = app().knowledge.documents.passage(document, start, end, version or document.version)
-    if span is None:
+    return app().knowledge.documents.passage(document, start, end, version or document.version)
+
+
+def passage(document: Document) -> tuple[int, int] | None:
+    """The same for reading, which says where the passage is gone."""
+    span = marked(document)
+    if span is None and number(keys.START) is not None and number(keys.END) is not None:
         st.info("This passage has changed since. History shows how.", icon=":material/edit_note:")
     return span
 
@@ -61,8 +66,10 @@ def one_document(name: str) -> None:
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/search_off:")
         return
+    inbox.opened(me, "document", document.path)
     header.draw(document, app().search.page.clock.today())
     document_actions.draw(document, me)
+    feedback.draw(document, me, marked(document))
     address.first_tab(keys.TAB, f"{document.id} {number(keys.START)}")
     tabs = {"Read": read_tab, "History": history.draw, "Links": links.draw, "Chunks": chunks.draw}
     chosen = st.segmented_control(
@@ -91,7 +98,23 @@ def all_documents() -> None:
             icon=":material/library_add:",
         )
         return
-    library(documents, app().knowledge.documents.touched(), app().search.page.clock.today(), key="library")
+    folders = {watch.what: watch.id for watch in app().inbox.watches.listed(me) if watch.kind == "folder"}
+    library(
+        documents,
+        app().knowledge.documents.touched(),
+        app().search.page.clock.today(),
+        key="library",
+        folder=st.query_params.get(keys.FOLDER, ""),
+        watched=list(folders),
+        on_watch=lambda: watch_folder(folders),
+    )
+
+
+def watch_folder(folders: dict[str, int]) -> None:
+    """Begin or end watching the folder that was clicked."""
+    folder = str((st.session_state.get("library") or {}).get("watch") or "")
+    if folder:
+        actions.do(lambda actor: watching.toggle(actor, "folder", folder, folders.get(folder, 0)))
 
 
 def edit_document() -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.knowledge.home import IndexState, Overview, Step
-from pages.ui import gaps, identity, keys, style
+from pages.ui import gaps, identity, inbox, keys, style
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
 
@@ -114,6 +114,7 @@ if not view.documents:
         "There are no documents yet. Bring a folder in with: `python -m core import DIR`", icon=":material/library_add:"
     )
     st.stop()
+inbox.waiting(me)
 metrics(view)
 left, right = st.columns(2, gap="large")
 with left:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
-from pages.ui import address, flash, identity, keys
+from pages.ui import address, flash, identity, inbox, keys
 from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, queues
 from pages.ui.workspace import app
 
@@ -31,6 +31,7 @@ def one_change(number: str) -> None:
     except ConcordError:
         st.error(f"There is no change {flash.plain(number)}.", icon=":material/search_off:")
         return
+    inbox.opened(me, "change", str(change.id))
     left, right = st.columns([7, 5], gap="large")
     with left:
         header.draw(change, me)

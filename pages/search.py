@@ -1,10 +1,12 @@
 """Search: the everyday page, on the production configuration."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from pages.ui import identity, keys
+from core.access import Actor
+from pages.ui import actions, identity, keys
 from pages.ui.components.search_view import answer, filters_from, search_view
 from pages.ui.workspace import app
 
@@ -39,6 +41,18 @@ def search() -> None:
             int(report.get("hits", 0)),
             app().knowledge.store.head(),
         )
+    if clicked.feedback:
+        actions.do_quietly(lambda actor: give_feedback(actor, clicked.feedback))
+    if clicked.watch:
+        question = str(clicked.watch.get("query", ""))
+        actions.do_quietly(lambda actor: app().inbox.watches.watch(actor, "question", question))
+
+
+def give_feedback(actor: Actor, said: Mapping[str, Any]) -> None:
+    """About the passage of a hit. The browser is not trusted: the service checks every value."""
+    span = {name: int(said.get(key, 0)) for name, key in (("start", "start"), ("stop", "end"), ("version", "version"))}
+    kind, note = str(said.get("kind", "")), str(said.get("note", ""))
+    app().knowledge.feedback.give(actor, str(said.get("doc", "")), kind, note, **span)
 
 
 search()

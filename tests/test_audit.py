@@ -36,6 +36,7 @@ READING = {
     "people.sessions": "all",
     "people.audit": "entries of_change",
     "knowledge.gaps": "open",
+    "knowledge.feedback": "open",
     "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
     "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
@@ -60,6 +61,7 @@ READING = {
 OWN_DESK = {  # what nobody else sees: text that is being typed, one's own past queries and links to them
     "knowledge.drafts": "find forget keep",
     "inbox.messages": "opened read",
+    "inbox.watches": "listed stop watch",
     "playground.notebook": "history keep opened remember star",
 }
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
@@ -168,6 +170,10 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "reviews.changes.edit": lambda app: app.reviews.changes.edit(ADMIN, proposed(app, "e"), {"e.md": b"# Other\n"}),
     "reviews.changes.describe": lambda app: app.reviews.changes.describe(ADMIN, proposed(app, "d"), "Title", "Why"),
     "reviews.changes.submit": lambda app: app.reviews.changes.submit(ADMIN, proposed(app, "sub", submitted=False)),
+    "knowledge.feedback.give": lambda app: app.knowledge.feedback.give(ADMIN, "a/doc0.md", "comment", "Good."),
+    "knowledge.feedback.close": lambda app: app.knowledge.feedback.close(
+        ADMIN, app.knowledge.feedback.give(AUTHOR, "a/doc0.md", "wrong", "No.").id
+    ),
     "reviews.changes.ask": lambda app: app.reviews.changes.ask(ADMIN, proposed(app, "ask"), ["reviewer"]),
     "reviews.changes.withdraw": lambda app: app.reviews.changes.withdraw(ADMIN, proposed(app, "w")),
     "reviews.changes.close": lambda app: app.reviews.changes.close(ADMIN, proposed(app, "c")),

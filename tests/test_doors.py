@@ -61,7 +61,13 @@ USE_CASES = {
     "knowledge.home": {"found_since index_state overview": EVERYBODY},
     "knowledge.freshness": {"attention next_review": EVERYBODY, "confirm": "confirm a document"},
     "knowledge.drafts": {"find forget keep": "propose a change"},
-    "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps"},
+    "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps", "landed": INNER},
+    "knowledge.feedback": {
+        "give": "give feedback",
+        "close open": "answer feedback",
+        "confirmations": EVERYBODY,
+        "landed": INNER,
+    },
     "reviews.changes": {
         "ask asked_of close describe edit listed own_work propose reopen reviewers show submit waiting_for withdraw": "propose a change",
         "all allow get known touch writing": INNER,
@@ -78,6 +84,9 @@ USE_CASES = {
         "repair": UPKEEP,
     },
     "inbox.messages": {"listed opened read unread": "read the inbox", "tell": INNER},
+    "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
+    "inbox.reminders": {"remind": UPKEEP},
+    "inbox.owners": {"unknown": EVERYBODY, "of": INNER},
     "upload.uploads": {
         "paste read submit": "propose a change",
         "add choose decided edit files look meaning remove": IN_HAND,
@@ -181,6 +190,9 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     ),
     "report a gap": ("gaps report nothing",),
     "read the inbox": ("inbox list", "inbox read 99999"),
+    "watch documents": ("watch list", "watch add folder nothing", "watch stop 99999"),
+    "give feedback": ("feedback give nothing right",),
+    "answer feedback": ("feedback list", "feedback close 99999"),
     "see reported gaps": ("gaps list", "gaps close 99999"),
     "propose a change": (
         "check {file}", "change new --title nothing", "change edit 99999", "change submit 99999",

@@ -9,7 +9,7 @@ import pytest
 
 from core.access import Actor
 from core.bootstrap import App
-from core.errors import BadInput, Refused
+from core.errors import BadInput, NotFound, Refused
 from core.services.inbox.messages import Message, Subject
 from tests.conftest import NoProcesses, demo, put, small_app
 
@@ -122,6 +122,8 @@ def test_the_same_cause_collapses_until_it_is_read(app: App) -> None:
         tell(app, who, "reviewer")
     (message,) = app.inbox.messages.listed(PETRA)
     assert (message.count, message.actor_name, app.inbox.messages.unread(PETRA)) == (3, "Avery Lindqvist", 1)
+    assert message.sentence == "3 new comments on Change 1"
+    assert message.text == "words · words · words", "what was said before is not lost"
     assert app.inbox.messages.read(PETRA, [message.id]) == 1
     tell(app, AUTHOR, "reviewer")
     assert [message.count for message in app.inbox.messages.listed(PETRA)] == [1, 3]
@@ -162,3 +164,210 @@ def test_kinds_are_known(app: App) -> None:
     assert app.inbox.messages.listed(PETRA, kind="asked") == ()
     with pytest.raises(BadInput, match="Kinds: asked"):
         app.inbox.messages.listed(PETRA, kind="nothing")
+
+
+# ---------------------------------------------------------------- what happens to a change
+
+
+def submitted(app: App, *reviewers: str) -> int:
+    return app.reviews.changes.submit(AUTHOR, proposed(app), reviewers).id
+
+
+def test_a_verdict_and_a_merge_reach_those_who_take_part(app: App) -> None:
+    number = submitted(app, "reviewer", "reviewer2")
+    app.reviews.discussion.request_changes(PETRA, number, "Say when.")
+    assert told(app, AUTHOR) == [("changes requested", "Change note.md")]
+    assert first(app, AUTHOR).text == "Say when."
+    app.reviews.changes.edit(AUTHOR, number, {"note.md": b"# Note\n\nAt nine.\n"})
+    for reviewer in (PETRA, THEO):
+        app.reviews.discussion.approve(reviewer, number)
+    assert (first(app, AUTHOR).kind, first(app, AUTHOR).count) == ("approved", 2)
+    app.reviews.merger.merge(AUTHOR, number)
+    assert told(app, PETRA)[0] == told(app, THEO)[0] == ("merged", "Change note.md")
+    assert ("merged", "Change note.md") not in told(app, AUTHOR), "who merged it knows"
+
+
+def test_comments_reach_the_author_and_who_speaks_and_lead_to_the_conversation(app: App) -> None:
+    number = submitted(app, "reviewer")
+    app.inbox.messages.read(PETRA)
+    comment = app.reviews.discussion.comment(PETRA, number, "Why nine?").id
+    app.reviews.discussion.comment(THEO, number, "Yes, why?", thread=comment)
+    assert [(message.kind, message.count) for message in app.inbox.messages.listed(AUTHOR)] == [("answered", 2)]
+    assert first(app, AUTHOR).address == f"/reviews?change={number}&side=Discussion&comment={comment}"
+    assert told(app, PETRA) == [("answered", "Change note.md")]
+    app.reviews.discussion.comment(AUTHOR, number, "The tide.")
+    assert told(app, THEO) == [], "a conversation of its own is between others"
+
+
+def test_a_name_after_an_at_makes_a_message_and_an_unknown_one_does_not(app: App) -> None:
+    number = submitted(app)
+    body = "@Theo and @petra voss: see `@admin`, @Dana, ada@meridale.example and @robin. Also @author."
+    app.reviews.discussion.comment(PETRA, number, body)
+    assert told(app, THEO) == [("mentioned", "Change note.md")]
+    assert told(app, ADMIN) == told(app, PETRA) == []
+    assert told(app, READER) == [], "a reader cannot open a change"
+    assert told(app, AUTHOR) == [("mentioned", "Change note.md")], "named, so not told twice"
+
+
+# ---------------------------------------------------------------- owners and review dates
+
+
+def owned(owner: str, due: str = "2026-11-01", title: str = "Leave") -> str:
+    return f"---\ntitle: {title}\nowner: {owner}\nreview_due: {due}\n---\n# {title}\n\nTwo weeks.\n"
+
+
+def test_owners_learn_once_when_a_review_date_comes_near_and_once_when_it_passed(app: App) -> None:
+    put(app, {"hr/leave.md": owned("avery LINDQVIST", "2026-12-01")})
+    assert (app.inbox.reminders.remind(), app.inbox.reminders.remind()) == (1, 0)
+    assert (first(app, AUTHOR).kind, first(app, AUTHOR).address) == ("due", "/documents?doc=hr%2Fleave.md")
+    again = small_app(app.settings.home, NoProcesses())
+    assert again.inbox.reminders.remind() == 0, "another process tells nobody twice"
+    again.inbox.reminders.board.clock.day = "2026-12-02"  # type: ignore[attr-defined]
+    assert again.inbox.reminders.remind() == 1
+    assert first(again, AUTHOR).text == "Its review date has passed: 2026-12-01."
+
+
+def test_many_due_documents_are_one_message_and_unknown_owners_are_the_admins_matter(app: App) -> None:
+    put(app, {f"hr/{n}.md": owned("Dana Whitfield", title=f"Paper {n}") for n in range(7)})
+    put(app, {"hr/nobody.md": "---\ntitle: N\nreview_due: 2026-11-01\n---\n# N\n\nText.\n"})
+    app.inbox.reminders.remind()
+    assert told(app, ADMIN) == [("due", "7 documents")]
+    assert first(app, ADMIN).address == "/freshness"
+    assert first(app, ADMIN).text == "Paper 0, Paper 1, Paper 2, Paper 3, Paper 4 and 2 more"
+    assert app.inbox.owners.unknown(app.knowledge.documents.show("hr/1.md")) == ("Dana Whitfield",)
+
+
+def test_an_owner_is_an_account_by_id_address_or_name_and_several_are_separated_by_commas(app: App) -> None:
+    put(app, {"a.md": owned("PETRA@meridale.example, Theo Nakamura; Dana")})
+    document = app.knowledge.documents.show("a.md")
+    assert app.inbox.owners.of([document]) == {"reviewer", "reviewer2"}
+    assert app.inbox.owners.unknown(document) == ("Dana",)
+
+
+# ---------------------------------------------------------------- watching
+
+
+def land(app: App, files: dict[str, str | None], who: Actor = AUTHOR2) -> int:
+    raw = {path: None if text is None else text.encode() for path, text in files.items()}
+    number = app.reviews.changes.propose(who, "Land it", raw).id
+    app.reviews.changes.submit(who, number)
+    app.reviews.discussion.approve(ADMIN, number)
+    app.reviews.merger.merge(who, number)
+    return number
+
+
+def test_a_watched_document_or_folder_is_heard_of_and_a_watch_follows_a_move(app: App) -> None:
+    put(app, {"hr/leave.md": owned(""), "it/vpn.md": NOTE})
+    app.inbox.watches.watch(READER, "document", "hr/leave.md")
+    assert app.inbox.watches.watch(READER, "document", "hr/leave.md").id == app.inbox.watches.listed(READER)[0].id
+    app.inbox.watches.watch(THEO, "folder", "hr/")
+    land(app, {"it/vpn.md": "# Note\n\nAnother line.\n"})
+    assert told(app, READER) == told(app, THEO) == []
+    land(app, {"hr/leave.md": None, "hr/holidays.md": owned("")})
+    assert [(watch.kind, watch.what) for watch in app.inbox.watches.listed(READER)] == [("document", "hr/holidays.md")]
+    assert first(app, READER).address == "/documents?doc=hr%2Fholidays.md"
+    land(app, {"hr/a.md": NOTE, "hr/b.md": NOTE})
+    assert told(app, THEO)[0] == ("watched", "2 documents in hr")
+    assert first(app, THEO).address == "/documents?folder=hr"
+    land(app, {"hr/holidays.md": None})
+    assert told(app, READER)[0] == ("watched", "hr/holidays.md")
+    app.inbox.watches.stop(THEO, app.inbox.watches.listed(THEO)[0].id)
+    assert app.inbox.watches.listed(THEO) == ()
+    with pytest.raises(NotFound):
+        app.inbox.watches.stop(THEO, 99)
+
+
+def test_a_watched_question_is_told_about_new_and_changed_answers_after_a_build(app: App) -> None:
+    profile = app.platform.settings.profile()
+    app.inbox.watches.watch(READER, "question", " where is   the line ")
+    app.index.builder.build(profile)
+    assert app.inbox.watches.evaluate() == 1, "there was no index before"
+    app.inbox.messages.read(READER)
+    assert app.inbox.watches.evaluate() == 0
+    land(app, {"b.md": "# Second\n\nThe line is behind the house, where it is.\n"})
+    assert told(app, READER) == []
+    app.index.jobs.build(ADMIN)
+    assert (first(app, READER).kind, first(app, READER).address) == ("watched", "/search?q=where+is+the+line")
+    assert first(app, READER).text == "New or changed among the answers: Second"
+
+
+@pytest.mark.parametrize(("kind", "what"), [("moon", "x"), ("folder", " / "), ("question", "  ")])
+def test_what_cannot_be_watched_is_refused(app: App, kind: str, what: str) -> None:
+    with pytest.raises(BadInput):
+        app.inbox.watches.watch(READER, kind, what)
+
+
+# ---------------------------------------------------------------- feedback
+
+
+def test_feedback_on_a_passage_reaches_the_owner_and_its_end_reaches_who_gave_it(app: App) -> None:
+    put(app, {"hr/leave.md": owned("Avery Lindqvist", title="Leave")})
+    text = app.knowledge.documents.show("hr/leave.md").text
+    start = text.index("Two")
+    given = app.knowledge.feedback.give(
+        READER, "hr/leave.md", "wrong", "It is three, @theo.", start=start, stop=start + 10
+    )
+    assert (given.quote, given.version) == ("Two weeks.", 1)
+    assert told(app, AUTHOR) == [("feedback", "Leave")]
+    assert first(app, AUTHOR).address == f"/documents?doc=hr%2Fleave.md&start={start}&end={start + 10}&version=1"
+    assert first(app, AUTHOR).text == "This is wrong: It is three, @theo."
+    assert told(app, THEO) == [("mentioned", "Leave")]
+    assert [said.id for said in app.knowledge.feedback.open(AUTHOR, "hr/leave.md")] == [given.id]
+    app.knowledge.feedback.close(AUTHOR, given.id, "Fixed, thank you.")
+    assert (first(app, READER).kind, first(app, READER).text) == ("answered", "Fixed, thank you.")
+    assert app.knowledge.feedback.open(AUTHOR) == ()
+    with pytest.raises(Refused, match="Avery Lindqvist has answered this"):
+        app.knowledge.feedback.close(THEO, given.id)
+
+
+def test_still_right_counts_once_per_person_and_version(app: App) -> None:
+    put(app, {"hr/leave.md": owned("author")})
+    for reader in (READER, READER, THEO):
+        app.knowledge.feedback.give(reader, "hr/leave.md", "right")
+    assert [said.name for said in app.knowledge.feedback.confirmations("hr/leave.md")] == [
+        "Theo Nakamura",
+        "Robin Falk",
+    ]
+    assert app.knowledge.feedback.open(AUTHOR) == (), "nobody has to answer it"
+    assert first(app, AUTHOR).count == 2
+    land(app, {"hr/leave.md": owned("author", "2027-01-01")})
+    assert app.knowledge.feedback.confirmations("hr/leave.md") == (), "it was about another text"
+
+
+@pytest.mark.parametrize(("kind", "note"), [("wrong", " "), ("comment", ""), ("praise", "x")])
+def test_empty_feedback_is_refused(app: App, kind: str, note: str) -> None:
+    with pytest.raises(BadInput):
+        app.knowledge.feedback.give(READER, "a.md", kind, note)
+
+
+def test_feedback_follows_a_document_that_moves_and_outlives_a_passage_that_is_gone(app: App) -> None:
+    put(app, {"hr/leave.md": owned("")})
+    app.knowledge.feedback.give(READER, "hr/leave.md", "comment", "Nice.", start=5, stop=9_999)
+    land(app, {"hr/leave.md": None, "hr/off.md": owned("")})
+    (said,) = app.knowledge.feedback.open(AUTHOR, "hr/off.md")
+    assert (said.quote, said.note) == ("", "Nice.")
+
+
+# ---------------------------------------------------------------- gaps
+
+
+def test_a_gap_reaches_the_owner_of_the_nearest_document_and_its_answer_reaches_who_asked(app: App) -> None:
+    put(app, {"hr/leave.md": owned("Avery Lindqvist", "2028-01-01", "Parental leave")})
+    app.index.builder.build(app.platform.settings.profile())
+    app.knowledge.gaps.report(READER, "parental leave for twins", "How long?")
+    assert (first(app, AUTHOR).kind, first(app, AUTHOR).address) == ("gap", "/search?q=parental+leave+for+twins")
+    answer = "---\ntitle: Twins\nanswers: [Parental leave for TWINS]\n---\n# Twins\n\nFour weeks.\n"
+    land(app, {"hr/twins.md": answer})
+    assert app.knowledge.gaps.open(AUTHOR) == ()
+    assert (first(app, READER).kind, first(app, READER).address) == ("answered", "/documents?doc=hr%2Ftwins.md")
+    assert first(app, READER).text == "It answers what you asked: parental leave for twins"
+
+
+def test_a_gap_without_an_index_is_for_the_admins_and_answered_by_hand_tells_who_asked_once(app: App) -> None:
+    gap = app.knowledge.gaps.report(READER, "where to park")
+    assert told(app, ADMIN) == [("gap", "where to park")]
+    for _ in range(2):
+        app.knowledge.gaps.close(AUTHOR, gap.id)
+    assert [(message.kind, message.count) for message in app.inbox.messages.listed(READER)] == [("answered", 1)]
+    with pytest.raises(NotFound):
+        app.knowledge.gaps.close(AUTHOR, 99)

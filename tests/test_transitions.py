@@ -45,6 +45,7 @@ def change_per_state(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dic
 SERVICE: dict[str, Callable[[App, int], object]] = {
     "edit": lambda app, n: app.reviews.changes.edit(AUTHOR, n, {"a.md": b"# new\n"}),
     "submit": lambda app, n: app.reviews.changes.submit(AUTHOR, n),
+    "ask": lambda app, n: app.reviews.changes.ask(AUTHOR, n, ["reviewer"]),
     "withdraw": lambda app, n: app.reviews.changes.withdraw(AUTHOR, n),
     "comment": lambda app, n: app.reviews.discussion.comment(REVIEWER, n, "hm"),
     "approve": lambda app, n: app.reviews.discussion.approve(REVIEWER2, n),
@@ -58,6 +59,7 @@ SERVICE: dict[str, Callable[[App, int], object]] = {
 COMMANDS: dict[str, list[str]] = {
     "edit": ["edit", "--as", "author", "--file", "FILE", "--path", "a.md"],
     "submit": ["submit", "--as", "author"],
+    "ask": ["ask", "--as", "author", "--reviewer", "reviewer"],
     "withdraw": ["withdraw", "--as", "author"],
     "comment": ["comment", "--as", "reviewer", "--message", "hm"],
     "approve": ["approve", "--as", "reviewer2"],

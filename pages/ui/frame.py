@@ -8,6 +8,7 @@ from core.access import Actor, allowed
 from pages.ui import flash, foot, identity, style
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
+from pages.ui.workspace import app
 
 
 def draw() -> None:
@@ -26,10 +27,16 @@ def menu(me: Actor) -> dict[str, list[st.Page]]:
     """The sections and pages that an account may open."""
     sections = {
         section: [
-            st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == "home")
+            st.Page(f"pages/{name}.py", title=titled(name, title, me), icon=icon, default=name == "home")
             for name, title, icon, action in pages
             if allowed(me, action)
         ]
         for section, pages in PAGES.items()
     }
     return {section: pages for section, pages in sections.items() if pages}
+
+
+def titled(name: str, title: str, me: Actor) -> str:
+    """The word in the menu; the inbox says how many messages are new."""
+    unread = app().inbox.messages.unread(me) if name == "inbox" else 0
+    return f"{title} ({unread})" if unread else title

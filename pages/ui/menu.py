@@ -6,6 +6,7 @@ from __future__ import annotations
 PAGES = {
     "Knowledge": (
         ("home", "Home", ":material/home:", "read documents"),
+        ("inbox", "Inbox", ":material/inbox:", "read the inbox"),
         ("search", "Search", ":material/search:", "search"),
         ("documents", "Documents", ":material/description:", "read documents"),
         ("upload", "Upload", ":material/upload_file:", "propose a change"),

@@ -18,8 +18,7 @@ from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event, 
 
 from core.adapters.state import migrations, tables
 from core.adapters.state.evaluation import QuerySetRows, RankingRows, RunRows
-from core.adapters.state.inbox import MessageRows
-from core.adapters.state.knowledge import DraftRows, GapRows
+from core.adapters.state.knowledge import DraftRows, FeedbackRows, GapRows, MessageRows, ReminderRows, WatchRows
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows
 from core.adapters.state.playground import GradeRows, NotebookRows
@@ -55,7 +54,8 @@ class State:
         self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
         self.changes, self.requests = ChangeRows(statements), RequestRows(statements)
         self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
-        self.messages = MessageRows(statements)
+        self.messages, self.feedback = MessageRows(statements), FeedbackRows(statements)
+        self.watches, self.reminders = WatchRows(statements), ReminderRows(statements)
         self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
         self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
         self.rankings = RankingRows(statements)

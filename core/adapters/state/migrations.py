@@ -168,6 +168,26 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE queryset_judgments ADD COLUMN note TEXT NOT NULL DEFAULT '';
     ALTER TABLE querysets ADD COLUMN problems TEXT NOT NULL DEFAULT '[]';
     """,
+    """
+    CREATE TABLE watches (
+        id INTEGER PRIMARY KEY, account TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL, seen TEXT NOT NULL DEFAULT '[]',
+        created TEXT NOT NULL, UNIQUE (account, kind, what)
+    );
+    CREATE TABLE reminders (
+        account TEXT NOT NULL, path TEXT NOT NULL, review_due TEXT NOT NULL, state TEXT NOT NULL,
+        PRIMARY KEY (account, path, review_due, state)
+    );
+    CREATE TABLE feedback (
+        id INTEGER PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', quote TEXT NOT NULL DEFAULT '',
+        start INTEGER NOT NULL DEFAULT 0, stop INTEGER NOT NULL DEFAULT 0, version INTEGER NOT NULL, account TEXT NOT NULL,
+        name TEXT NOT NULL, at TEXT NOT NULL, closed TEXT NOT NULL DEFAULT '', closed_by TEXT NOT NULL DEFAULT '',
+        answer TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX feedback_path ON feedback (path);
+    ALTER TABLE gaps ADD COLUMN account TEXT NOT NULL DEFAULT '';
+    UPDATE gaps SET account = (SELECT id FROM accounts WHERE name = who)
+    WHERE (SELECT count(*) FROM accounts WHERE name = who) = 1;
+    """,
 )
 
 

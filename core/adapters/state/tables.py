@@ -115,6 +115,26 @@ gaps = Table(
     _text("commit_id", ""),
     _text("created"),
     _text("closed", ""),
+    _text("account", ""),  # of who asked
+)
+feedback = Table(
+    "feedback",
+    METADATA,
+    _id(),
+    _text("path"),
+    _text("kind"),
+    _text("note", ""),
+    _text("quote", ""),  # the passage that it is about
+    _number("start", 0),
+    _number("stop", 0),
+    _number("version"),
+    _text("account"),
+    _text("name"),
+    _text("at"),
+    _text("closed", ""),
+    _text("closed_by", ""),
+    _text("answer", ""),
+    Index("feedback_path", "path"),
 )
 
 # ---------------------------------------------------------------- reviews
@@ -201,6 +221,25 @@ messages = Table(
     _text("at"),
     _text("read", ""),
     Index("messages_account", "account", "read"),
+)
+watches = Table(
+    "watches",
+    METADATA,
+    _id(),
+    _text("account"),
+    _text("kind"),
+    _text("what"),
+    _text("seen", "[]"),  # the answers to a question when it was last looked at, as JSON
+    _text("created"),
+    Unique("account", "kind", "what"),
+)
+reminders = Table(
+    "reminders",
+    METADATA,
+    _text("account", primary_key=True),
+    _text("path", primary_key=True),
+    _text("review_due", primary_key=True),
+    _text("state", primary_key=True),
 )
 
 # ---------------------------------------------------------------- playground

@@ -29,17 +29,42 @@ KINDS = (
     "feedback",
     "watched",
 )
+SAID = ("answered", "mentioned", "gap", "feedback")  # what people wrote: none of it is lost under what came later
 MAX_TEXT = 400
 LIMIT = 500  # messages of one person; the oldest go first
 READ_FOR, UNREAD_FOR = timedelta(days=60), timedelta(days=365)  # how long they are kept
-_PAGES = {"change": ("/reviews", "change"), "document": ("/documents", "doc"), "question": ("/search", "q")}
+_PAGES = {
+    "change": ("/reviews", "change"),
+    "document": ("/documents", "doc"),
+    "folder": ("/documents", "folder"),
+    "question": ("/search", "q"),
+}
+
+# kind and what it is about: the line for one cause, and for several that nobody has read yet
+SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("asked", ""): ("{who} asks you to review {title}", ""),
+    ("answered", ""): ("{who} commented on {title}", "{count} new comments on {title}"),
+    ("answered", "document"): ("{who} answered you: {title}", "{count} answers for you: {title}"),
+    ("answered", "question"): ("Your question has an answer: {title}", ""),
+    ("mentioned", ""): ("{who} mentioned you: {title}", "You were mentioned {count} times: {title}"),
+    ("approved", ""): ("{who} approved {title}", "{count} approvals of {title}"),
+    ("changes requested", ""): ("{who} requested changes of {title}", ""),
+    ("merged", ""): ("{title} is part of the knowledge base", ""),
+    ("due", ""): ("{title} is due for review", ""),
+    ("due", "freshness"): ("{title} are due for review", ""),
+    ("gap", ""): ("{who} found no answer: {title}", "{count} people found no answer: {title}"),
+    ("feedback", ""): ("{who} gave feedback on {title}", "{count} pieces of feedback on {title}"),
+    ("watched", ""): ("{title} has changed", "{title} has changed {count} times"),
+    ("watched", "folder"): ("Changed: {title}", ""),
+    ("watched", "question"): ("New answers to {title}", ""),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a message is about: a change by number, a document by path, a question by its words, or all due documents."""
+    """What a message is about: a change by number, a document by path, a folder, a question by its words, or all due documents."""
 
-    about: str  # change, document, question, freshness
+    about: str  # change, document, folder, question, freshness
     ref: str
     title: str
     place: Mapping[str, Any] = Frozen()  # where in it: query parameters of its page
@@ -69,6 +94,18 @@ class Message:
         page, parameter = _PAGES.get(self.about, ("/freshness", ""))
         query = urlencode({**({parameter: self.ref} if parameter else {}), **self.place})
         return f"{page}?{query}" if query else page
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in one line.
+
+        >>> asked = Message(1, "bob", "asked", "change", "4", "New hours", Frozen(), "", "ann", "Ann", 1, "2026-11-15", "")
+        >>> asked.sentence
+        'Ann asks you to review New hours'
+        """
+        one, many = SENTENCES.get((self.kind, self.about)) or SENTENCES[self.kind, ""]
+        words = one if self.count == 1 else many or one
+        return words.format(who=self.actor_name, title=self.title, count=self.count)
 
 
 class Messages:
@@ -115,7 +152,7 @@ class Messages:
     def _tell_one(self, state: State, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> None:
         content = {
             "title": subject.title[:200],
-            "place": json.dumps(dict(subject.place), sort_keys=True),
+            "place": json.dumps(dict(subject.place)),
             "text": " ".join(text.split())[:MAX_TEXT],
             "actor": actor.id,
             "actor_name": actor.name,
@@ -127,6 +164,8 @@ class Messages:
             if row["kind"] == kind and not row["read"]
         ]
         if waiting:
+            if kind in SAID:
+                content["text"] = " · ".join(filter(None, (content["text"], waiting[0]["text"])))[:MAX_TEXT]
             state.messages.set(waiting[0]["id"], **content, count=waiting[0]["count"] + 1)
             return
         state.messages.add(account=account, kind=kind, about=subject.about, ref=subject.ref, **content)

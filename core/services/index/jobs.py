@@ -15,6 +15,7 @@ from core.services.index.builder import Built, IndexBuilder, as_json
 from core.services.index.verify import Verification, Verifier
 from core.services.platform.jobs import Job, Jobs, Work
 from core.services.platform.settings import TeamSettings
+from core.types import Profile
 
 if TYPE_CHECKING:
     from core.adapters.index.generations import Generations
@@ -30,6 +31,7 @@ class IndexJobs:
     verifier: Verifier
     jobs: Jobs
     watched: Callable[[], tuple[str, ...]]
+    built: Callable[[], object] = lambda: None  # after a build that people search in
 
     def catch_up(self, cause: Actor = SYSTEM) -> Job | None:
         """Start a build if the index is behind. A rollback stays until somebody rebuilds; a full disk puts it off."""
@@ -45,7 +47,15 @@ class IndexJobs:
         chosen = self.team_settings.profile(profile)
         built = self.builder.build(chosen, full=full, progress=progress)
         self.jobs.audit.note(actor, "rebuild the index", chosen.name, detail="everything" if full else "")
+        self._served(built, chosen)
         return built
+
+    def _served(self, built: Built, profile: Profile) -> bool:
+        """Whether people search in what was built now; then whoever watches a question is told."""
+        serves = built.fresh and profile == self.team_settings.production().profile
+        if serves:
+            self.built()
+        return serves
 
     def verify(
         self, actor: Actor, progress: Progress = no_progress, prepare: Callable[[], object] | None = None
@@ -70,6 +80,6 @@ class IndexJobs:
         built = self.builder.build(profile, full=arguments.get("full", False), progress=progress)
         if profile.graph != "none":
             self.generations.open(profile).graph()  # assembled now, so that the first reader does not wait
-        if built.fresh and profile == self.team_settings.production().profile and self.watched():
+        if self._served(built, profile) and self.watched():
             self.jobs.start("drift", {}, cause=actor)
         return as_json(built)

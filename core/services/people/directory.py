@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from core.access import folded, plain_address
@@ -28,3 +29,20 @@ def owners(accounts: Iterable[Account], text: str) -> tuple[tuple[Account, ...],
     people = {name: called(everybody, name) for name in names}
     known = dict.fromkeys(account for accounts_called in people.values() for account in accounts_called)
     return tuple(known), tuple(name for name, accounts_called in people.items() if not accounts_called)
+
+
+def callnames(accounts: Iterable[Account]) -> dict[str, str]:
+    """What active people are called after an @, folded, to their account: id and full name, and a first name that only one has.
+
+    >>> ann, bob = (Account(n, f"{n} Doe", f"{n}@example.org", "author", True, False) for n in ("ann", "bob"))
+    >>> callnames((ann, bob))
+    {'ann': 'ann', 'bob': 'bob', 'ann doe': 'ann', 'bob doe': 'bob'}
+    """
+    active = [account for account in accounts if account.active]
+    full = [(folded(" ".join(account.name.split())), account.id) for account in active]
+    first = [(name.partition(" ")[0], account) for name, account in full]
+    names = {account.id: account.id for account in active}
+    for spelled in (full, first):
+        times = Counter(name for name, _ in spelled)
+        names |= {name: account for name, account in spelled if name and times[name] == 1 and name not in names}
+    return names

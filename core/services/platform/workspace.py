@@ -18,7 +18,7 @@ class Workspace:
     guard: WorkspaceGuard
     setup: Sequence[Callable[[], object]]
     repairs: Sequence[Callable[[], object]]  # after the setup, where the disk can be written
-    sweeps: Sequence[Callable[[], object]]  # remove what killed processes left
+    sweeps: Sequence[Callable[[], object]]  # remove what killed processes left, and tell owners what is due
     jobs: Jobs
     behind: Callable[[], Job | None]
     warmup: Sequence[Callable[[], object]]

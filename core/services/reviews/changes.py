@@ -19,7 +19,7 @@ from core.curation.proposals import check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
-from core.services.inbox.messages import Messages
+from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
@@ -76,13 +76,13 @@ class Changes:
         accounts: Accounts,
         audit: Audit,
         clock: Clock,
-        messages: Messages,
+        news: ChangeNews,
         reader: Read = checks.read,
     ) -> None:
-        self.store, self.database, self.accounts, self.messages = store, database, accounts, messages
+        self.store, self.database, self.accounts, self.news = store, database, accounts, news
         self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store, reader)
         self.facts = ChangeFacts(store, accounts, self.checking, clock)
-        self.requests = ReviewRequests(accounts, messages, clock)
+        self.requests = ReviewRequests(accounts, news.messages, clock)
 
     # ------------------------------------------------------------ reading
 
@@ -267,10 +267,10 @@ class Changes:
     def ask(self, actor: Actor, number: int, reviewers: Sequence[str]) -> Change:
         """Ask more people to review a change, or the same ones again."""
         require(actor, "propose a change")
-        if not reviewers:
-            raise BadInput("Name somebody to ask.")
         with self.writing(number) as (state, row, facts):
             self.allow("ask", facts)
+            if not reviewers:
+                raise BadInput("Name somebody to ask.")
             self.requests.ask(state, actor, row, facts, reviewers)
             self.audit.record(state, actor, "ask for review", row["title"], change=number, detail=", ".join(reviewers))
         return self.get(number)

@@ -116,6 +116,7 @@ class Discussion:
             )
             self.changes.touch(state, number)
             self.changes.audit.record(state, actor, "comment", row["title"], change=number, detail=path)
+            self.changes.news.commented(state, actor, row, added, thread, text)
         return next(comment for comment in self.comments(actor, number) if comment.id == added)
 
     def _anchor(self, head: str, paths: Sequence[str], path: str, line: int, last: int) -> dict[str, Any]:
@@ -189,6 +190,7 @@ class Discussion:
             )
             self.changes.touch(state, number)
             self.changes.audit.record(state, actor, move, row["title"], change=number, detail=facts.head)
+            self.changes.news.judged(state, actor, row, verdict, text)
         return self.changes.get(number)
 
     def _may_judge(self, actor: Actor, facts: review.Facts, head: str) -> None:

@@ -14,10 +14,11 @@ from core.curation.frontmatter import decode
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
 from core.errors import BadInput, Conflict, Refused, StorageFailed
+from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import branch_of
-from core.types import Commit, Person
+from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
@@ -39,8 +40,13 @@ class Collision:
 class Merger:
     """Merges and reverts changes."""
 
-    def __init__(self, changes: Changes, merged: Callable[[Actor], object]) -> None:
-        self.changes, self.merged = changes, merged
+    def __init__(
+        self,
+        changes: Changes,
+        merged: Callable[[Actor], object],
+        landed: Callable[[State, Actor, Landing], object] = lambda state, actor, landing: None,
+    ) -> None:
+        self.changes, self.merged, self.landed = changes, merged, landed
         self.database, self.store, self.clock = changes.database, changes.store, changes.clock
         self.audit = changes.audit
 
@@ -80,6 +86,10 @@ class Merger:
         state.changes.set(row["id"], stage="merged", **what, ended=now, ended_by=actor.name, updated=now)
         action = "merge with bypass" if bypass else "merge"
         self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
+        self.landed(state, actor, Landing(commit, row["title"], self._edits(commit), row))
+
+    def _edits(self, commit: str) -> tuple[Edit, ...]:
+        return self.store.log(commit, limit=1)[0][1]
 
     def _finish(self, actor: Actor, number: int) -> None:
         """After the merge: delete the branch, start the index build. A full disk puts both off, the merge stands."""
@@ -179,22 +189,23 @@ class Merger:
             imported = save()
             if imported.added or imported.edited:
                 self.audit.record(state, actor, "import", what, commit=imported.commit)
+                self.landed(state, actor, Landing(imported.commit, what, self._edits(imported.commit)))
         return imported
 
     def _adopt_unknown(self, state: State) -> int:
         """Record commits without a line in the audit; asked before main moves, so that none is built upon unseen."""
         known, head, adopted = state.audit.last_commit(), self.store.head(), 0
-        for step in self._unknown(state, known, head) if known != head else ():
-            self._adopt(state, step)
+        for step, edits in self._unknown(state, known, head) if known != head else ():
+            self._adopt(state, step, edits)
             adopted += 1
         return adopted
 
-    def _unknown(self, state: State, known: str, head: str) -> Iterator[Commit]:
-        for step, _ in reversed(self.store.log(head, since=known)):
+    def _unknown(self, state: State, known: str, head: str) -> Iterator[tuple[Commit, tuple[Edit, ...]]]:
+        for step, edits in reversed(self.store.log(head, since=known)):
             if not state.audit.names(step.id):
-                yield step
+                yield step, edits
 
-    def _adopt(self, state: State, step: Commit) -> None:
+    def _adopt(self, state: State, step: Commit, edits: tuple[Edit, ...]) -> None:
         trailers = _trailers(step.message)
         named = trailers.get("Change", "")
         number = int(named) if named.isdecimal() and len(named) < 10 else 0  # what an id can hold
@@ -208,6 +219,7 @@ class Merger:
         self.audit.record(
             state, REPOSITORY, "commit", title, commit=step.id, detail=f"{step.author.name} <{step.author.email}>"
         )
+        self.landed(state, REPOSITORY, Landing(step.id, title, edits))
 
 
 def message(

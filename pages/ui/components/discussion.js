@@ -3,6 +3,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({ unfolded: new Set(), typed: {}, sent: {}, replying: 0 }));
   const act = (action) => setTriggerValue("act", action);
+  state.people = data.people;
   hear(state, data.heard);
   const writer = () =>
     composer(state, "whole", {
@@ -17,6 +18,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ),
     data.may.comment ? el("div", { class: "conversation" }, writer()) : el("div", { class: "muted" }, data.closed),
   );
+  seek(root, state, data.comment);
+}
+
+// Scroll once to the conversation that the address names.
+function seek(root, state, comment) {
+  if (!comment) return;
+  const thread = root.querySelector(`#thread-${CSS.escape(comment)}`);
+  thread?.classList.add("sought");
+  if (state.sought === comment) return;
+  state.sought = comment;
+  setTimeout(() => thread?.scrollIntoView({ block: "center" }), 60);
 }
 
 const drawEvent = ({ name, text, when, tone, note }) =>

@@ -11,6 +11,7 @@ const ATTRIBUTES = new Set([
   "aria-expanded",
   "aria-pressed",
   "aria-current",
+  "aria-selected",
   "aria-live",
   "aria-hidden",
   "role",

@@ -8,7 +8,7 @@ const COLUMNS = [
   ["review", "Review due", "wide"],
 ];
 
-export default function ({ data, parentElement }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({
     folder: data.folder || "",
@@ -21,14 +21,23 @@ export default function ({ data, parentElement }) {
     down: false,
     shown: PAGE,
   }));
+  if (data.folder && state.opened !== data.folder) state.folder = state.opened = data.folder; // named by the address
   const folders = countFolders(data.rows);
   const side = el("div", {});
+  const watch = el("span", {});
+  const watchButton = () => {
+    const on = data.watched?.includes(state.folder);
+    const label = on ? "Watching this folder" : "Watch this folder";
+    const title = on ? "Press to hear no more about it" : "A message in your inbox when a document in it changes";
+    return button(label, () => setTriggerValue("watch", state.folder), { kind: "outline", key: "watch", title });
+  };
   const list = el("div", {});
   const summary = el("span", { class: "muted small" });
 
   const draw = () =>
     refocus(root, () => {
       side.replaceChildren(folderTree(folders, data.rows.length, state.folder, (folder) => filterBy({ folder })));
+      watch.replaceChildren(state.folder ? watchButton() : "");
       drawList();
     });
   const drawList = () =>
@@ -85,6 +94,7 @@ export default function ({ data, parentElement }) {
     filter("owner", "Any owner"),
     filter("fresh", "Any freshness", "freshName"),
     filter("status", "Any status", "statusName"),
+    watch,
     summary,
   );
   draw();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -12,10 +12,19 @@ from pages.ui import style
 from pages.ui.components import component
 
 
-def library(documents: Sequence[Document], touched: Mapping[str, Commit], today: date, key: str) -> Any:
-    """Draw the library. Returns what was clicked: `open` (a document's id)."""
+def library(
+    documents: Sequence[Document],
+    touched: Mapping[str, Commit],
+    today: date,
+    key: str,
+    folder: str = "",
+    watched: Sequence[str] = (),
+    on_watch: Callable[[], None] = lambda: None,
+) -> Any:
+    """Draw the library, with a folder open. A click on `watch` comes back as the trigger of that name: the folder."""
     rows = [_row(document, touched.get(document.path), today) for document in documents]
-    return component("library")(key=key, data={"rows": rows, "folder": ""})
+    data = {"rows": rows, "folder": folder, "watched": list(watched)}
+    return component("library")(key=key, data=data, on_watch_change=on_watch)
 
 
 def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:

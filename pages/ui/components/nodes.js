@@ -13,6 +13,7 @@ function drawNode(node, documentLink, decorate = () => {}) {
   if (tag === "a") return attributes.href ? webLink(attributes.href, children()) : documentLink(attributes, children());
   if (attributes.image !== undefined)
     return el("span", { class: "image", title: "Images are not loaded" }, "▧ ", attributes.image);
+  if (attributes.mention !== undefined) return el("span", { class: "mention" }, children());
   if (attributes.refused !== undefined)
     return el("span", { class: "refused", title: "This link leads to no document and no web address" }, children());
   const safeTag = RENDERED_TAGS.has(tag) ? tag : "span";

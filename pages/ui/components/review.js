@@ -20,6 +20,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     writing: null,
   }));
   const act = (action) => setTriggerValue("act", { ...action, head: data.head });
+  state.people = data.people;
   hear(state, data.heard);
 
   const viewButton = ([view, label]) => {

@@ -15,7 +15,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     asked: data.asked,
     found: data.found,
     direct: data.direct, // the token for the route, null when queries go through Python
-    open: { why: new Set(), more: new Set(), reported: new Set(), filters: false },
+    open: { why: new Set(), more: new Set(), reported: new Set(), told: new Set(), watched: new Set(), filters: false },
     request: null,
     timer: 0,
     box: null,
@@ -186,7 +186,7 @@ function layout(root, state) {
     found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
     found.groups.map((group) => drawDocument(root, state, group)),
-    el("div", { class: "foot" }, reportForm(state), found.groups.length ? timing(found) : null),
+    el("div", { class: "foot" }, reportForm(state), watchButton(state), found.groups.length ? timing(found) : null),
   );
   return el("div", { class: "layout" }, facets, main);
 }
@@ -332,6 +332,7 @@ function drawPassage(state, passage) {
       whyButton,
       button("Copy link", (event) => copy(link, event.target), { key: "link" }),
       button("Copy citation", (event) => copy(`${citation} ${link}`, event.target), { key: "citation" }),
+      feedbackButtons(state, passage),
     ),
     drawer,
   );
@@ -366,6 +367,47 @@ function explain({ legs, sentence }) {
 }
 
 // ------------------------------------------------------------ below the results
+
+// "Still right" and "This is wrong" tell the owner of a passage, once each.
+function feedbackButtons(state, { chunk, place }) {
+  const { told } = state.open;
+  const box = el("span", { class: "row feedback" });
+  const tell = (kind, note = "") => {
+    state.send("feedback", { kind, note, ...place });
+    told.add(chunk);
+    draw();
+  };
+  const askWhat = () => {
+    const hint = "What is wrong?";
+    const note = el("input", { type: "text", placeholder: hint, "aria-label": hint });
+    const send = () => (note.value.trim() ? tell("wrong", note.value) : note.focus());
+    note.addEventListener("keydown", (event) => event.key === "Enter" && send());
+    box.replaceChildren(note, button("Tell the owner", send, { kind: "outline" }), button("Cancel", draw));
+    note.focus();
+  };
+  const draw = () =>
+    told.has(chunk)
+      ? box.replaceChildren(el("span", { class: "muted small" }, "Thank you. The owner is told."))
+      : box.replaceChildren(
+          button("Still right", () => tell("right"), { key: "right" }),
+          button("This is wrong", askWhat, { key: "wrong" }),
+        );
+  draw();
+  return box;
+}
+
+// A watched question is searched again after every merge.
+function watchButton(state) {
+  const { query } = state.found;
+  const { watched } = state.open;
+  const watch = (event) => {
+    state.send("watch", { query });
+    watched.add(query);
+    event.target.replaceWith(thanks());
+  };
+  const thanks = () => el("span", { class: "muted" }, "Your inbox will say when the answers change.");
+  return watched.has(query) ? thanks() : button("Watch this question", watch, { key: "watch" });
+}
 
 // "Not what you were looking for?" tells the owners of the documents, once per query.
 function reportForm(state) {

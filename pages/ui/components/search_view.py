@@ -29,7 +29,7 @@ PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an er
 
 
 def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
-    """Draw the box and the results. Returns `asked` (where Python must answer), and the click `report`."""
+    """Draw the box and the results. Returns `asked` (where Python must answer), and the clicks `report`, `feedback` and `watch`."""
     return component("search", "snippet")(
         key=key,
         data={
@@ -42,6 +42,8 @@ def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, dir
         default={"asked": None},
         on_asked_change=lambda: None,
         on_report_change=lambda: None,
+        on_feedback_change=lambda: None,
+        on_watch_change=lambda: None,
     )
 
 

@@ -35,7 +35,9 @@ function composer(state, box, { hint, send, cancel, quote, label }) {
     area.setSelectionRange(area.value.indexOf("suggestion\n") + 11, area.value.lastIndexOf("\n```"));
   };
   area.addEventListener("input", keep);
+  const names = nameList(area, state.people || [], keep);
   area.addEventListener("keydown", (event) => {
+    if (names.take(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
     if (event.key === "Escape" && cancel) cancel();
   });
@@ -43,16 +45,76 @@ function composer(state, box, { hint, send, cancel, quote, label }) {
   return el(
     "div",
     { class: "composer" },
-    area,
+    el("div", { class: "writing" }, area, names.box),
     el(
       "div",
       { class: "row" },
       button(label || "Comment", submit, { kind: "primary" }),
       quote ? button("Suggest a wording", suggest, { kind: "outline", title: suggestTitle }) : null,
       cancel ? button("Cancel", cancel) : null,
-      el("span", { class: "muted small hint" }, "Markdown works here"),
+      el("span", { class: "muted small hint" }, "Markdown and @names work here"),
     ),
   );
+}
+
+// Offers people while somebody types @ and the beginning of a name. `take` answers whether a key was meant for the list.
+function nameList(area, people, changed) {
+  const box = el("div", { class: "names", role: "listbox", "aria-label": "People to mention" });
+  box.hidden = true;
+  let offered = [];
+  let chosen = 0;
+  const typed = () =>
+    /(?:^|[\s(])@([\p{L}\p{N}._-]*(?: [\p{L}\p{N}._-]*)?)$/u.exec(area.value.slice(0, area.selectionStart));
+  const hide = () => {
+    box.hidden = true;
+    offered = [];
+  };
+  const pick = (person) => {
+    const start = area.selectionStart - typed()[1].length;
+    area.setRangeText(`${person.spelled} `, start, area.selectionStart, "end");
+    hide();
+    changed();
+    area.focus();
+  };
+  const draw = () => {
+    const begins = typed()?.[1].toLowerCase();
+    const fits = ({ name }) => ` ${name.toLowerCase()}`.includes(` ${begins}`);
+    offered = begins === undefined ? [] : people.filter(fits).slice(0, 6);
+    chosen = Math.min(chosen, Math.max(0, offered.length - 1));
+    box.hidden = !offered.length;
+    box.replaceChildren(
+      ...offered.map((person, n) =>
+        el(
+          "div",
+          {
+            role: "option",
+            "aria-selected": n === chosen ? "true" : "false",
+            onmousedown: (event) => {
+              event.preventDefault(); // the box keeps the focus
+              pick(person);
+            },
+          },
+          person.name,
+          el("span", { class: "muted small" }, ` ${person.role}`),
+        ),
+      ),
+    );
+  };
+  area.addEventListener("input", draw);
+  area.addEventListener("blur", hide);
+  const take = (event) => {
+    if (!offered.length) return false;
+    if (event.key === "Enter" || event.key === "Tab") pick(offered[chosen]);
+    else if (event.key === "Escape") hide();
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      chosen = (chosen + (event.key === "ArrowDown" ? 1 : offered.length - 1)) % offered.length;
+      draw();
+    } else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
+  return { box, take };
 }
 
 function drawRemark(remark, may, act) {
@@ -95,7 +157,7 @@ function conversation(state, thread, may, act) {
   const head = threadHead(state, thread, open, redraw);
   const box = el(
     "div",
-    { class: `conversation${thread.resolved ? " done" : ""}` },
+    { class: `conversation${thread.resolved ? " done" : ""}`, id: `thread-${thread.id}` },
     head.childNodes.length ? head : null,
     open && thread.outdated ? el("pre", { class: "quote" }, thread.quote) : null,
     open ? thread.remarks.map((remark) => drawRemark(remark, may, act)) : null,

@@ -12,8 +12,8 @@ from core.access import Actor, allowed
 from core.curation import review
 from core.services.reviews.changes import Change
 from pages.ui import flash
-from pages.ui.reviews import indexing_progress
-from pages.ui.reviews.transitions import TRANSITIONS, do, key_of
+from pages.ui.reviews import indexing_progress, reviewers
+from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
 
@@ -23,9 +23,10 @@ def draw(change: Change, me: Actor) -> None:
             indexing_progress.draw(change)
         elif change.open:
             _requirements(change)
+            reviewers.draw(change, me)
         reviewing = change.open and allowed(me, "review a change")
         own_work = app().reviews.changes.own_work(me, change.id) if reviewing else ""
-        offered = [name for name in TRANSITIONS if offers(name, change, me, own_work)]
+        offered = [name for name in _BUTTONS if offers(name, change, me, own_work)]
         with st.container(horizontal=True, gap="xsmall"):
             for name in offered:
                 _BUTTONS[name](change)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import streamlit as st
+
 from core.access import Actor
 from core.services.reviews.changes import Change
-from pages.ui import identity
+from pages.ui import identity, keys, people
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
@@ -20,6 +22,8 @@ def draw(change: Change, me: Actor) -> None:
             "items": _timeline(change),
             "may": comments.may(change, me),
             "heard": comments.last_message(),
+            "people": people.completions(),
+            "comment": st.query_params.get(keys.COMMENT, ""),
             "closed": "Readers can follow the discussion." if change.open else "Only an open change can be discussed.",
         },
         on_act_change=lambda: comments.received(key, change.id),

@@ -15,7 +15,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, compare, size
 from core.services.reviews.discussion import Comment
 from core.types import Document, Meta
-from pages.ui import style
+from pages.ui import people, style
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
@@ -41,6 +41,7 @@ def draw(change: Change, me: Actor) -> None:
             "may": comments.may(change, me),
             "head": change.head,
             "heard": comments.last_message(),
+            "people": people.completions(),
         },
         on_act_change=lambda: None if comments.wants_edit(key) else comments.received(key, change.id),
     )

@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
 from core.types import Document
-from pages.ui import style
+from pages.ui import people, style
 from pages.ui.workspace import app
 
 STATES = {
@@ -32,6 +32,7 @@ EVENTS = {
     "edit": ("edited it", ""),
     "describe": ("changed title or description", ""),
     "submit": ("asked for review", "note"),
+    "ask for review": ("asked for review by name", "note"),
     "withdraw": ("took it back to draft", ""),
     "approve": ("approved it", "good"),
     "request changes": ("requested changes", "bad"),
@@ -87,7 +88,7 @@ def event(entry: AuditEntry) -> dict[str, object]:
 def nodes(text: str, path: str = "") -> list[Node]:
     """Markdown that people wrote, as safe nodes; as it was typed where that takes too long."""
     try:
-        return list(app().upload.reader.render(Document("", path, "", text)).nodes)
+        return people.with_chips(app().upload.reader.render(Document("", path, "", text)).nodes)
     except BadInput:
         return [text]
 

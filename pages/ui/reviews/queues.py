@@ -1,4 +1,4 @@
-"""The queues of changes: waiting for me, mine, open, merged, closed."""
+"""The queues of changes: asked of me, waiting for me, mine, open, merged, closed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pages.ui.reviews import labels
 from pages.ui.workspace import app
 
 QUEUES = {
+    "asked": ("Asked of me", "Nobody asked you for a review."),
     "waiting": ("Waiting for me", "Nothing waits for your review."),
     "mine": ("Mine", "You have no change of your own. Start one with Edit or New on the Documents page, or bring files in on Upload."),
     "open": ("All open", "No change is open."),
@@ -29,9 +30,9 @@ MEASURED = 100  # documents of a change whose lines are counted
 def draw(me: Actor) -> None:
     queues = split(app().reviews.changes.listed(me), me)
     waiting = allowed(me, "review a change")
-    names = [name for name in QUEUES if waiting or name != "waiting"]
+    names = [name for name in QUEUES if waiting or name not in ("asked", "waiting")]
     requested = st.query_params.get(keys.QUEUE, "")
-    usual = "waiting" if waiting and queues["waiting"] else "mine" if queues["mine"] else "open"
+    usual = next((name for name in ("asked", "waiting", "mine") if name in names and queues[name]), "open")
     chosen = st.segmented_control(
         "Queue",
         names,
@@ -49,7 +50,9 @@ def draw(me: Actor) -> None:
 def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
     """Changes by queue."""
     waiting = {change.id for change in app().reviews.changes.waiting_for(me)}
+    asked = {change.id for change in app().reviews.changes.asked_of(me)}
     return {
+        "asked": [change for change in changes if change.id in asked],
         "waiting": [change for change in changes if change.id in waiting],
         "mine": [change for change in changes if change.author == me.id and change.open],
         "open": [change for change in changes if change.open],

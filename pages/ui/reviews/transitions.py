@@ -7,14 +7,22 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.access import Actor
+from core.curation import review
 from core.errors import BadInput
 from pages.ui import actions, address, keys
 from pages.ui.workspace import app
 
 
 def submit(actor: Actor, number: int, note: str, head: str) -> str:
-    app().reviews.changes.submit(actor, number)
-    return "Submitted. It now waits for a reviewer."
+    change = app().reviews.changes.submit(actor, number, chosen("submit", number))
+    asked = review.names([request.name for request in change.asked])
+    verb = "is" if len(change.asked) == 1 else "are"
+    return f"Submitted. {asked} {verb} asked." if asked else "Submitted. It now waits for a reviewer."
+
+
+def ask(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.changes.ask(actor, number, chosen("ask", number))
+    return "Asked. The request is in their inbox."
 
 
 def withdraw(actor: Actor, number: int, note: str, head: str) -> str:
@@ -65,6 +73,7 @@ def revert(actor: Actor, number: int, note: str, head: str) -> str:
 
 TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
     "submit": submit,
+    "ask": ask,
     "approve": approve,
     "request changes": request_changes,
     "merge": merge,
@@ -80,6 +89,11 @@ def key_of(name: str, number: int, part: str = "do") -> str:
     """The widget key of a button, its note or its popover; a new one after each time it was done, so that it starts closed and empty."""
     times = st.session_state.get(keys.DONE, {}).get(f"{name} {number}", 0)
     return f"{part}_{name.replace(' ', '_')}_{number}" + (f"_{times}" if times else "")
+
+
+def chosen(name: str, number: int) -> list[str]:
+    """The accounts in the box that says whom to ask."""
+    return list(st.session_state.get(key_of(name, number, "whom"), ()))
 
 
 def do(name: str, number: int, head: str) -> None:

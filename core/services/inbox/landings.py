@@ -1,0 +1,46 @@
+"""What a commit of the main line sets off for people, inside the transaction that records it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from core.access import Actor
+from core.curation.frontmatter import decode, read_document
+from core.errors import ConcordError
+from core.services.inbox.news import ChangeNews, Landing
+from core.services.inbox.watches import Watches
+from core.services.knowledge.feedback import FeedbackBoard
+from core.services.knowledge.gaps import Gaps
+from core.types import Document
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.state.database import State
+
+
+class Landings:
+    """Tells those who took part, who watch, and whose question is answered."""
+
+    def __init__(
+        self, store: GitStore, news: ChangeNews, watches: Watches, gaps: Gaps, feedback: FeedbackBoard
+    ) -> None:
+        self.store, self.news, self.watches, self.gaps, self.feedback = store, news, watches, gaps, feedback
+
+    def landed(self, state: State, actor: Actor, landing: Landing) -> None:
+        """Documents are read only where somebody waits for one."""
+        self.news.merged(state, actor, landing)
+        self.feedback.landed(state, actor, landing)
+        if state.watches.all() or state.gaps.open():
+            documents = tuple(self._documents(landing))
+            self.watches.landed(state, actor, landing, {document.path: document.title for document in documents})
+            self.gaps.landed(state, actor, documents)
+
+    def _documents(self, landing: Landing) -> Iterator[Document]:
+        """The readable documents that a commit brought."""
+        edits = [edit for edit in landing.edits if edit.kind != "deleted" and edit.path.endswith(".md")]
+        for edit, raw in zip(edits, self.store.read_blobs([edit.blob for edit in edits]), strict=True):
+            try:
+                yield read_document(edit.path, decode(raw))
+            except ConcordError:
+                continue

@@ -1,0 +1,71 @@
+"""What people learn about changes: comments, mentions, verdicts and merges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.access import Actor, allowed
+from core.curation.mentions import mentioned
+from core.services.inbox.messages import Messages, Subject
+from core.services.people.accounts import Accounts
+from core.services.people.directory import callnames
+from core.types import Edit
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """What reached the main line in one commit; `change` is its row, None for an import or a commit made elsewhere."""
+
+    commit: str
+    title: str
+    edits: tuple[Edit, ...]
+    change: Mapping[str, Any] | None = None
+
+
+class ChangeNews:
+    """Tells those who take part in a change, inside the transaction of what happened."""
+
+    def __init__(self, messages: Messages, accounts: Accounts) -> None:
+        self.messages, self.accounts = messages, accounts
+
+    def commented(
+        self, state: State, actor: Actor, row: Mapping[str, Any], comment: int, thread: int, body: str
+    ) -> None:
+        """Whoever is named, whoever speaks in the conversation, and the author of the change."""
+        said = state.comments.of_change(row["id"]) if thread else []
+        people = {remark["who"] for remark in said if thread in (remark["id"], remark["thread"])} | {row["author"]}
+        subject = _subject(row, side="Discussion", comment=str(thread or comment))
+        named = self.named(state, actor, subject, body)
+        self.messages.tell(state, actor, people - named, "answered", subject, body)
+
+    def judged(self, state: State, actor: Actor, row: Mapping[str, Any], verdict: str, note: str) -> None:
+        """The author, and whoever the note names."""
+        named = self.named(state, actor, _subject(row), note)
+        self.messages.tell(state, actor, {row["author"]} - named, verdict, _subject(row), note)
+
+    def merged(self, state: State, actor: Actor, landing: Landing) -> None:
+        """The author, those who were asked, and those who judged it."""
+        if landing.change is None:
+            return
+        row = landing.change
+        asked = {request["account"] for request in state.requests.of_change(row["id"])}
+        judges = {verdict["who"] for verdict in state.verdicts.of_change(row["id"])}
+        self.messages.tell(state, actor, {row["author"]} | asked | judges, "merged", _subject(row))
+
+    def named(
+        self, state: State, actor: Actor, subject: Subject, text: str, action: str = "propose a change"
+    ) -> set[str]:
+        """Tell whoever a text names with an @ and may see what it is about; who that was."""
+        people = {account.id: account for account in self.accounts.all()}
+        named = {who for who in mentioned(text, callnames(people.values())) if allowed(people[who].actor, action)}
+        self.messages.tell(state, actor, named, "mentioned", subject, text)
+        return named
+
+
+def _subject(row: Mapping[str, Any], **place: str) -> Subject:
+    return Subject("change", str(row["id"]), row["title"], place)
