@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 from core.access import Actor
 from core.bootstrap import App
@@ -45,19 +46,19 @@ def corpus(count: int = 24, seed: int = 1) -> dict[str, str]:
     return files
 
 
-def questions(count: int = 24, seed: int = 2) -> QuerySet:
-    """One question per section: some by their own word, some by words that others share."""
+def questions(count: int = 24, seed: int = 2, each: int = 1, name: str = "small") -> QuerySet:
+    """Questions for every section: some by their own word, some by words that others share."""
     chance = random.Random(seed)
     asked, judged = [], []
     for n in range(count):
-        for part in ("first", "second"):
+        for part, turn in product(("first", "second"), range(each)):
             own = f"key{n}{part}" if chance.random() < 0.5 else f"Document {n}"
-            ident = f"q{n}{part}"
+            ident = f"q{n}{part}{turn or ''}"
             asked.append(Question(ident, f"{own} {' '.join(chance.choices(WORDS, k=4))}", part))
             judged.append(
                 Judgment(ident, f"{'ab'[n % 2]}/doc{n}.md", (f"Part {part} {n}",), f"In {part} key{n}{part} we say")
             )
-    return QuerySet("small", tuple(asked), tuple(judged), "made by hand")
+    return QuerySet(name, tuple(asked), tuple(judged), "made by hand")
 
 
 def evaluated(app: App) -> App:

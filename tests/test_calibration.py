@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evaluation.statistics import wilson_lower
-from core.evaluation.tuning.calibration import Observed, calibrate, choose, curve
+from core.evaluation.tuning.calibration import Observed, calibrate, choose, curve, keeping
 
 observations = st.lists(
     st.builds(
@@ -102,3 +102,39 @@ def test_where_reranking_gains_nothing_no_share_of_the_gain_is_claimed() -> None
 def test_calibrating_twice_gives_the_same_answer_whatever_the_order() -> None:
     observed = honest(300)
     assert calibrate(observed) == calibrate(observed[::-1])
+
+
+def test_where_reranking_gains_nothing_it_is_left_off() -> None:
+    seen = [Observed(str(n), n / 100, True, 0.5, 0.5) for n in range(100)]
+    found = calibrate(seen, rule="gain")
+    assert (found.tau, found.verdict, found.holds) == (None, "no gain", False)
+    assert found.sentence.startswith("Reranking gains nothing that these queries can show, so leave it off.")
+
+
+def test_the_smallest_tau_that_keeps_most_of_the_gain_is_chosen_and_not_the_one_that_never_reranks() -> None:
+    seen = [Observed(str(n), n / 100, True, 1.0 if n > 60 else 0.2, 1.0) for n in range(100)]
+    found = calibrate(seen, rule="gain", keep=0.9)
+    fitted = [point for point in found.curve if point.tau == found.tau]
+    assert found.tau is not None
+    assert 0.5 <= found.tau <= 0.62
+    assert fitted == [found.chosen]
+    assert found.chosen is not None
+    assert found.chosen.measure > 0.9
+    assert "keeps 90% of what reranking gains" in found.sentence
+    assert calibrate(seen, rule="precision").tau == 0.0, "precision alone would have reranked nothing"
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))
+def test_a_chosen_tau_keeps_what_it_promises_on_the_queries_it_was_chosen_on(
+    rows: list[tuple[float, float, float]],
+) -> None:
+    seen = [Observed(str(n), score, True, min(pair), max(pair)) for n, (score, *pair) in enumerate(rows)]
+    points = curve(seen)
+    chosen = keeping(points, seen, 0.9)
+    base = sum(each.fused for each in seen) / len(seen)
+    gain = sum(each.reranked for each in seen) / len(seen) - base
+    if chosen is None:
+        assert all(point.measure < base + 0.9 * gain for point in points)
+    else:
+        assert chosen.measure >= base + 0.9 * gain - 1e-9
+        assert all(point.measure < base + 0.9 * gain for point in points if point.tau < chosen.tau)

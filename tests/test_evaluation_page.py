@@ -369,6 +369,7 @@ def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb:
     app = visit("tuning", kb, persona="author", tuning_tab="Tau")
     assert "Tau is not calibrated" in words(app)
     assert "in the background" in words(app)
+    ran(app.selectbox(key="tau_rule").set_value("precision"))
     app.number_input(key="tau_beta").set_value(0.05)
     app.number_input(key="tau_least").set_value(2)
     ran(app)
@@ -409,13 +410,16 @@ def test_an_author_may_look_but_promotion_is_refused_in_the_rules_words(visit: O
 def test_an_admin_promotes_with_evidence_and_rolls_back_and_the_audit_knows(visit: Open, kb: App) -> None:
     from pages.ui.tuning import production
 
+    kb.evaluation.querysets.drop(ADMIN, "small")
+    kb.evaluation.querysets.keep(ADMIN, questions(each=3))
     kb.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
     run = kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan("", '{"base": "bm25", "depth": 9}')])[0].id
     app = visit("tuning", kb, tuning_tab="Production")
     assert "Against production: Better by" in words(app)
     assert not app.button(key="promote").disabled, "the evidence is reason enough"
     ran(app.button(key="promote").click())
-    assert f"Run {run} on small, 48 questions." in words(app)
+    assert "questions that nothing is chosen on" in words(app)
+    assert f"Run {run} on small, " in words(app)
     assert production.promote(demo("admin"), run, "") == "bm25 is in production now."
     assert kb.platform.settings.production().config.legs == ("bm25",)
     app = visit("tuning", kb, tuning_tab="Production")
@@ -452,6 +456,11 @@ def test_what_must_rerank_first_is_measured_in_the_background(visit: Open, kb: A
 
 def test_a_loss_of_production_is_marked(visit: Open, kb: App) -> None:
     measured(kb, "")
+    kb.evaluation.jobs.drift(demo("author"))
+    work(kb)
+    assert "small: nothing to compare with yet." in words(visit("tuning", kb, tuning_tab="Production"))
+    put(kb, {"z/unrelated.md": "# Unrelated\n\nNothing that anybody asks for.\n"})
+    kb.index.builder.build(kb.platform.settings.profile())
     kb.evaluation.jobs.drift(demo("author"))
     work(kb)
     assert "No loss found" in words(visit("tuning", kb, tuning_tab="Production"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.bootstrap import App
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.evaluation.measures.registry import ranking_measure
-from core.evaluation.querysets.queryset import Question
+from core.evaluation.querysets.queryset import QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.tuning import alpha_curves, sweep
 from core.retrieval import config as configs
@@ -72,7 +72,7 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
 @pytest.mark.parametrize("unit", ["document", "passage"])
 def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str, unit: str) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, unit=unit)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, unit=unit, whole=True)
     index = shared_app.search.searcher.index()
     for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
         config = replace(configs.parse(name), depth=9)
@@ -95,14 +95,14 @@ def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared_app: 
     sure = sorted(one.confidence for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
         moved = shared_app.tuning.sweeps.measure_at(
-            shared_app.tuning.sweeps.load(demo("author"), "small", depth=9), replace(config, tau=tau)
+            shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True), replace(config, tau=tau)
         )
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
 
 
 def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
     table = alpha_curves.table(data.table, config, "MRR@10")
     index = shared_app.search.searcher.index()
     judged = {one.question: one.path for one in shared_app.evaluation.querysets.get("small").judgments}
@@ -119,7 +119,7 @@ def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
 
 
 def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
     found = shared_app.tuning.sweeps.alpha(data, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
@@ -129,11 +129,11 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) 
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
-    assert shared_app.tuning.sweeps.load(demo("author"), "small", depth=9) is data, "loaded once"
+    assert shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True) is data, "loaded once"
 
 
 def test_only_convex_fusion_of_two_legs_has_an_alpha(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
     with pytest.raises(BadInput, match="needs convex fusion"):
         shared_app.tuning.sweeps.alpha(data, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
@@ -152,11 +152,13 @@ def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
 
 def test_tau_is_calibrated_on_what_reranking_changes(shared_app: App) -> None:
     found = shared_app.tuning.sweeps.tau(
-        ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5
+        ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5, rule="precision"
     )
     assert len(found.curve) == 101
     assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
     assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
+    with pytest.raises(BadInput, match="chosen by gain or precision"):
+        shared_app.tuning.sweeps.tau(ADMIN, "small", rule="luck")
     with pytest.raises(BadInput, match="beta"):
         shared_app.tuning.sweeps.tau(ADMIN, "small", beta=1.5)
 
@@ -202,10 +204,11 @@ def test_a_model_that_was_promoted_is_never_written_again(judged_app: App) -> No
 
 
 def worse_then_better(judged_app: App) -> str:
-    """Production on dense alone, and the id of a run that beats it."""
+    """Production on dense alone, and the id of a run that beats it on a set large enough to be halved."""
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
     judged_app.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
     return judged_app.evaluation.runs.evaluate(
-        "small", [RunPlan(judged_app.platform.settings.profile(), replace(configs.parse("bm25"), depth=9))]
+        "wide", [RunPlan(judged_app.platform.settings.profile(), replace(configs.parse("bm25"), depth=9))]
     )[0].id
 
 
@@ -225,11 +228,61 @@ def test_a_promotion_carries_its_evidence_and_is_searched_with(judged_app: App) 
     )
 
 
+def misleading(judged_app: App) -> str:
+    """Production measured on one set, and a run on another set that is better there and worse on the first."""
+    asked = questions(each=3)
+    own = lambda wanted: tuple(each for each in asked.questions if ("key" in each.text) == wanted)
+    for name, part in (("words", own(True)), ("titles", own(False))):
+        ids = {each.id for each in part}
+        judgments = tuple(each for each in asked.judgments if each.question in ids)
+        judged_app.evaluation.querysets.keep(ADMIN, QuerySet(name, part, judgments, "made by hand"))
+    weak, strong = (replace(configs.parse(name), depth=9) for name in ("dense", "bm25"))
+    profile = judged_app.platform.settings.profile()
+    judged_app.tuning.production.promote(ADMIN, config='{"base": "bm25", "depth": 9}', reason="to start from")
+    judged_app.evaluation.runs.evaluate("words", [RunPlan(profile, strong)])
+    return judged_app.evaluation.runs.evaluate("titles", [RunPlan(profile, weak)])[0].id
+
+
+def test_a_promotion_that_loses_on_another_query_set_needs_a_reason_and_the_check_afterwards_names_the_loss(
+    judged_app: App,
+) -> None:
+    run = misleading(judged_app)
+    (guard,) = judged_app.tuning.production.guardrails(ADMIN, run)
+    assert (guard.after.queryset, guard.overall.verdict) == ("words", "worse")
+    with pytest.raises(BadInput, match="On words: Worse by .* A promotion that loses on a query set needs a reason"):
+        judged_app.tuning.production.promote(ADMIN, run)
+    made = judged_app.tuning.production.promote(ADMIN, run, reason="titles matter more")
+    assert made.evidence["guards"]["words"].startswith("Worse by")
+    assert "nDCG@10 on words: Worse by" in made.message
+    drifts = {drift.queryset: drift for drift in judged_app.tuning.production.check(ADMIN)}
+    assert drifts["words"].lost, "compared with what served before, although its configuration was another"
+
+
+def test_a_set_without_anything_to_compare_with_is_unknown_and_not_fine(judged_app: App) -> None:
+    judged_app.evaluation.runs.evaluate("small", [judged_app.evaluation.runs.plan()])
+    job = judged_app.evaluation.jobs.drift(demo("author"))
+    result = judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works).result
+    assert (result["lost"], result["unknown"]) == ([], ["small"])
+    assert result["sentences"] == ["small: nothing to compare with yet."]
+
+
+def test_what_was_chosen_is_judged_on_other_questions_and_corrected_for_all_that_was_tried(judged_app: App) -> None:
+    run = worse_then_better(judged_app)
+    chosen_on = {each.id for each in judged_app.tuning.sweeps.load(ADMIN, "wide", depth=9).questions}
+    judged_app.evaluation.runs.evaluate("wide", [judged_app.evaluation.runs.plan(config=name) for name in ("rrf-60", "combmnz")])  # fmt: skip
+    compared = judged_app.tuning.production.evidence(ADMIN, run)
+    judged_on = {row.question for row in compared.rows}
+    assert not chosen_on & judged_on
+    assert len(chosen_on) + len(judged_on) == 144
+    assert compared.basis == f"Judged on the {len(judged_on)} of 144 questions that nothing is chosen on."
+    assert compared.overall.comparisons == 3, "bm25, rrf and combmnz; production is what they are compared with"
+
+
 def test_evidence_is_of_the_questions_and_the_generation_of_now(judged_app: App) -> None:
     old = worse_then_better(judged_app)
     put(judged_app, {"a/doc0.md": None, "b/doc1.md": None})
     judged_app.index.builder.build(judged_app.platform.settings.profile())
-    asked = questions()
+    asked = questions(each=3, name="wide")
     judged_app.evaluation.querysets.keep(
         ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one")))
     )
@@ -244,7 +297,8 @@ def test_evidence_from_two_commits_is_no_evidence_and_says_so(judged_app: App) -
     judged_app.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
     family = judged_app.platform.settings.profile("family")
     judged_app.index.builder.build(family)
-    run = judged_app.evaluation.runs.evaluate("small", [RunPlan(family, configs.parse("bm25"))])[0].id
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
+    run = judged_app.evaluation.runs.evaluate("wide", [RunPlan(family, configs.parse("bm25"))])[0].id
     put(judged_app, {"a/doc0.md": None})
     judged_app.index.builder.build(judged_app.platform.settings.profile())
     assert judged_app.tuning.production.evidence(demo("author"), run).overall.verdict == "better"

@@ -34,6 +34,13 @@ def register(add: Any) -> None:
     for command in (alpha, tau):
         command.add_argument("--out", type=Path, default=None, help="write an HTML report")
     alpha.add_argument("--unit", default="document", help="what is ranked: document or passage")
+    alpha.add_argument(
+        "--whole", action="store_true", help="all questions, not only the half that things are chosen on"
+    )
+    tau.add_argument(
+        "--by", default=calibration.GAIN, help="what tau keeps: gain (most of what reranking gains) or precision (beta)"
+    )
+    tau.add_argument("--keep", type=float, default=calibration.KEEP, help="the share of the gain that tau must keep")
     tau.add_argument("--beta", type=float, default=calibration.BETA, help="how precise skipped questions must be")
     tau.add_argument("--least", type=int, default=calibration.LEAST, help="how many skipped questions are needed")
     train.add_argument("--kind", default="ridge", help="ridge, xgboost, mlp or distribution")
@@ -65,6 +72,7 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
         options.measure,
         options.unit,
         terminal.progress,
+        options.whole,
     )
     best = sweep.overall.points[sweep.overall.alphas.index(sweep.overall.best)]
     value = {
@@ -134,7 +142,7 @@ def _write(path: Path, content: Report) -> str:
 def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     config = app.evaluation.runs.plan(config=options.config).config
-    calibration = app.tuning.sweeps.tau(
+    calibrated = app.tuning.sweeps.tau(
         acting(app, options),
         options.queryset,
         options.profile,
@@ -143,17 +151,24 @@ def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         options.beta,
         options.least,
         terminal.progress,
+        options.by,
+        options.keep,
     )
     rows = [
-        (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{point.share:.0%}")
-        for point in calibration.curve[::10]
+        (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{point.share:.0%}", *_price(calibrated, point.share))
+        for point in calibrated.curve[::10]
     ]  # fmt: skip
-    heads = ("tau", "skipped", "precision", "lower bound", options.measure, "reranked")
-    lines = [calibration.sentence, *table(rows, heads)]
+    heads = ("tau", "skipped", "precision", "lower bound", options.measure, "reranked", "s per 1,000", "$ per 1,000")
+    lines = [calibrated.sentence, *table(rows, heads)]
     if options.out:
-        lines.append(_write(options.out, _tau_report(options, calibration, rows, heads, config)))
-    terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(calibration)}, lines)
+        lines.append(_write(options.out, _tau_report(options, calibrated, rows, heads, config)))
+    terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(calibrated)}, lines)
     return 0
+
+
+def _price(calibrated: calibration.Calibration, share: float) -> tuple[str, str]:
+    """What reranking this share of 1,000 questions takes."""
+    return f"{1000 * share * calibrated.seconds:.0f}", f"{1000 * share * calibrated.dollars:.2f}"
 
 
 def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:

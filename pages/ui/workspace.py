@@ -119,9 +119,12 @@ def alpha_curve(
 
 
 @st.cache_resource(max_entries=16, show_spinner="Weighing against production")
-def evidence(run: str, production: str, generation: str, digest: str, measure: str, _actor: Actor) -> RunComparison:
-    """A run against what is in production."""
-    return app().tuning.production.evidence(_actor, run, measure)
+def evidence(
+    run: str, production: str, generation: str, digests: tuple[str, ...], measure: str, _actor: Actor
+) -> tuple[RunComparison, tuple[RunComparison, ...]]:
+    """A run against what is in production, and the same on the other query sets that production was measured on."""
+    weigh = app().tuning.production
+    return weigh.evidence(_actor, run, measure), weigh.guardrails(_actor, run, measure)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

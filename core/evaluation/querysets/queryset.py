@@ -6,7 +6,7 @@ chunker and later edits of the document.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core import strict
@@ -18,6 +18,7 @@ UNITS = ("document", "passage")  # what a ranking is a ranking of
 MAX_QUESTIONS = 100_000
 MAX_TEXT = 2_000
 GRADES = (0, 3)  # the lowest and the highest
+HALVED = 60  # questions; of fewer, no half could show anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,20 @@ def without(queryset: QuerySet, ids: Iterable[str]) -> QuerySet:
         questions=tuple(question for question in queryset.questions if question.id not in removed),
         judgments=tuple(judgment for judgment in queryset.judgments if judgment.question not in removed),
     )
+
+
+def for_choosing(question: str) -> bool:
+    """Whether alpha, tau and the like are chosen on a question; what was chosen is judged on the other half.
+
+    >>> [for_choosing(str(n)) for n in range(4)]
+    [True, True, False, True]
+    """
+    return int(strict.digest([question])[:8], 16) % 2 == 0
+
+
+def choosing(questions: Sequence[str]) -> set[str]:
+    """The questions that things are chosen on: half of them, or all where half would be too few to judge on anyway."""
+    return {question for question in questions if len(questions) < HALVED or for_choosing(question)}
 
 
 def known_unit(unit: str) -> str:

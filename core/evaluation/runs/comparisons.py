@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import BadInput
+from core.evaluation.querysets.queryset import for_choosing
 from core.evaluation.runs.run import Answered, Run
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, holm
 from core.evaluation.statistics import compare as paired
@@ -43,6 +44,7 @@ class RunComparison:
     by_category: Mapping[str, PairedComparison]
     rows: tuple[QuestionRow, ...]
     note: str = ""
+    basis: str = ""  # on which questions it was judged, where not on all
 
     @property
     def spent(self) -> str:
@@ -80,6 +82,16 @@ def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
         tuple(sorted(rows, key=lambda row: (row.difference, row.question))),
         _note(before, after, len(rows)),
     )
+
+
+def judge(before: Run, after: Run, measure: str = MEASURE, tried: int = 1) -> RunComparison:
+    """What was chosen, on the half of the questions that nothing is chosen on, and corrected for all that were tried."""
+    compared = compare(before, after, measure)
+    rows = tuple(row for row in compared.rows if not for_choosing(row.question))
+    if not rows:
+        raise BadInput(f"No question of {after.queryset!r} is left to judge on; the others are for choosing.")
+    basis = f"Judged on the {len(rows):,} of {len(compared.rows):,} questions that nothing is chosen on."
+    return replace(compared, overall=holm([_paired(rows)], of=tried)[0], rows=rows, basis=basis)
 
 
 def _rows(before: Run, after: Run, measure: str) -> list[QuestionRow]:

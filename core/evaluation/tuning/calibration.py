@@ -1,4 +1,5 @@
-"""Tau with evidence: reranking is skipped only where the fused ranking alone has proved good (thesis, 3.4.2.2)."""
+"""Tau with evidence: the smallest that keeps most of what reranking gains, or that skips reranking only where the fused
+ranking alone has proved good (thesis, 3.4.2.2)."""
 
 from __future__ import annotations
 
@@ -7,14 +8,18 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
-from core.evaluation.statistics import wilson_lower, wilson_upper
+from core.evaluation.statistics import compare, wilson_lower, wilson_upper
 
 BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
 LEAST = 30  # skipped queries; fewer prove nothing
+KEEP = 0.9  # the share of what reranking gains that tau must keep
+GAIN, PRECISION = RULES = ("gain", "precision")  # what tau is chosen by
 HELD_OUT = 0.2
 STEPS = 101
 CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "contradicted"  # by what was held out
+NO_GAIN = "no gain"  # reranking is no better than leaving it off
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Tau with its evidence. `tau` is None when no threshold is good enough: then every query is reranked.
+    """Tau with its evidence. `tau` is None when no threshold is good enough, then every query is reranked, or when
+    reranking gains nothing, then none is.
 
-    `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
+    `gain` is the sentence about reranking everything against nothing, `seconds` and `dollars` what reranking one query
+    takes; `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
     reranking gains nothing there; `verdict` says whether their precision confirms beta, does not contradict it or
     contradicts it, `holds` whether it still allows beta.
     """
@@ -63,6 +70,11 @@ class Calibration:
     holds: bool
     sentence: str
     verdict: str = ""
+    rule: str = PRECISION
+    keep: float = KEEP
+    gain: str = ""
+    seconds: float = 0.0
+    dollars: float = 0.0
 
 
 def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
@@ -115,6 +127,8 @@ def calibrate(
     least: int = LEAST,
     share_held_out: float = HELD_OUT,
     seed: int = 42,
+    rule: str = PRECISION,
+    keep: float = KEEP,
 ) -> Calibration:
     """Choose tau on most of the queries and verify it on the rest."""
     order = sorted(observed, key=lambda observation: observation.query)
@@ -122,9 +136,16 @@ def calibrate(
     cut = round(len(order) * share_held_out)
     held_out, fitted = order[:cut], order[cut:]
     points = curve(fitted)
-    chosen = choose(points, beta, least)
+    everything = compare([each.fused for each in order], [each.reranked for each in order]) if order else None
+    about: dict[str, Any] = {"rule": rule, "keep": keep, "gain": everything.sentence if everything else ""}
+    if rule == GAIN and (everything is None or everything.verdict != "better"):
+        return Calibration(
+            None, beta, least, points, None, None, None, False, _no_gain(about["gain"]), NO_GAIN, **about
+        )
+    chosen = keeping(points, fitted, keep) if rule == GAIN else choose(points, beta, least)
     if chosen is None:
-        return Calibration(None, beta, least, points, None, None, None, False, _no_tau(points, beta, least))
+        why = _nothing_kept(keep) if rule == GAIN else _no_tau(points, beta, least)
+        return Calibration(None, beta, least, points, None, None, None, False, why, **about)
     held_out_curve = curve(held_out)
     at = held_out_curve[points.index(chosen)]
     base, gain = (
@@ -132,10 +153,49 @@ def calibrate(
         _mean(observation.reranked - observation.fused for observation in held_out),
     )
     kept = (at.measure - base) / gain if gain > 1e-12 else None
-    outcome = verdict(at, beta)
+    outcome = verdict(at, beta) if rule == PRECISION else _kept_verdict(kept, keep)
     holds = bool(held_out) and outcome != CONTRADICTED
-    sentence = _sentence(chosen, at, beta, outcome)
-    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, outcome)
+    sentence = _sentence(chosen, at, beta, outcome) if rule == PRECISION else _kept_sentence(chosen, kept, keep)
+    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, outcome, **about)
+
+
+def keeping(points: Sequence[Point], observed: Sequence[Observed], keep: float = KEEP) -> Point | None:
+    """The smallest tau that keeps a share of what reranking everything gains.
+
+    >>> seen = [Observed("a", 0.2, False, 0.0, 1.0), Observed("b", 0.6, True, 1.0, 1.0)]
+    >>> keeping(curve(seen, 11), seen).tau
+    0.3
+    """
+    base = _mean(each.fused for each in observed)
+    least = base + keep * (_mean(each.reranked for each in observed) - base)
+    return next((point for point in points if point.measure >= least - 1e-12), None)
+
+
+def _kept_verdict(kept: float | None, keep: float) -> str:
+    """Whether the held-out queries keep as much."""
+    if kept is None:
+        return NOT_CONTRADICTED
+    return CONFIRMED if kept >= keep else NOT_CONTRADICTED if kept >= keep / 2 else CONTRADICTED
+
+
+def _kept_sentence(chosen: Point, kept: float | None, keep: float) -> str:
+    there = (
+        "reranking gains nothing, so nothing is confirmed"
+        if kept is None
+        else f"it keeps {abs(kept) if abs(kept) < 0.005 else kept:.0%}"
+    )
+    return (
+        f"Tau {chosen.tau:.2f} is the smallest that keeps {keep:.0%} of what reranking gains: {chosen.share:.0%} of the "
+        f"queries are reranked, {chosen.skipped} are not. On the held-out fifth {there}."
+    )
+
+
+def _no_gain(gain: str) -> str:
+    return f"Reranking gains nothing that these queries can show, so leave it off. {gain}".strip()
+
+
+def _nothing_kept(keep: float) -> str:
+    return f"No tau below 1 keeps {keep:.0%} of what reranking gains: rerank every query."
 
 
 def verdict(at: Point, beta: float) -> str:

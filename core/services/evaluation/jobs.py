@@ -12,6 +12,7 @@ from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, Refused
 from core.evaluation.learning.training import Trained
+from core.evaluation.tuning import calibration
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
@@ -41,11 +42,22 @@ class EvaluationJobs:
         arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
         return self.jobs.start("generate", arguments, actor)
 
-    def calibrate(self, actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> Job:
+    def calibrate(
+        self,
+        actor: Actor,
+        queryset: str,
+        config: str,
+        measure: str,
+        beta: float,
+        least: int,
+        rule: str = calibration.GAIN,
+        keep: float = calibration.KEEP,
+    ) -> Job:
         """Calibrate tau for a configuration; every judged question is reranked once."""
         require(actor, "run an evaluation")
         configs.parse(config)
         arguments = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
+        arguments |= {"rule": rule, "keep": keep}
         return self.jobs.start("calibrate", arguments, actor)
 
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
@@ -79,7 +91,7 @@ class EvaluationJobs:
         return GENERATORS[arguments["kind"]](self.context, actor, arguments, progress)
 
     def _calibrate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        calibration = self.tuning.tau(
+        calibrated = self.tuning.tau(
             self.jobs.actor(arguments, "run an evaluation"),
             arguments["queryset"],
             config=configs.parse(arguments["config"]),
@@ -87,8 +99,10 @@ class EvaluationJobs:
             beta=arguments["beta"],
             least=arguments["least"],
             progress=progress,
+            rule=arguments.get("rule", calibration.PRECISION),
+            keep=arguments.get("keep", calibration.KEEP),
         )
-        return strict.plain(calibration)
+        return strict.plain(calibrated)
 
     def _learn(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         trained = self.training.train(

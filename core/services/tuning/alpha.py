@@ -14,7 +14,7 @@ from core.evaluation.learning.training import Example, Trained, example, train
 from core.evaluation.measures.lcs import coverage
 from core.evaluation.measures.registry import ranking_measure
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import Question, by_question, settled
+from core.evaluation.querysets.queryset import Question, by_question, choosing, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
@@ -117,11 +117,9 @@ class _Examples:
         self.judged = by_question(settled(judged_set.judgments))
         self.documents = anchoring.gains(judged_set.judgments, index).gains
         self.passages = anchoring.gains(judged_set.judgments, index, "passage").gains
-        self.questions = {
-            question.id: question
-            for question in judged_set.questions
-            if any(self.documents.get(question.id, {}).values())
-        }
+        judged = {each.id: each for each in judged_set.questions if any(self.documents.get(each.id, {}).values())}
+        used = choosing(list(judged))
+        self.questions = {number: question for number, question in judged.items() if number in used}
         self.legs = CandidateCache(runs.searcher, runs.database, index, config)
 
     def all(self, vectors: bool, target: str, progress: Progress) -> list[Example]:

@@ -10,7 +10,7 @@ from core import profiles
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.queryset import FRONTMATTER
-from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare
+from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, judge
 from core.evaluation.runs.run import Run, label
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
@@ -31,7 +31,7 @@ class PromotionResult:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Production at this commit against production at the last one measured, on one query set."""
+    """Production now against what served before, whatever that was, on one query set."""
 
     queryset: str
     now: Run
@@ -52,13 +52,32 @@ class ProductionSettings:
     ) -> RunComparison:
         """A run's configuration against production, both on today's questions and generation.
 
-        A run of an older commit or query set is repeated; most of it is cached.
+        A run of an older commit or query set is repeated; most of it is cached. The verdict is on the questions that
+        nothing is chosen on, corrected for every configuration that was tried on the set.
         """
         candidate = self.runs.show(actor, run)
+        current, remeasured = self._against_production(candidate, candidate.queryset, progress)
+        tried = {
+            (other.profile_digest, other.config_digest)
+            for other in self.runs.all(candidate.queryset)
+            if other.queryset_digest == remeasured.queryset_digest
+        } - {(current.profile_digest, current.config_digest)}
+        return judge(current, remeasured, measure, len(tried))
+
+    def guardrails(
+        self, actor: Actor, run: str, measure: str = MEASURE, progress: Progress = no_progress
+    ) -> tuple[RunComparison, ...]:
+        """The same on every other query set that production was measured on."""
+        candidate = self.runs.show(actor, run)
+        others = [name for name in self.watched(actor) if name != candidate.queryset]
+        pairs = [self._against_production(candidate, name, progress) for name in others]
+        return tuple(compare(before, after, measure) for before, after in pairs)
+
+    def _against_production(self, candidate: Run, queryset: str, progress: Progress) -> tuple[Run, Run]:
         production = self.team_settings.production()
         plans = [RunPlan(production.profile, production.config), self._plan_of(candidate)]
-        current, remeasured = self.runs.evaluate(candidate.queryset, plans, candidate.unit, progress)
-        return compare(current, remeasured, measure)
+        before, after = self.runs.evaluate(queryset, plans, candidate.unit, progress)
+        return before, after
 
     def _plan_of(self, run: Run) -> RunPlan:
         profile = self.team_settings.profile(run.profile)
@@ -76,19 +95,20 @@ class ProductionSettings:
         reason: str = "",
         measure: str = MEASURE,
     ) -> PromotionResult:
-        """Put a run's configuration into production; without evidence that it is better, a reason is needed."""
+        """Put a run's configuration into production; a reason is needed without evidence that it is better, and where
+        it loses on another query set."""
         require(actor, "change what is in production")
         reason = " ".join(reason.split())[:500]
         seen = self.team_settings.head()
         compared = self.evidence(actor, run, measure) if run else None
         if not run and not config and not profile:
             raise BadInput("Name a run, or a configuration with a reason.")
-        if (compared is None or not proven(compared)) and not reason:
-            verdict = _verdict(compared) if compared else "There is no run that shows that it is better."
-            raise BadInput(f"{verdict} A promotion without evidence needs a reason: add --reason TEXT.")
+        guards = self.guardrails(actor, run, measure) if run else ()
+        if not reason:
+            _demand_reason(compared, guards)
         plan = self._plan(compared, profile, config)
-        evidence = _evidence(compared, reason)
-        message = _message(plan, compared, reason)
+        evidence = _evidence(compared, guards, reason)
+        message = _message(plan, compared, guards, reason)
         production = self.team_settings.promote(plan.profile.name, plan.config, evidence, actor.person, message, seen)
         self._note(actor, "promote", production, message)
         return PromotionResult(production, evidence, message)
@@ -147,18 +167,25 @@ class ProductionSettings:
     # ------------------------------------------------------------ drift
 
     def watched(self, actor: Actor) -> tuple[str, ...]:
-        """The query sets that production was measured on."""
+        """The query sets that production was measured on, with this configuration or one that served before."""
         require(actor, "see query sets")
-        now = self.team_settings.production()
-        mine = (profiles.identity(now.profile), configs.identity(now.config))
+        served = self._served()
         known = {summary.name for summary in self.runs.querysets.all()}
         return tuple(
             dict.fromkeys(
                 run.queryset
                 for run in self.runs.all()
-                if (run.profile_digest, run.config_digest) == mine and run.queryset in known
+                if (run.profile_digest, run.config_digest) in served and run.queryset in known
             )
         )
+
+    def _served(self) -> set[tuple[str, str]]:
+        """Everything that is or was in production, as digests of profile and configuration."""
+        past = [promotion.production for promotion in self.team_settings.promotions()]
+        return {
+            (profiles.identity(production.profile), configs.identity(production.config))
+            for production in (self.team_settings.production(), *past, _untouched())
+        }
 
     def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
         """Run production again on every watched query set, and mark losses that are not chance."""
@@ -168,13 +195,12 @@ class ProductionSettings:
         return drifts
 
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
-        now = self.team_settings.production()
-        mine = (profiles.identity(now.profile), configs.identity(now.config))
-        past = [run for run in self.runs.all(queryset) if (run.profile_digest, run.config_digest) == mine]
+        now, served = self.team_settings.production(), self._served()
+        past = [run for run in self.runs.all(queryset) if (run.profile_digest, run.config_digest) in served]
         run = self.runs.evaluate(queryset, [RunPlan(now.profile, now.config)], past[0].unit, progress)[0]
-        older = next((other for other in past if other.commit != run.commit and other.unit == run.unit), None)
+        older = next((other for other in past if other.unit == run.unit and _state(other) != _state(run)), None)
         if older is None:
-            return Drift(queryset, run, None, None, False, f"{queryset}: nothing older to compare with.")
+            return Drift(queryset, run, None, None, False, f"{queryset}: nothing to compare with yet.")
         compared = compare(self.runs.get(older.id), run, measure)
         lost = compared.overall.verdict == "worse"
         return Drift(queryset, run, older, compared, lost, f"{queryset}: {compared.overall.sentence}")
@@ -185,8 +211,14 @@ class ProductionSettings:
         drifts = self.check(actor, arguments.get("measure", MEASURE), progress)
         return {
             "lost": [drift.queryset for drift in drifts if drift.lost],
+            "unknown": [drift.queryset for drift in drifts if drift.compared is None],
             "sentences": [drift.sentence for drift in drifts],
         }
+
+
+def _state(run: Run) -> tuple[str, str, str]:
+    """What answered: profile, configuration and the documents."""
+    return run.profile_digest, run.config_digest, run.commit
 
 
 def _before(past: Sequence[Promotion]) -> Promotion | None:
@@ -211,11 +243,26 @@ def proven(compared: RunComparison) -> bool:
     return compared.overall.verdict == "better" and not compared.note
 
 
+def losses(guards: Sequence[RunComparison]) -> tuple[RunComparison, ...]:
+    """The query sets where a candidate is worse, and not by chance."""
+    return tuple(guard for guard in guards if guard.overall.verdict == "worse")
+
+
+def _demand_reason(compared: RunComparison | None, guards: Sequence[RunComparison]) -> None:
+    """BadInput unless the evidence speaks for itself."""
+    if lost := losses(guards):
+        where = " ".join(f"On {guard.after.queryset}: {guard.overall.sentence}" for guard in lost)
+        raise BadInput(f"{where} A promotion that loses on a query set needs a reason: add --reason TEXT.")
+    if compared is None or not proven(compared):
+        verdict = _verdict(compared) if compared else "There is no run that shows that it is better."
+        raise BadInput(f"{verdict} A promotion without evidence needs a reason: add --reason TEXT.")
+
+
 def _verdict(compared: RunComparison) -> str:
-    return " ".join(filter(None, (compared.overall.sentence, compared.note)))
+    return " ".join(filter(None, (compared.overall.sentence, compared.basis, compared.note)))
 
 
-def _evidence(compared: RunComparison | None, reason: str) -> dict[str, Any]:
+def _evidence(compared: RunComparison | None, guards: Sequence[RunComparison], reason: str) -> dict[str, Any]:
     """The evidence as plain values, for the settings file."""
     why: dict[str, Any] = {"reason": reason} if reason else {}
     if compared is None:
@@ -234,14 +281,18 @@ def _evidence(compared: RunComparison | None, reason: str) -> dict[str, Any]:
         "ties": overall.ties,
         "losses": overall.losses,
         "verdict": overall.verdict,
+        "p": round(overall.p, 6),
+        "questions": overall.queries,
+        **({"guards": {guard.after.queryset: guard.overall.sentence for guard in guards}} if guards else {}),
         **({"note": compared.note} if compared.note else {}),
         **why,
     }
 
 
-def _message(plan: RunPlan, compared: RunComparison | None, reason: str) -> str:
+def _message(plan: RunPlan, compared: RunComparison | None, guards: Sequence[RunComparison], reason: str) -> str:
     lines = [f"Promote {label(plan.config)} on {plan.profile.name}"]
     if compared is not None:
         lines += ["", f"{compared.measure} on {compared.after.queryset}: {_verdict(compared)}"]
+        lines += [f"{guard.measure} on {guard.after.queryset}: {guard.overall.sentence}" for guard in guards]
         lines += [f"Run: {compared.after.id}", f"Against: {compared.before.id}"]
     return "\n".join([*lines, *(["", f"Reason: {reason}"] if reason else [])])

@@ -10,7 +10,7 @@ from core.access import Actor, require
 from core.errors import BadInput
 from core.evaluation.measures.scoring import EVERY
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import QuerySet, Question, known_unit
+from core.evaluation.querysets.queryset import QuerySet, Question, choosing, known_unit
 from core.evaluation.runs.run import Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning import alpha_curves, calibration, sweep
@@ -87,26 +87,38 @@ class Sweeps:
         depth: int = 0,
         unit: str = "document",
         progress: Progress = no_progress,
+        whole: bool = False,
     ) -> SweepData:
-        """A query set as arrays; cached until the set or the index changes."""
+        """The half of a query set that things are chosen on, or the whole of it, as arrays; cached until the set or
+        the index changes."""
         require(actor, "run an evaluation")
         plan = self.runs.plan(profile)
         judged_set = self.runs.querysets.get(queryset)
         known_unit(unit)
         index = self.runs.searcher.generations.open(plan.profile)
         depth = depth or plan.config.depth
-        key = (judged_set.digest, generation_key(self.runs.searcher, index), legs, depth, unit)
+        key = (judged_set.digest, generation_key(self.runs.searcher, index), legs, depth, unit, whole)
         if key not in self._loaded:
-            data = self._load(judged_set, index, legs, depth, unit, progress)
+            data = self._load(judged_set, index, legs, depth, unit, progress, whole)
             self._loaded = dict([*self._loaded.items(), (key, data)][-LOADED:])
             self.runs.audit.note(actor, "sweep", queryset, detail=f"{', '.join(legs)} on {plan.profile.name}")
         return self._loaded[key]
 
     def _load(
-        self, queryset: QuerySet, index: Index, legs: tuple[str, ...], depth: int, unit: str, progress: Progress
+        self,
+        queryset: QuerySet,
+        index: Index,
+        legs: tuple[str, ...],
+        depth: int,
+        unit: str,
+        progress: Progress,
+        whole: bool,
     ) -> SweepData:
         gains = anchoring.gains(queryset.judgments, index, unit)
         judged = [question for question in queryset.questions if any(gains.gains.get(question.id, {}).values())]
+        if not whole:
+            used = choosing([question.id for question in judged])
+            judged = [question for question in judged if question.id in used]
         if not judged:
             raise BadInput(f"No question of {queryset.name!r} has a judgment that this index knows.")
         config = replace(configs.DEFAULT, legs=legs, depth=depth)
@@ -140,12 +152,12 @@ class Sweeps:
         measure: str = MEASURE,
         unit: str = "document",
         progress: Progress = no_progress,
+        whole: bool = False,
     ) -> AlphaCurve:
         """Load a query set and compute its curve."""
         require(actor, "run an evaluation")
-        return self.alpha(
-            self.load(actor, queryset, profile, config.legs, config.depth, unit, progress), config, measure
-        )
+        data = self.load(actor, queryset, profile, config.legs, config.depth, unit, progress, whole)
+        return self.alpha(data, config, measure)
 
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
@@ -206,35 +218,56 @@ class Sweeps:
         beta: float = calibration.BETA,
         least: int = calibration.LEAST,
         progress: Progress = no_progress,
+        rule: str = calibration.GAIN,
+        keep: float = calibration.KEEP,
     ) -> Calibration:
-        """Calibrate tau: the smallest that skips only questions which are answered well enough without reranking."""
+        """Calibrate tau: the smallest that keeps most of what reranking gains, or that skips only what is answered
+        well enough without it."""
         require(actor, "run an evaluation")
         if measure not in EVERY:
             raise BadInput(f"A run has no measure {measure!r}. It has: {', '.join(EVERY)}.")
         if not 0 < beta < 1 or least < 1:
             raise BadInput("beta must lie between 0 and 1, and at least one skipped question is needed.")
+        if rule not in calibration.RULES or not 0 < keep <= 1:
+            raise BadInput(f"A tau is chosen by {' or '.join(calibration.RULES)}, keeping a share above 0 and up to 1.")
         plan = self.runs.plan(profile)
         base = replace(config or plan.config, rerank="off")
         plans = [RunPlan(plan.profile, base), RunPlan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
-        calibrated = calibration.calibrate(observed(fused, reranked, measure), beta=beta, least=least)
+        seen = observed(fused, reranked, measure)
+        calibrated = calibration.calibrate(seen, beta=beta, least=least, rule=rule, keep=keep)
+        calibrated = replace(calibrated, **_price(fused, reranked))
         self.runs.audit.note(actor, "calibrate tau", queryset, detail=f"{label(base)} on {plan.profile.name}")
         return calibrated
 
 
 def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed]:
-    """The questions that both runs measured, as calibration takes them."""
-    return [
-        Observed(
-            question,
-            answer.confidence,
-            answer.values[f"Recall@{TOP}"] > 0,
-            answer.values[measure],
-            reranked.results[question].values[measure],
-        )
+    """The questions that both runs measured and that things are chosen on, as calibration takes them."""
+    both = [
+        question
         for question, answer in fused.results.items()
         if question in reranked.results and measure in answer.values and measure in reranked.results[question].values
     ]
+    used = choosing(both)
+    return [
+        Observed(
+            question,
+            fused.results[question].confidence,
+            fused.results[question].values[f"Recall@{TOP}"] > 0,
+            fused.results[question].values[measure],
+            reranked.results[question].values[measure],
+        )
+        for question in both
+        if question in used
+    ]
+
+
+def _price(fused: Run, reranked: Run) -> dict[str, Any]:
+    """What reranking one question takes on this machine: seconds and dollars."""
+    return {
+        "seconds": reranked.times.get("rerank", {}).get("p50", 0.0) / 1000.0,
+        "dollars": max(0.0, reranked.cost - fused.cost),
+    }
 
 
 def sweepable(data: SweepData, config: SearchConfig) -> bool:

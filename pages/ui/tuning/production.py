@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -15,7 +16,7 @@ from core.evaluation.runs.run import Run, label
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
-from core.services.tuning.production import proven
+from core.services.tuning.production import losses, proven
 from pages.ui import actions, empty, flash, identity, style, tiles
 from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import TuningSet
@@ -39,9 +40,12 @@ def draw(tuning_set: TuningSet) -> None:
 def _drift() -> None:
     job = app().evaluation.jobs.last(identity.me(), "drift")
     lost = job.result["lost"] if job else []
+    unknown = job.result.get("unknown", []) if job else []
     with st.container(horizontal=True, vertical_alignment="center"):
         if lost:
             st.error(f"Production lost quality on {flash.plain(', '.join(lost))} since it was last measured.", icon=":material/trending_down:")  # fmt: skip
+        elif job and unknown:
+            st.caption(f":material/help: Checked on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
         elif job:
             st.caption(f":material/check_circle: No loss found on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
         else:
@@ -75,18 +79,28 @@ def _promote(tuning_set: TuningSet) -> None:
     run = runs[ids.index(chosen)]
     now = app().platform.settings.production()
     try:
-        if due := _due(tuning_set, run):
-            st.caption(f"{' and '.join(due)} must rerank these questions first; that takes a while.")
-            st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=tuning_set.queryset, pairs=list(due.values())),))  # fmt: skip
-            return
-        comparison = evidence(
-            chosen, strict.digest(now), tuning_set.generation, tuning_set.digest, MEASURE, identity.me()
+        sets = _sets(tuning_set)
+        for queryset, digest in sets.items():
+            if due := _due(queryset, digest, run):
+                st.caption(flash.plain(f"{' and '.join(due)} must rerank these questions first, those of {queryset}; that takes a while."))  # fmt: skip
+                st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=queryset, pairs=list(due.values())),))  # fmt: skip
+                return
+        comparison, guards = evidence(
+            chosen, strict.digest(now), tuning_set.generation, tuple(sets.values()), MEASURE, identity.me()
         )
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/warning:")
         return
     _evidence(comparison)
-    _act(run, labels[chosen], comparison)
+    _guardrails(guards)
+    _act(run, labels[chosen], comparison, guards)
+
+
+def _sets(tuning_set: TuningSet) -> dict[str, str]:
+    """Names and digests of the chosen query set and of those that production was measured on."""
+    watched = app().tuning.production.watched(identity.me())
+    digests = {name: app().evaluation.querysets.show(identity.me(), name).digest for name in watched}
+    return {tuning_set.queryset: tuning_set.digest} | digests
 
 
 def _candidates(tuning_set: TuningSet) -> list[Run]:
@@ -101,12 +115,12 @@ def _candidates(tuning_set: TuningSet) -> list[Run]:
     return sorted(runs, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
 
 
-def _due(tuning_set: TuningSet, run: Run) -> dict[str, tuple[str, str]]:
+def _due(queryset: str, digest: str, run: Run) -> dict[str, tuple[str, str]]:
     """Production or the candidate where it reranks and has no run on the current questions and generation."""
     now = app().platform.settings.production()
     known = {
         (other.profile_digest, other.config_digest, other.queryset_digest, other.commit)
-        for other in app().evaluation.runs.listed(identity.me(), tuning_set.queryset)
+        for other in app().evaluation.runs.listed(identity.me(), queryset)
     }
     due = {}
     for name, profile_name, config in (
@@ -118,7 +132,7 @@ def _due(tuning_set: TuningSet, run: Run) -> dict[str, tuple[str, str]]:
         seen = (
             profiles.identity(profile),
             configs.identity(config),
-            tuning_set.digest,
+            digest,
             serving.commit if serving else "",
         )
         if config.rerank != "off" and seen not in known:
@@ -135,6 +149,7 @@ def _evidence(comparison: RunComparison) -> None:
     overall = comparison.overall
     say, icon = TONES.get(overall.verdict, (st.info, "balance"))
     say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
+    st.caption(flash.plain(comparison.basis))
     if comparison.note:
         st.warning(flash.plain(comparison.note), icon=":material/warning:")
     tiles.draw(
@@ -147,15 +162,30 @@ def _evidence(comparison: RunComparison) -> None:
     )
 
 
-def _act(run: Run, name: str, comparison: RunComparison) -> None:
+def _guardrails(guards: Sequence[RunComparison]) -> None:
+    """The other query sets that production was measured on; a loss there needs a reason."""
+    for guard in guards:
+        sentence = flash.plain(f"On {guard.after.queryset}: {guard.overall.sentence}")
+        if guard.overall.verdict == "worse":
+            st.error(sentence, icon=":material/trending_down:")
+        else:
+            st.caption(sentence)
+
+
+def _act(run: Run, name: str, comparison: RunComparison, guards: Sequence[RunComparison]) -> None:
     me = identity.me()
-    sure = proven(comparison)
+    lost = losses(guards)
+    sure = proven(comparison) and not lost
     if not allowed(me, ACTION):
         st.caption(f":material/lock: {flash.plain(refusal(me))}")
     reason = st.text_input(
         "Reason",
         key="promote_reason",
-        placeholder="optional: the evidence speaks" if sure else "needed, since the evidence is not enough",
+        placeholder="optional: the evidence speaks"
+        if sure
+        else "needed, since it loses on another query set"
+        if lost
+        else "needed, since the evidence is not enough",
         max_chars=500,
         disabled=not allowed(me, ACTION),
     )
@@ -167,6 +197,7 @@ def _act(run: Run, name: str, comparison: RunComparison) -> None:
             [
                 f"Run {comparison.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
                 f"{comparison.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
+                *(f"It loses on {guard.after.queryset}." for guard in lost),
                 "The Search page and the command line use it at once; rolling back is one click.",
                 *([f"Reason: {reason.strip()}"] if reason.strip() else []),
             ],

@@ -9,6 +9,7 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.reports import charts as drawn
 from core.evaluation.runs.run import label
+from core.evaluation.statistics import PairedComparison
 from core.evaluation.tuning.sweep import SWEPT
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
@@ -91,14 +92,21 @@ def _figures(tuning_set: TuningSet) -> None:
     if here == production:
         st.caption("The sliders stand where production stands.")
     elif production_result:
-        st.caption(
-            flash.plain(f"Against production: {sweeps.compare_at(data, production, state.here(), measure).sentence}")
-        )
+        st.caption(flash.plain(_against(sweeps.compare_at(data, production, state.here(), measure))))
     else:
         st.caption("Production reranks or looks deeper than sliders do; measure this to compare them.")
     if st.session_state.get(state.RERANK):
         tau.at(tuning_set.queryset, float(here.tau))
     _measure(tuning_set.queryset, here)
+
+
+def _against(compared: PairedComparison) -> str:
+    """The difference from production, without a verdict: these are the questions that one chooses on."""
+    gap = compared.difference
+    return (
+        f"Against production: {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}), {compared.wins} wins, {compared.ties} ties, "
+        f"{compared.losses} losses on the half of the questions that one chooses on; Production judges on the other half."
+    )
 
 
 def _numbers(result: SweepResult, production: SweepResult | None) -> None:

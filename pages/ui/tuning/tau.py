@@ -20,6 +20,7 @@ from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
 PER_PASSAGE = 0.15  # seconds of the local cross-encoder for one passage on two cores
+RULES = {calibration.GAIN: "most of what reranking gains", calibration.PRECISION: "what is not precise enough"}
 MEASURES = ("nDCG@10", "Recall@5", "MRR@10")
 TONES = {calibration.CONFIRMED: (st.success, "verified"), calibration.CONTRADICTED: (st.warning, "warning")}
 
@@ -42,23 +43,16 @@ def draw(tuning_set: TuningSet) -> None:
 def _form(tuning_set: TuningSet) -> None:
     config = state.here()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        beta = st.number_input(
-            "Beta", 0.05, 0.99, calibration.BETA, 0.05, key="tau_beta", width=130, help="How precise skipped questions must be."
-        )  # fmt: skip
-        least = st.number_input(
-            "At least", 1, 1000, calibration.LEAST, key="tau_least", width=130, help="Skipped questions that are needed."
-        )  # fmt: skip
+        chosen: dict[str, Any] = {"rule": st.selectbox("Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250)}  # fmt: skip
+        if chosen["rule"] == calibration.GAIN:
+            chosen["keep"] = st.number_input("Share", 0.5, 1.0, calibration.KEEP, 0.05, key="tau_keep", width=130, help="Of what reranking every question gains.")  # fmt: skip
+        else:
+            chosen["beta"] = st.number_input("Beta", 0.05, 0.99, calibration.BETA, 0.05, key="tau_beta", width=130, help="How precise skipped questions must be.")  # fmt: skip
+            chosen["least"] = st.number_input("At least", 1, 1000, calibration.LEAST, key="tau_least", width=130, help="Skipped questions that are needed.")  # fmt: skip
         measure = st.selectbox("Measure", MEASURES, key="tau_measure", width=150)
         if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
             actions.do(
-                partial(
-                    start,
-                    queryset=tuning_set.queryset,
-                    config=spell(config),
-                    measure=str(measure),
-                    beta=float(beta),
-                    least=int(least),
-                )
+                partial(start, queryset=tuning_set.queryset, config=spell(config), measure=str(measure), **chosen)
             )
             st.rerun()
     st.caption(
@@ -81,9 +75,19 @@ def _duration(tuning_set: TuningSet, passages: int) -> str:
     return style.count(max(1, round(seconds)), "second") if seconds < 90 else style.count(round(seconds / 60), "minute")
 
 
-def start(actor: Actor, queryset: str, config: str, measure: str, beta: float, least: int) -> str:
+def start(
+    actor: Actor,
+    queryset: str,
+    config: str,
+    measure: str,
+    rule: str,
+    keep: float = calibration.KEEP,
+    beta: float = calibration.BETA,
+    least: int = calibration.LEAST,
+) -> str:
     """Calibrate in the background."""
-    return f"Calibrating as job {app().evaluation.jobs.calibrate(actor, queryset, config, measure, beta, least).id}."
+    job = app().evaluation.jobs.calibrate(actor, queryset, config, measure, beta, least, rule, keep)
+    return f"Calibrating as job {job.id}."
 
 
 def _result(result: dict[str, Any], config: str, measure: str) -> None:
@@ -107,8 +111,27 @@ def _result(result: dict[str, Any], config: str, measure: str) -> None:
         charts.show(
             drawn.lines([point["tau"] for point in every], lines, "tau", "share or measure"), "tau_measure_line"
         )
-    if result["kept"] is not None:
-        st.caption(f"On the held-out fifth, this tau keeps {result['kept']:.0%} of what reranking everything gains.")
+    _costs(result)
+
+
+def _costs(result: dict[str, Any]) -> None:
+    """What reranking takes along the curve, and what all of it gains."""
+    if not result.get("gain"):
+        return
+    st.caption(flash.plain(f"Reranking everything: {result['gain']}"))
+    rows = [
+        {
+            "Tau": point["tau"],
+            "Reranked of 1,000": round(1000 * point["share"]),
+            "Minutes": 1000 * point["share"] * result["seconds"] / 60,
+            "Dollars": 1000 * point["share"] * result["dollars"],
+            "Measure": point["measure"],
+        }
+        for point in result["curve"][::10]
+    ]
+    formats = {"Tau": "%.1f", "Minutes": "%.1f", "Dollars": "$%.2f", "Measure": "%.3f"}
+    columns = {name: st.column_config.NumberColumn(format=form) for name, form in formats.items()}
+    st.dataframe(rows, hide_index=True, key="tau_costs", column_config=columns)
 
 
 def _line(beta: float) -> dict[str, Any]:
