@@ -8,7 +8,7 @@ from core.types import Document
 from pages.ui import actions, address, flash, identity, inbox, keys, watching
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.documents import chunks, document_actions, draft, editor, feedback, header, history, links
+from pages.ui.documents import bulk, chunks, document_actions, draft, editor, feedback, header, history, links
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
@@ -98,8 +98,11 @@ def all_documents() -> None:
             icon=":material/library_add:",
         )
         return
+    author = allowed(me, "propose a change")
+    if author and st.session_state.get(keys.BULK):
+        bulk.draw(st.session_state[keys.BULK], me)
     folders = {watch.what: watch.id for watch in app().inbox.watches.listed(me) if watch.kind == "folder"}
-    library(
+    clicked = library(
         documents,
         app().knowledge.documents.touched(),
         app().search.page.clock.today(),
@@ -107,7 +110,11 @@ def all_documents() -> None:
         folder=st.query_params.get(keys.FOLDER, ""),
         watched=list(folders),
         on_watch=lambda: watch_folder(folders),
+        select=author,
     )
+    if clicked.edit:
+        st.session_state[keys.BULK] = [str(name) for name in clicked.edit["docs"]]
+        st.rerun()
 
 
 def watch_folder(folders: dict[str, int]) -> None:

@@ -198,7 +198,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "check {file}", "change new --title nothing", "change edit 99999", "change submit 99999",
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
-        "change apply 99999 1", "change solve 99999", "change list",
+        "change apply 99999 1", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
     ),
     "review a change": ("change approve 99999", "change request-changes 99999"),
     "merge a change": ("change merge 99999",),

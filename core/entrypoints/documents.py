@@ -1,26 +1,31 @@
-"""Documents on the command line: list, show, history, diff, links, chunks."""
+"""Documents on the command line: list, show, history, diff, links, chunks, edit."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from datetime import date
 from typing import Any
 
 from core import strict
+from core.access import require
 from core.chunking import chunker
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
 from core.entrypoints.index import params_of
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
+from core.services.reviews.authoring import Target
+from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
 from core.settings import Settings
-from core.types import ChunkerSpec, Document
+from core.types import ChunkerSpec, Document, Filters
 
 
 def register(add: Any) -> None:
     documents = add.group_of("documents", "look at the approved documents")
     listing = documents("list", documents_list, "every document")
     listing.add_argument("--folder", default="", help="only below this folder")
+    _editing(documents("edit", documents_edit, "set owner, tags, review date or status of many, as one change"))
     for name, run, about in (
         ("show", documents_show, "one document"),
         ("history", documents_history, "the versions of a document"),
@@ -38,6 +43,67 @@ def register(add: Any) -> None:
         if name == "chunks":
             command.add_argument("--chunker", default="", help="another chunker than the one in production")
             command.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
+
+
+def _editing(command: Any) -> None:
+    for name in ("type", "status", "tag", "owner", "folder", "doc"):
+        command.add_argument(f"--{name}", action="append", default=[], help=f"those with this {name}; repeat for more")
+    command.add_argument("--all", action="store_true", help="every document")
+    command.add_argument("--set-owner", default=None, metavar="NAME", help='the new owner; "" for none')
+    command.add_argument("--set-status", default="", metavar="STATUS", help="draft, approved, superseded or retired")
+    command.add_argument("--set-review-due", default="", metavar="DATE", help="the day of the next review")
+    command.add_argument("--add-tag", action="append", default=[], metavar="TAG")
+    command.add_argument("--remove-tag", action="append", default=[], metavar="TAG")
+    command.add_argument("--title", default="", help="the title of the change")
+    command.add_argument("--message", default="", help="why")
+    command.add_argument("--change", type=int, default=0, metavar="ID", help="an open change that it goes into")
+    command.add_argument("--dry-run", action="store_true", help="only say what would happen")
+
+
+def documents_edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor, edit = acting(app, options), _bulk_edit(options)
+    require(actor, "propose a change")
+    documents = _chosen(app.knowledge.documents.all(), options)
+    made, number = bulk_files(documents, edit), 0
+    if not options.dry_run:
+        names = [document.path for document in documents]
+        target = Target(options.change, options.title or f"Edit {len(made.files)} documents", options.message)
+        change, made = save_bulk(app.reviews.changes, app.knowledge.documents, actor, names, edit, target)
+        number = change.id
+    refused = [{"path": path, "why": why} for path, why in made.refused]
+    value = {"change": number or None, "edited": list(made.files), "unchanged": list(made.unchanged)}
+    said = f"Change {number} edits" if number else "It would edit"
+    lines = [f"{said} {len(made.files)} documents; {len(made.unchanged)} stay as they are."]
+    terminal.show(
+        {**value, "refused": refused}, [*lines, *(f"left out {row['path']}: {row['why']}" for row in refused)]
+    )
+    return 0
+
+
+def _chosen(documents: tuple[Document, ...], options: Namespace) -> tuple[Document, ...]:
+    filters = Filters(
+        types=tuple(options.type),
+        statuses=tuple(options.status),
+        tags=tuple(options.tag),
+        owners=tuple(options.owner),
+        folders=tuple(options.folder),
+        docs=tuple(options.doc),
+    )
+    if filters == Filters() and not options.all:
+        raise BadInput("Say which documents: --folder, --type, --owner, --tag, --status, --doc, or --all.")
+    found = chosen(documents, filters)
+    if not found:
+        raise NotFound("No document fits these filters. List them with: python -m core documents list")
+    return found
+
+
+def _bulk_edit(options: Namespace) -> BulkEdit:
+    try:
+        due = date.fromisoformat(options.set_review_due) if options.set_review_due else None
+    except ValueError:
+        raise BadInput(f"{options.set_review_due!r} is no date. Write it as YYYY-MM-DD.") from None
+    return BulkEdit(options.set_owner, options.set_status, due, tuple(options.add_tag), tuple(options.remove_tag))
 
 
 def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -41,6 +41,7 @@ COMMENT = "comment"  # which conversation of it is scrolled to
 QUEUE = "queue"  # which queue of changes is shown
 SIDE = "side"  # which tab of a change is shown
 DONE = "done"  # how often each button of a change was pressed, to reset its box
+BULK = "bulk"  # the ids of the documents that are edited together
 DO = "do"  # what to do with a document: edit, new
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up to reset the editor
@@ -58,5 +59,5 @@ TEMPLATE = "edit_template"  # what a new document starts from
 
 WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
-    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE),
+    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE, BULK),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

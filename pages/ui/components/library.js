@@ -1,4 +1,5 @@
-// All documents: folders on the left, filters above, a sorted table. Nothing here needs a round trip.
+// All documents: folders on the left, filters above, a sorted table. Only an edit of chosen documents needs a round trip.
+const NOBODY = "-"; // the filter for documents without an owner
 const PAGE = 60; // rows shown at first, and added by "Show more"
 const COLUMNS = [
   ["title", "Document"],
@@ -20,6 +21,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     by: "title",
     down: false,
     shown: PAGE,
+    chosen: new Set(),
   }));
   if (data.folder && state.opened !== data.folder) state.folder = state.opened = data.folder; // named by the address
   const folders = countFolders(data.rows);
@@ -33,6 +35,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const list = el("div", {});
   const summary = el("span", { class: "muted small" });
+  const picked = el("div", { class: "picked", role: "status" });
 
   const draw = () =>
     refocus(root, () => {
@@ -44,6 +47,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     refocus(root, () => {
       const rows = data.rows.filter((row) => matches(row, state)).sort(order(state));
       summary.textContent = `${rows.length} of ${data.rows.length}`;
+      picked.replaceChildren(...(data.select ? chosenTools(state.chosen, edit, choose) : []));
       list.replaceChildren(
         rows.length ? table(rows) : el("div", { class: "none" }, "No document fits these filters."),
         rows.length > state.shown ? moreButton(rows.length - state.shown) : "",
@@ -58,12 +62,23 @@ export default function ({ data, parentElement, setTriggerValue }) {
     state.by = column;
     drawList();
   };
+  const choose = (docs, on) => {
+    for (const doc of docs) state.chosen[on ? "add" : "delete"](doc);
+    drawList();
+  };
+  const edit = () => setTriggerValue("edit", { docs: [...state.chosen] });
   const showMore = () => {
     state.shown += PAGE;
     drawList();
   };
 
-  const table = (rows) => el("table", {}, tableHead(state, sortBy), rows.slice(0, state.shown).map(drawRow));
+  const table = (rows) =>
+    el(
+      "table",
+      {},
+      tableHead(state, sortBy, data.select && chooseAll(rows, state.chosen, choose)),
+      rows.slice(0, state.shown).map((row) => drawRow(row, data.select && chooseRow(row, state.chosen, choose))),
+    );
   const moreButton = (hidden) =>
     el(
       "div",
@@ -73,7 +88,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const filter = (name, label, labels) =>
     dropdown(
       label,
-      [["", label], ...distinct(data.rows, name, labels)],
+      [["", label], ...nobody(data.rows, name), ...distinct(data.rows, name, labels)],
       state[name],
       (value) => filterBy({ [name]: value }),
       name,
@@ -98,14 +113,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     summary,
   );
   draw();
-  refocus(root, () => root.replaceChildren(el("div", { class: "layout" }, side, el("div", {}, tools, list))));
+  refocus(root, () => root.replaceChildren(el("div", { class: "layout" }, side, el("div", {}, tools, picked, list))));
 }
 
 function matches(row, state) {
   const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
   return (
     (!state.folder || row.folder === state.folder || row.folder.startsWith(`${state.folder}/`)) &&
-    ["type", "owner", "fresh", "status"].every((name) => !state[name] || row[name] === state[name]) &&
+    ["type", "owner", "fresh", "status"].every((name) => !state[name] || (row[name] || NOBODY) === state[name]) &&
     words.every((word) => row.search.includes(word))
   );
 }
@@ -114,6 +129,31 @@ const order =
   ({ by, down }) =>
   (a, b) =>
     (a[by] || "").localeCompare(b[by] || "") * (down ? -1 : 1) || a.title.localeCompare(b.title);
+
+const nobody = (rows, name) => (name === "owner" && rows.some((row) => !row.owner) ? [[NOBODY, "No owner"]] : []);
+
+const checkbox = (label, key, on, onchoose) =>
+  el("input", { type: "checkbox", "aria-label": label, "data-key": key, checked: on, onchange: onchoose });
+
+function chooseAll(rows, chosen, choose) {
+  const on = rows.length > 0 && rows.every(({ doc }) => chosen.has(doc));
+  const all = rows.map(({ doc }) => doc);
+  return checkbox(`Select all ${rows.length} documents`, "all", on, () => choose(all, !on));
+}
+
+const chooseRow = ({ doc, title }, chosen, choose) =>
+  checkbox(`Select ${title}`, `choose ${doc}`, chosen.has(doc), () => choose([doc], !chosen.has(doc)));
+
+// How many are chosen, whatever the filters show now, and what can be done with them.
+function chosenTools(chosen, edit, choose) {
+  if (!chosen.size) return [];
+  const what = `${chosen.size.toLocaleString("en")} ${chosen.size === 1 ? "document" : "documents"}`;
+  return [
+    el("span", {}, `${what} selected`),
+    button(`Edit ${what}`, edit, { kind: "primary", key: "edit" }),
+    button("Clear", () => choose([...chosen], false), { key: "clear" }),
+  ];
+}
 
 // The values of a field as [value, label] pairs, sorted by label.
 function distinct(rows, name, labelName = name) {
@@ -168,11 +208,12 @@ function folderTree(folders, total, chosen, choose) {
   );
 }
 
-function tableHead({ by, down }, sortBy) {
+function tableHead({ by, down }, sortBy, all) {
   const arrow = (column) => (by !== column ? "" : down ? " ↓" : " ↑");
   return el(
     "tr",
     {},
+    all ? el("th", { class: "choose" }, all) : null,
     COLUMNS.map(([column, label, kind]) =>
       el(
         "th",
@@ -188,10 +229,11 @@ function tableHead({ by, down }, sortBy) {
   );
 }
 
-const drawRow = (row) =>
+const drawRow = (row, choice) =>
   el(
     "tr",
     { class: "item" },
+    choice ? el("td", { class: "choose" }, choice) : null,
     el(
       "td",
       { class: "title" },
@@ -200,7 +242,7 @@ const drawRow = (row) =>
       el("div", { class: "row", style: { marginTop: "3px" } }, row.badges.map(badge)),
     ),
     el("td", { class: "wide" }, row.typeName),
-    el("td", { class: "wide" }, row.owner || el("span", { class: "muted" }, "no owner")),
+    el("td", { class: "wide" }, row.owner || el("span", { class: "muted nobody" }, "no owner")),
     el("td", { class: "day" }, row.updatedText, el("div", { class: "sub" }, `version ${row.version}`)),
     el("td", { class: "wide day" }, row.reviewText),
   );

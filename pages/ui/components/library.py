@@ -20,11 +20,16 @@ def library(
     folder: str = "",
     watched: Sequence[str] = (),
     on_watch: Callable[[], None] = lambda: None,
+    *,
+    select: bool = False,
 ) -> Any:
-    """Draw the library, with a folder open. A click on `watch` comes back as the trigger of that name: the folder."""
+    """Draw the library, with a folder open. A click on `watch` comes back as the trigger of that name: the folder.
+
+    Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
+    """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
-    data = {"rows": rows, "folder": folder, "watched": list(watched)}
-    return component("library")(key=key, data=data, on_watch_change=on_watch)
+    data = {"rows": rows, "folder": folder, "watched": list(watched), "select": select}
+    return component("library")(key=key, data=data, on_watch_change=on_watch, on_edit_change=lambda: None)
 
 
 def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:

@@ -43,10 +43,15 @@ def _next_step(change: Change) -> str:
 
 
 def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> None:
+    """Save files as the signed-in person and open the change."""
+    finish_with(lambda actor: save(app().reviews.changes, actor, target, files()), done)
+
+
+def finish_with(saving: Callable[[Actor], Change], done: Callable[[Actor], None] = lambda _: None) -> None:
     """Save as the signed-in person and open the change; a refusal is shown in its own words."""
     actor = identity.me()
     try:
-        change = save(app().reviews.changes, actor, target, files())
+        change = saving(actor)
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/error:")
         return

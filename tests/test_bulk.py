@@ -1,0 +1,206 @@
+"""Owner, tags, review date and status of many documents as one change: the service, the command and the page."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import App, build
+from core.curation.frontmatter import decode, read_document
+from core.entrypoints.cli import main
+from core.errors import BadInput, Refused
+from core.services.reviews.authoring import Target
+from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
+from core.types import Document, Filters
+from tests import browser
+from tests.apptest import Open, words
+from tests.conftest import SHARED, NoProcesses, demo, kb_settings, put, small_app
+from tests.small_kb import FILES
+
+AUTHOR = demo("author")
+ODD = "---\n{title: Odd, owner: Ann}\n---\n# Odd\n\nA frontmatter in one line.\n"
+
+
+@pytest.fixture
+def library(app: App) -> App:
+    put(app, {**FILES, "odd.md": ODD})
+    return app
+
+
+def at(app: App, commit: str, path: str) -> Document:
+    return read_document(path, decode(app.knowledge.store.read(commit, path)))
+
+
+def saved(app: App, names: list[str], edit: BulkEdit, **target: Any) -> Any:
+    target = {"title": "Many", **target}
+    return save_bulk(app.reviews.changes, app.knowledge.documents, AUTHOR, names, edit, Target(**target))
+
+
+def test_many_documents_become_one_change_with_one_commit(library: App) -> None:
+    edit = BulkEdit(owner="Dana", review_due=date(2027, 5, 1), add_tags=("cash", "new"), remove_tags=("bsa",))
+    change, made = saved(library, ["BSA-1", "fin/sar.md", "IT-1"], edit)
+    assert [entry.path for entry in change.documents] == ["fin/ctr.md", "fin/sar.md", "it/vpn.md"]
+    assert change.state == "draft"
+    assert len(library.knowledge.store.log(change.head, since=library.knowledge.store.head())) == 1
+    meta = at(library, change.head, "fin/ctr.md").meta
+    assert (meta.owner, meta.review_due, meta.tags) == ("Dana", date(2027, 5, 1), ("cash", "new"))
+    before, after = FILES["it/vpn.md"], library.knowledge.store.read(change.head, "it/vpn.md").decode()
+    assert after.split("---\n", 2)[2] == before.split("---\n", 2)[2], "the text is untouched"
+    assert made.unchanged == made.refused == ()
+
+
+def test_what_cannot_be_rewritten_is_named_and_left_out(library: App) -> None:
+    change, made = saved(library, ["odd", "IT-1", "BSA-1"], BulkEdit(owner="Mei"), why="Farid left.")
+    assert [entry.path for entry in change.documents] == ["it/vpn.md"]
+    assert made.unchanged == ("fin/ctr.md",), "Mei owns it already"
+    ((path, why),) = made.refused
+    assert path == "odd.md"
+    assert "Edit the whole file" in why
+    assert change.description.startswith("Farid left.")
+    assert "odd.md" in change.description
+
+
+@pytest.mark.parametrize(
+    ("names", "edit", "sentence"),
+    [
+        (["IT-1"], BulkEdit(), "Say what to set"),
+        (["IT-1"], BulkEdit(status="wip"), "There is no status 'wip'"),
+        (["IT-1"], BulkEdit(owner="Farid"), "no document would change"),
+        (["odd"], BulkEdit(owner="Farid"), "1 cannot be edited this way"),
+    ],
+)
+def test_an_edit_that_does_nothing_says_so(library: App, names: list[str], edit: BulkEdit, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        saved(library, names, edit)
+    assert library.reviews.changes.all() == ()
+
+
+def test_readers_edit_nothing_and_a_change_is_not_overwritten(library: App) -> None:
+    with pytest.raises(Refused, match="Only authors"):
+        save_bulk(
+            library.reviews.changes,
+            library.knowledge.documents,
+            demo("reader"),
+            ["IT-1"],
+            BulkEdit(owner="x"),
+            Target(),
+        )
+    change, _ = saved(library, ["IT-1"], BulkEdit(owner="Dana"))
+    with pytest.raises(BadInput, match=r"already edits it/vpn\.md"):
+        saved(library, ["IT-1"], BulkEdit(owner="Eve"), change=change.id)
+    more, _ = saved(library, ["BSA-1"], BulkEdit(owner="Eve"), change=change.id)
+    assert (more.id, len(more.documents)) == (change.id, 2)
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        (Filters(owners=("",)), ["fin/old.md", "hr/draft.md", "hr/soon.md", "it/fob.md"]),
+        (Filters(folders=("it/",), statuses=("approved",)), ["it/vpn.md"]),
+        (Filters(tags=("cash",), types=("sop",)), ["fin/ctr.md"]),
+        (Filters(docs=("IT-1", "odd.md")), ["it/vpn.md", "odd.md"]),
+    ],
+)
+def test_documents_are_chosen_by_filters(library: App, filters: Filters, paths: list[str]) -> None:
+    assert [document.path for document in chosen(library.knowledge.documents.all(), filters)] == paths
+
+
+def test_the_command_edits_what_the_filters_choose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(small_app(tmp_path, processes=NoProcesses()), {**FILES, "odd.md": ODD})
+
+    def run(*arguments: str) -> tuple[int, Any, str]:
+        code = main(["--home", str(tmp_path), "documents", "edit", *arguments, "--quiet", "--json"])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if out else None, err
+
+    code, value, _ = run("--owner", "", "--folder", "it", "--set-owner", "Dana", "--dry-run")
+    assert (code, value["change"], value["edited"]) == (0, None, ["it/fob.md"])
+    code, value, _ = run("--all", "--set-owner", "Dana", "--set-review-due", "2027-01-01", "--title", "Dana owns all")
+    assert (value["change"], len(value["edited"]), [row["path"] for row in value["refused"]]) == (1, 7, ["odd.md"])
+    for arguments, sentence in (
+        (("--set-owner", "x"), "Say which documents"),
+        (("--all", "--set-review-due", "soon"), "'soon' is no date"),
+        (("--folder", "nowhere", "--set-owner", "x"), "No document fits"),
+    ):
+        code, _, err = run(*arguments)
+        assert code == 1
+        assert sentence in err
+
+
+def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Path) -> None:
+    app = build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
+    app.platform.workspace.create()
+    put(app, FILES)
+    page = visit("documents", home=tmp_path / "kb", persona="author")
+    page.session_state["bulk"] = ["IT-1", "BSA-1", "BSA-2"]
+    page.run()
+    assert [title.value for title in page.subheader] == ["Edit 3 documents"]
+    page.selectbox(key="bulk_owner").set_value("Farid").run()
+    page.multiselect(key="bulk_remove").set_value(["bsa"]).run()
+    assert page.button(key="bulk_save").label == "Save as a new change"
+    page.button(key="bulk_save").click().run()
+    assert not page.exception
+    (change,) = app.reviews.changes.all()
+    assert change.title == "Edit 3 documents"
+    assert [entry.path for entry in change.documents] == ["fin/ctr.md", "fin/sar.md"]
+    assert at(app, change.head, "fin/ctr.md").meta.tags == ("cash",)
+    reader = visit("documents", home=tmp_path / "kb", persona="reader")
+    reader.session_state["bulk"] = ["IT-1"]
+    reader.run()
+    assert "Edit 1 document" not in words(reader), "readers have no such form"
+
+
+@pytest.mark.browser
+def test_documents_are_selected_over_a_filtered_list(chromium: Any) -> None:
+    empty = {
+        "type": "sop",
+        "typeName": "SOP",
+        "status": "approved",
+        "statusName": "Approved",
+        "fresh": "x",
+        "freshName": "X",
+    }
+    more = {"badges": [], "version": 1, "updated": "", "updatedText": "", "review": "", "reviewText": "–", "sub": ""}
+    rows = [
+        {**empty, **more, "doc": f"d{n}", "title": f"Doc {n}", "folder": "a" if n % 2 else "b", "owner": "" if n < 70 else "Ann", "search": f"doc {n}"}
+        for n in range(200)
+    ]  # fmt: skip
+    with browser.component(chromium, "library") as page:
+        page.evaluate("show", {"rows": rows, "folder": "", "select": False})
+        assert page.get_by_role("checkbox").count() == 0
+    with browser.component(chromium, "library") as page:
+        page.evaluate("show", {"rows": rows, "folder": "", "select": True})
+        page.get_by_label("Any owner").select_option(label="No owner")
+        page.get_by_label("Select all 70 documents").check()
+        page.get_by_label("Select Doc 0").uncheck()
+        page.get_by_label("Any owner").select_option(label="Any owner")
+        page.get_by_label("Select Doc 100").check()
+        assert page.get_by_role("status").inner_text().startswith("70 documents selected")
+        page.get_by_role("button", name="Edit 70 documents").click()
+        ((name, value),) = page.evaluate("sent")
+        assert name == "edit"
+        assert sorted(value["docs"]) == sorted([f"d{n}" for n in range(1, 70)] + ["d100"])
+        page.get_by_role("button", name="Clear").click()
+        assert page.get_by_role("status").inner_text() == ""
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_nine_hundred_documents_are_edited_within_seconds(app: App) -> None:
+    source = SHARED / "markdown"
+    if not source.is_dir():
+        pytest.skip("the shared handbook is missing")
+    for folder in ("a", "b"):
+        app.knowledge.documents.import_folder(demo("admin"), source, into=folder)
+    documents = app.knowledge.documents.all()
+    assert len(documents) > 900
+    began = time.process_time()
+    change, made = saved(app, [document.id for document in documents], BulkEdit(owner="Dana"))
+    assert len(change.documents) + len(made.refused) == len(documents)
+    assert time.process_time() - began < 30
+    assert len(bulk_files(documents, BulkEdit(owner="Dana")).files) == len(made.files)
