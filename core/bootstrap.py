@@ -55,6 +55,7 @@ from core.services.knowledge.feedback import FeedbackBoard
 from core.services.knowledge.freshness import FreshnessBoard
 from core.services.knowledge.gaps import Gaps
 from core.services.knowledge.home import Home
+from core.services.knowledge.pictures import Pictures
 from core.services.models.ledger import Ledger
 from core.services.models.metered import MeteredModels
 from core.services.models.offered import OfferedModels, offered
@@ -110,6 +111,7 @@ class Knowledge:
     drafts: Drafts
     gaps: Gaps
     feedback: FeedbackBoard
+    pictures: Pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,7 @@ def build(
     watched = partial(production.watched, SYSTEM)
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, watches.evaluate)
     merger = Merger(changes, index_jobs.catch_up, landings.landed)
+    drafts = Drafts(database.drafts, clock)
     freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
     reminders = Reminders(freshness, owners, messages)
 
@@ -329,9 +332,10 @@ def build(
             documents,
             Home(documents, freshness, store, generations, team_settings),
             freshness,
-            Drafts(database.drafts, clock),
+            drafts,
             gaps,
             feedback,
+            Pictures(store, drafts),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
         inbox=Inbox(messages, watches, reminders, owners),

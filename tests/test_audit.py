@@ -37,6 +37,7 @@ READING = {
     "people.audit": "entries of_change",
     "knowledge.gaps": "open",
     "knowledge.feedback": "open",
+    "knowledge.pictures": "read",
     "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
     "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
@@ -60,6 +61,7 @@ READING = {
 }
 OWN_DESK = {  # what nobody else sees: text that is being typed, one's own past queries and links to them
     "knowledge.drafts": "find forget keep",
+    "knowledge.pictures": "forget held hold with_text",
     "inbox.messages": "opened read",
     "inbox.watches": "listed stop watch",
     "playground.notebook": "history keep opened remember star",

@@ -61,6 +61,11 @@ USE_CASES = {
     "knowledge.home": {"found_since index_state overview": EVERYBODY},
     "knowledge.freshness": {"attention next_review": EVERYBODY, "confirm": "confirm a document"},
     "knowledge.drafts": {"find forget keep": "propose a change"},
+    "knowledge.pictures": {
+        "blobs of": EVERYBODY,
+        "read": "read documents",  # of a change: propose a change; see the test of pictures
+        "forget held hold with_text": "propose a change",
+    },
     "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps", "landed": INNER},
     "knowledge.feedback": {
         "give": "give feedback",
@@ -185,7 +190,7 @@ ADAPTERS = {
 COMMANDS = {  # a command with arguments that lead nowhere, by the action it needs
     EVERYBODY: (
         "search nothing", "documents list", "documents show nothing", "documents history nothing",
-        "documents diff nothing", "documents links nothing", "documents chunks nothing", "freshness", "overview", "models list",
+        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "freshness", "overview", "models list",
         "methods",
     ),
     "report a gap": ("gaps report nothing",),
@@ -198,7 +203,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "check {file}", "change new --title nothing", "change edit 99999", "change submit 99999",
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
-        "change apply 99999 1", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
+        "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
     ),
     "review a change": ("change approve 99999", "change request-changes 99999"),
     "merge a change": ("change merge 99999",),
@@ -246,6 +251,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
 }  # fmt: skip
 
 ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
+ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ASKED_ELSEWHERE = {"read documents": EVERYBODY, "bypass the review rules": "merge a change", "judge results": ""}
 
@@ -548,9 +554,10 @@ def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyP
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 
-    from pages.ui import direct, routes
+    from pages.ui import direct, pictures, routes
 
     monkeypatch.setattr(routes, "current_app", lambda: doors_app)
+    monkeypatch.setattr(pictures, "current_app", lambda: doors_app)
     assert {route.path for route in routes.ROUTES} == set(ROUTES), (
         "a route is new or gone: say in ROUTES who may use it"
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import struct
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -13,9 +16,15 @@ from PIL import Image
 from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.curation import limits, pictures, svg
+from core.curation.render import plain, render, with_pictures
+from core.curation.rendered import rendered_diff
+from core.entrypoints.cli import main
 from core.errors import BadInput
+from core.services.reviews.authoring import moved, restored
+from core.types import Document
 from tests import uploads
 from tests.conftest import demo
+from tests.test_sessions import sign_in, visitor
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
 
@@ -223,3 +232,255 @@ def test_pictures_of_a_converted_file_follow_when_its_path_is_changed(app: App, 
     moved = app.upload.uploads.edit(batch, 0, path="dock/safety/doors-2.md")
     assert "(doors-2.assets/picture-1.png)" in moved.items[0].text
     assert "dock/safety/doors-2.assets/picture-1.png" in app.upload.uploads.files(moved)
+
+
+# ---------------------------------------------------------------- in git, wherever the document goes
+
+PNG, OTHER = uploads.png(), uploads.png(shade=9)
+SHOWS = b"# VPN\n\n![How the tunnel runs](vpn.assets/map.png)\n\n![Floor](../shared/floor.png)\n"
+
+
+@pytest.fixture
+def shown(app: App) -> App:
+    """A document with a picture of its own and one that another document shows too."""
+    files = {"it/vpn.md": SHOWS, "it/vpn.assets/map.png": PNG, "shared/floor.png": OTHER}
+    files["hr/plan.md"] = b"# Plan\n\n![Floor](../shared/floor.png)\n\n[VPN](../it/vpn.md)\n"
+    app.knowledge.store.commit("main", files, demo("admin").person, "Start")
+    app.reviews.merger.repair()
+    return app
+
+
+def merged(app: App, number: int) -> None:
+    app.reviews.changes.submit(demo("author"), number)
+    app.reviews.discussion.approve(demo("reviewer"), number)
+    app.reviews.merger.merge(demo("author"), number)
+
+
+def stored(app: App) -> dict[str, bytes]:
+    store = app.knowledge.store
+    return {entry.path: store.read(store.head(), entry.path) for entry in store.pictures(store.head())}
+
+
+def test_a_change_adds_replaces_and_removes_a_picture_and_the_reader_of_documents_stays_calm(shown: App) -> None:
+    new = {
+        "it/vpn.md": SHOWS + b"\n![Box](vpn.assets/box.png)\n",
+        "it/vpn.assets/box.png": OTHER,
+        "it/vpn.assets/map.png": OTHER,
+    }
+    change = shown.reviews.changes.propose(demo("author"), "Pictures", new)
+    kinds = {edit.path: edit.kind for edit in change.documents}
+    assert kinds == {"it/vpn.md": "edited", "it/vpn.assets/box.png": "added", "it/vpn.assets/map.png": "edited"}
+    assert not [finding for finding in change.findings if finding.rule == "pictures"]
+    merged(shown, change.id)
+    assert stored(shown)["it/vpn.assets/map.png"] == OTHER
+    assert [document.path for document in shown.knowledge.documents.all()] == ["hr/plan.md", "it/vpn.md"]
+    gone = shown.reviews.changes.propose(demo("author"), "Less", {"it/vpn.assets/box.png": None})
+    assert [finding.message for finding in gone.findings] == []  # the text itself is not part of this change
+    merged(shown, gone.id)
+    assert "it/vpn.assets/box.png" not in stored(shown)
+    missing = shown.reviews.changes.propose(demo("author"), "Again", {"it/vpn.md": new["it/vpn.md"] + b"\nMore.\n"})
+    assert any("is missing" in finding.message for finding in missing.findings)
+
+
+def test_a_change_refuses_what_is_no_picture_before_anything_is_written(shown: App) -> None:
+    for path, raw, sentence in (
+        ("it/a.png", b"<html>", "named .png"),
+        ("it/../a.png", PNG, "not a plain file"),
+        ("it/a.exe", PNG, "must end in .md"),
+        (".hidden.png", PNG, "must end in .md|not a plain"),
+    ):
+        with pytest.raises(BadInput, match=sentence):
+            shown.reviews.changes.propose(demo("author"), "Bad", {path: raw})
+    assert shown.reviews.changes.listed(demo("author")) == ()
+
+
+def test_a_drawing_is_cleaned_on_its_way_into_a_change(shown: App) -> None:
+    change = shown.reviews.changes.propose(demo("author"), "Draw", {"it/a.svg": SVG.format(HOSTILE[0]).encode()})
+    assert b"script" not in shown.knowledge.store.read(change.head, "it/a.svg")
+
+
+def test_moving_a_document_moves_its_own_pictures_and_leaves_shared_ones(shown: App) -> None:
+    files = moved(shown.knowledge.documents, "it/vpn.md", "net/deep/tunnel.md")
+    assert files["net/deep/tunnel.assets/map.png"] == PNG
+    assert files["it/vpn.assets/map.png"] is None
+    text = files["net/deep/tunnel.md"] or b""
+    assert b"(tunnel.assets/map.png)" in text
+    assert b"(../../shared/floor.png)" in text
+    merged(shown, shown.reviews.changes.propose(demo("author"), "Move", files).id)
+    assert set(stored(shown)) == {"net/deep/tunnel.assets/map.png", "shared/floor.png"}
+    document = shown.knowledge.documents.show("net/deep/tunnel.md")
+    assert all(picture.blob for picture in shown.knowledge.pictures.of(document))
+
+
+def test_deleting_a_document_deletes_the_pictures_that_no_other_one_shows(shown: App) -> None:
+    merged(shown, shown.reviews.changes.propose(demo("author"), "Delete", {"it/vpn.md": None}).id)
+    assert set(stored(shown)) == {"shared/floor.png"}
+    old = shown.knowledge.store.log(shown.knowledge.store.head())[-1][0].id
+    merged(shown, shown.reviews.merger.revert(demo("author"), 1).id)
+    assert stored(shown)["it/vpn.assets/map.png"] == PNG
+    assert old
+
+
+def test_restoring_a_version_brings_back_the_picture_that_it_showed(shown: App) -> None:
+    head = shown.knowledge.store.head()
+    less = {"it/vpn.md": b"# VPN\n\nNo picture.\n", "it/vpn.assets/map.png": None}
+    merged(shown, shown.reviews.changes.propose(demo("author"), "Less", less).id)
+    files = restored(shown.knowledge.documents, "it/vpn.md", head, "it/vpn.md")
+    assert files == {"it/vpn.md": SHOWS, "it/vpn.assets/map.png": PNG}
+
+
+def test_two_versions_of_a_picture_are_a_conflict_that_takes_one_side(shown: App) -> None:
+    third = uploads.png(shade=77)
+    mine = shown.reviews.changes.propose(demo("author"), "Mine", {"it/vpn.assets/map.png": OTHER})
+    shown.knowledge.store.commit("main", {"it/vpn.assets/map.png": third}, demo("admin").person, "Theirs")
+    (collision,) = shown.reviews.merger.collisions(demo("author"), mine.id)
+    assert collision.path == "it/vpn.assets/map.png"
+    assert "map.png: a picture of 1 KB" in collision.parts[0].mine[0]
+    with pytest.raises(BadInput, match="decide for mine or theirs"):
+        shown.reviews.merger.solve(demo("author"), mine.id, {collision.path: ("=x",)})
+    shown.reviews.merger.solve(demo("author"), mine.id, {collision.path: ("mine",)})
+    merged(shown, mine.id)
+    assert stored(shown)["it/vpn.assets/map.png"] == OTHER
+
+
+def test_too_many_pictures_of_one_document_are_refused(shown: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PICTURES_OF_DOCUMENT", 1)
+    with pytest.raises(BadInput, match="it/vpn.md shows 2 pictures"):
+        shown.reviews.changes.propose(demo("author"), "More", {"it/vpn.md": SHOWS + b"\nMore.\n"})
+    monkeypatch.setattr(limits, "PICTURES_OF_DOCUMENT", 9)
+    monkeypatch.setattr(limits, "PICTURE_BYTES_OF_ALL", 10)
+    with pytest.raises(BadInput, match="The pictures of the knowledge base"):
+        shown.reviews.changes.propose(demo("author"), "More", {"it/b.png": PNG})
+
+
+def test_an_import_brings_the_pictures_that_its_documents_show(app: App, tmp_path: Path) -> None:
+    folder = tmp_path / "handbook"
+    (folder / "img").mkdir(parents=True)
+    (folder / "a.md").write_text("# A\n\n![Map](img/map.png) ![Bad](img/bad.gif) ![Link](img/link.png)\n")
+    for name, raw in (("map.png", PNG), ("other.png", PNG), ("bad.gif", b"GIF89a")):
+        (folder / "img" / name).write_bytes(raw)
+    (folder / "img" / "link.png").symlink_to("/etc/passwd")
+    imported = app.knowledge.documents.import_folder(demo("admin"), folder, into="hb")
+    assert imported.pictures == ("hb/img/map.png",)
+    assert {path: why.split(".")[0] for path, why in imported.skipped} == {
+        "img/bad.gif": "The picture is damaged",
+        "img/link.png": "It is not a plain file (links are not followed)",
+        "img/other.png": "No document of this folder shows this picture",
+    }
+    assert app.knowledge.documents.import_folder(demo("admin"), folder, into="hb").pictures == ()
+
+
+def test_a_rule_for_a_document_counts_for_its_pictures(shown: App) -> None:
+    rules = b"rules:\n  - match: it/*.md\n    approvals: 2\n"
+    shown.knowledge.store.commit("main", {"review-rules.yaml": rules}, demo("admin").person, "Rules")
+    change = shown.reviews.changes.propose(demo("author"), "Mine", {"it/vpn.assets/map.png": OTHER})
+    assert any("2" in sentence for sentence in change.requirements)
+
+
+# ---------------------------------------------------------------- in a draft
+
+
+def test_a_picture_waits_in_a_draft_and_goes_with_its_text(shown: App) -> None:
+    author, pictures_of = demo("author"), shown.knowledge.pictures
+    kept = pictures_of.hold(author, "new", "untitled.md", "My Map.png", OTHER)
+    assert (kept.path, kept.markdown) == ("untitled.assets/my-map.png", "![my map](untitled.assets/my-map.png)")
+    pictures_of.hold(author, "new", "untitled.md", "unused.png", PNG)
+    assert pictures_of.read(author, kept.blob, "my-map.png") == OTHER
+    files = pictures_of.with_text(author, "new", "it/door.md", f"# Door\n\n{kept.markdown}\n")
+    assert files == {"it/door.md": b"# Door\n\n![my map](door.assets/my-map.png)\n", "it/door.assets/my-map.png": OTHER}
+    pictures_of.forget(author, "new")
+    assert pictures_of.held(author, "new") == {}
+
+
+# ---------------------------------------------------------------- shown
+
+
+def test_pictures_are_nodes_with_an_address_and_others_keep_their_words() -> None:
+    text = "![Map](vpn.assets/m.png) ![Web](https://a.example/x.png) ![Js](javascript:x) <img src='../b.gif' alt='Gate'> a<br>b\n"
+    (block,) = with_pictures(render(Document("d", "it/vpn.md", "", text)).nodes, lambda path: f"/at/{path}")
+    drawn_nodes = [node for node in block[2] if not isinstance(node, str)]
+    assert drawn_nodes == [
+        ["img", {"picture": "it/vpn.assets/m.png", "alt": "Map", "src": "/at/it/vpn.assets/m.png"}, []],
+        ["span", {"image": "Web", "elsewhere": "https://a.example/x.png"}, []],
+        ["img", {"picture": "b.gif", "alt": "Gate", "src": "/at/b.gif"}, []],
+        ["br", {}, []],
+    ]
+    assert "Gate" in plain(text)
+
+
+def test_another_content_under_the_same_name_is_another_block_of_the_diff() -> None:
+    document = Document("d", "a.md", "A", "![Map](m.png)\n\nText.\n")
+    sides = (lambda path: "/old", lambda path: "/new")
+    assert [block.kind for block in rendered_diff(document, document, render, sides)] == ["removed", "added", "equal"]
+
+
+def test_the_route_serves_approved_pictures_to_readers_and_those_of_changes_to_authors(
+    sign_in_app: App,
+) -> None:
+    app, store = sign_in_app, sign_in_app.knowledge.store
+    svg_raw = SVG.format("<circle r='2'/>").encode()
+    app.knowledge.store.commit(
+        "main", {"a.assets/m.png": PNG, "a.assets/d.svg": svg_raw, "a.md": b"# A\n"}, demo("admin").person, "Start"
+    )
+    app.reviews.merger.repair()
+    change = app.reviews.changes.propose(demo("admin"), "Draft", {"a.assets/m.png": OTHER})
+    approved, draft = (store_blob(app, commit, "a.assets/m.png") for commit in (store.head(), change.head))
+    text = next(entry.blob for entry in store.entries(store.head()) if entry.path == "a.md")
+    browser = visitor()
+    browser.headers["accept"] = "image/*"
+    assert browser.get(f"/pictures/{approved}/m.png").status_code == 401
+    assert sign_in(browser).status_code == 303
+    seen = browser.get(f"/pictures/{approved}/m.png")
+    assert (seen.status_code, seen.content, seen.headers["content-type"]) == (200, PNG, "image/png")
+    assert "immutable" in seen.headers["cache-control"]
+    assert "private" in seen.headers["cache-control"]
+    drawing = browser.get(f"/pictures/{store_blob(app, store.head(), 'a.assets/d.svg')}/d.svg")
+    assert drawing.headers["content-type"] == "image/svg+xml"
+    assert drawing.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert drawing.headers["content-disposition"] == "inline; filename*=UTF-8''d.svg"
+    assert browser.get(f"/pictures/{approved}/m.svg").status_code == 404, "the name must fit the content"
+    assert browser.get(f"/pictures/{text}/a.png").status_code in (403, 404), "a text is no picture"
+    for name in ("HEAD", "main:a.md", approved[:12], "0" * 40):
+        assert browser.get(f"/pictures/{name}/a.png").status_code == 404
+    assert browser.get(f"/pictures/{draft}/m.png").content == OTHER
+    app.people.accounts.set_role(demo("admin"), "zoe", "reader")
+    assert browser.get(f"/pictures/{draft}/m.png").status_code == 403
+    assert browser.get(f"/pictures/{draft}/m.png", headers={"if-none-match": f'"{draft}"'}).status_code == 403
+    assert browser.get(f"/pictures/{approved}/m.png", headers={"if-none-match": f'"{approved}"'}).status_code == 304
+
+
+def store_blob(app: App, commit: str, path: str) -> str:
+    return app.knowledge.pictures.blobs(commit)[path]
+
+
+def test_the_command_line_lists_attaches_and_replaces_pictures(shown: App, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "Gate 7.png"
+    file.write_bytes(OTHER)
+    home = ["--home", str(shown.settings.home), "--as", "author", "--json"]
+    assert main(["documents", "pictures", "it/vpn.md", *home]) == 0
+    assert [(row["path"], bool(row["blob"])) for row in json.loads(capsys.readouterr().out)] == [
+        ("it/vpn.assets/map.png", True),
+        ("shared/floor.png", True),
+    ]
+    assert main(["documents", "attach", "it/vpn.md", str(file), "--alt", "Gate [seven]", *home]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made == {"change": 1, "path": "it/vpn.assets/gate-7.png"}
+    head = shown.reviews.changes.get(1).head
+    assert shown.knowledge.store.read(head, "it/vpn.md").endswith(b"\n![Gate (seven)](vpn.assets/gate-7.png)\n")
+    assert (
+        main(
+            [
+                "documents",
+                "attach",
+                "it/vpn.md",
+                str(file),
+                "--change",
+                "1",
+                "--replace",
+                "it/vpn.assets/map.png",
+                *home,
+            ]
+        )
+        == 0
+    )
+    assert shown.knowledge.store.read(shown.reviews.changes.get(1).head, "it/vpn.assets/map.png") == OTHER

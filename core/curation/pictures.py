@@ -6,6 +6,7 @@ Drawings (SVG) are rewritten from an allow-list, see `core.curation.svg`.
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
 import struct
@@ -39,6 +40,15 @@ def is_picture(path: str) -> bool:
     (True, False)
     """
     return path.endswith(SUFFIXES) and not path.startswith(".")
+
+
+def blob_id(raw: bytes) -> str:
+    """The id that git gives to a content.
+
+    >>> blob_id(b"")
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
 
 
 def content_type(path: str) -> str:
@@ -76,6 +86,18 @@ def place(document: str, name: str, taken: Collection[str] = ()) -> str:
         number += 1
 
 
+def as_document(path: str) -> str:
+    """The document for which a picture counts: the one whose folder it lies in, else one of its own name.
+
+    >>> as_document("it/vpn.assets/map.png"), as_document("it/img/a.png"), as_document("it/vpn.md")
+    ('it/vpn.md', 'it/img/a.md', 'it/vpn.md')
+    """
+    if not is_picture(path):
+        return path
+    folder = posixpath.dirname(path)
+    return f"{folder.removesuffix('.assets')}.md" if folder.endswith(".assets") else posixpath.splitext(path)[0] + ".md"
+
+
 def resolved(document: str, name: str) -> str:
     """The path of a file that lies beside a document."""
     return posixpath.join(posixpath.dirname(document), name)
@@ -106,7 +128,7 @@ def checked(path: str, raw: bytes) -> bytes:
             f"The picture has {len(raw) / 1024**2:.1f} MB; the limit is {limits.PICTURE_BYTES // 1024**2} MB. Make it smaller."
         )
     found = format_of(raw)
-    if found != ("jpeg" if suffix == ".jpg" else suffix[1:]):
+    if not fits(path, raw):
         what = f"a {found} picture" if found else "no picture of a known kind"
         raise BadInput(f"The file is named {suffix} and is {what}. Save it again under its own kind.")
     if found == "svg":
@@ -129,6 +151,12 @@ def _check_size(size: Size) -> None:
         )
     if size.frames > limits.PICTURE_FRAMES:
         raise BadInput(f"The animation has more than {limits.PICTURE_FRAMES} frames. Make it shorter.")
+
+
+def fits(name: str, raw: bytes) -> bool:
+    """Whether a file is of the kind that its name says."""
+    suffix = posixpath.splitext(name)[1].lower()
+    return format_of(raw) == ("jpeg" if suffix == ".jpg" else suffix[1:])
 
 
 def format_of(raw: bytes) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from core import strict
+from core.curation.pictures import as_document
 from core.errors import BadInput
 
 FILE = "review-rules.yaml"
@@ -63,8 +64,12 @@ def applies_to(rule: Rule, path: str) -> bool:
 
     >>> applies_to(Rule("finance/"), "finance/aml/sar.md"), applies_to(Rule("it/*.md"), "hr/leave.md")
     (True, False)
+    >>> applies_to(Rule("it/*.md"), "it/vpn.assets/map.png")
+    True
     """
-    return path.startswith(rule.match) if rule.match.endswith("/") else fnmatch.fnmatchcase(path, rule.match)
+    if rule.match.endswith("/"):
+        return path.startswith(rule.match)
+    return any(fnmatch.fnmatchcase(name, rule.match) for name in (path, as_document(path)))
 
 
 def applicable(rules: Sequence[Rule], paths: Iterable[str]) -> tuple[Rule, ...]:

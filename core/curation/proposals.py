@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.curation import pictures, policy
+from core.curation import limits, pictures, policy
 from core.curation.frontmatter import decode, read_document
 from core.curation.limits import check_limits
+from core.curation.links import picture_paths
 from core.curation.names import safe_path
 from core.errors import BadInput
+from core.types import Document
 
 MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
 
@@ -72,3 +74,25 @@ def check_text(text: str) -> str:
     if len(text) > MAX_TEXT:
         raise BadInput(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
+
+
+def shown_pictures(path: str, raw: bytes) -> frozenset[str]:
+    """The paths of the pictures that a text shows."""
+    return picture_paths(Document("", path, "", raw.decode("utf-8", "replace")))
+
+
+def check_pictures(files: Mapping[str, bytes | None], sizes: Mapping[str, int]) -> None:
+    """Refuse documents that show too many pictures, and pictures that would be too many; `sizes` has all that there will be."""
+    for path, raw in files.items():
+        if raw is not None and path.endswith(".md"):
+            own = [sizes[picture] for picture in shown_pictures(path, raw) if picture in sizes]
+            if len(own) > limits.PICTURES_OF_DOCUMENT or sum(own) > limits.PICTURE_BYTES_OF_DOCUMENT:
+                raise BadInput(
+                    f"{path} shows {len(own)} pictures of {sum(own) / 1024**2:.0f} MB; the limit is {limits.PICTURES_OF_DOCUMENT} "
+                    f"and {limits.PICTURE_BYTES_OF_DOCUMENT // 1024**2} MB. Make them smaller, or split the document."
+                )
+    if sum(sizes.values()) > limits.PICTURE_BYTES_OF_ALL:
+        raise BadInput(
+            f"The pictures of the knowledge base would come to {sum(sizes.values()) / 1024**3:.1f} GB; the limit is "
+            f"{limits.PICTURE_BYTES_OF_ALL // 1024**3} GB. Make them smaller, or remove some."
+        )

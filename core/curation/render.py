@@ -1,16 +1,18 @@
 """Markdown to a tree of safe nodes, and to plain text. Nothing here is HTML; the frontend creates the elements.
 
 A node is a text, or a list `[tag, attributes, children]` with a tag from `TAGS`. Links keep their target only if
-it is a web or mail address or another document; images are never loaded; raw HTML stays text.
+it is a web or mail address or another document; a picture is a path of the knowledge base, which `with_pictures` turns into an
+address; pictures of other sites are never loaded; raw HTML stays text, line breaks and pictures apart.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from markdown_it.token import Token
 
@@ -22,8 +24,10 @@ Node = Any  # str | [tag, {attribute: value}, [Node, ...]]
 
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "table", "thead", "tbody", "tr", "th", "td",
-    "em", "strong", "s", "a", "br", "hr", "span",
+    "em", "strong", "s", "a", "br", "hr", "span", "img",
 }  # fmt: skip
+_TAGS = re.compile(r"<br\s*/?>|<img\b[^<>]{0,1000}>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""\b(src|alt)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')""", re.IGNORECASE)
 MAX_BLOCKS = 1500  # top-level blocks drawn at once
 
 
@@ -141,6 +145,25 @@ class _Builder:
             tag = "span"
         return [tag, attributes, []]
 
+    def _text(self, content: str) -> Iterator[Node]:
+        """A text, with the line breaks and pictures that are written as HTML."""
+        at = 0
+        for match in _TAGS.finditer(content):
+            yield from [content[at : match.start()]] if match.start() > at else []
+            yield ["br", {}, []] if match[0][1:3].lower() == "br" else self._picture(*_tag(match[0]))
+            at = match.end()
+        yield from [content[at:]] if content[at:] else []
+
+    def _picture(self, target: str, alt: str) -> Node:
+        """A picture of the knowledge base by its path; of another site only its words and its address."""
+        words = " ".join(alt.split())
+        if is_external(target):
+            return ["span", {"image": words or "Picture", "elsewhere": target}, []]
+        if re.match(r"[a-z][a-z0-9+.-]*:|//", target, re.IGNORECASE):
+            return ["span", {"image": words or "Picture"}, []]
+        path = resolve(self.path, unquote(target.partition("#")[0].partition("?")[0]))
+        return ["img", {"picture": path, "alt": words}, []]
+
     def _anchor(self, target: str) -> Node:
         if is_external(target):
             return ["a", {"href": target}, []]
@@ -154,7 +177,7 @@ class _Builder:
         if token.type == "inline":
             return self.build(token.children or [])
         if token.type in ("text", "html_inline"):
-            return [token.content] if token.content else []
+            return list(self._text(token.content))
         if token.type in ("softbreak", "hardbreak"):
             return ["\n"] if token.type == "softbreak" else [["br", {}, []]]
         if token.type == "code_inline":
@@ -163,10 +186,32 @@ class _Builder:
             language = token.info.split()[0] if token.info.split() else ""
             return [["pre", {**self.places.of(token), "language": language[:30]}, [["code", {}, [token.content]]]]]
         if token.type == "image":
-            return [["span", {"image": token.content or "image"}, [token.content or "image"]]]
+            return [self._picture(str(token.attrGet("src") or ""), token.content)]
         if token.type == "hr":
             return [["hr", self.places.of(token), []]]
         return [token.content] if token.content else []
+
+
+def _tag(html: str) -> tuple[str, str]:
+    """The address and the words of a picture that is written as HTML."""
+    found = {match[1].lower(): match[2] or match[3] or "" for match in _ATTRIBUTE.finditer(html)}
+    return found.get("src", ""), found.get("alt", "")
+
+
+def with_pictures(nodes: Iterable[Node], address: Callable[[str], str]) -> list[Node]:
+    """Nodes whose pictures have the address that `address` gives to their path; "" means that a picture is missing.
+
+    >>> with_pictures([["p", {}, [["img", {"picture": "a.png", "alt": "A"}, []]]]], lambda path: f"/pictures/{path}")
+    [['p', {}, [['img', {'picture': 'a.png', 'alt': 'A', 'src': '/pictures/a.png'}, []]]]]
+    """
+    return [node if isinstance(node, str) else _addressed(node, address) for node in nodes]
+
+
+def _addressed(node: Node, address: Callable[[str], str]) -> Node:
+    tag, attributes, children = node
+    if tag == "img":
+        return [tag, {**attributes, "src": address(attributes["picture"])}, []]
+    return [tag, attributes, with_pictures(children, address)]
 
 
 def plain(markdown: str) -> str:
@@ -199,6 +244,8 @@ def _words(token: Token) -> str:
     for child in token.children or []:
         if child.type in ("softbreak", "hardbreak"):
             parts.append(" ")
-        elif child.type in ("text", "code_inline", "html_inline", "image"):
+        elif child.type == "text":
+            parts.append(_TAGS.sub(lambda tag: _tag(tag[0])[1] or " ", child.content))
+        elif child.type in ("code_inline", "html_inline", "image"):
             parts.append(child.content)
     return "".join(parts).strip()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core import strict
 from core.curation.diffs import matcher
-from core.curation.render import Node, Rendered, render
+from core.curation.render import Node, Rendered, render, with_pictures
 from core.types import Document
 
 
@@ -20,15 +20,24 @@ class RenderedBlock:
 
 
 def rendered_diff(
-    old: Document, new: Document, draw: Callable[[Document], Rendered] = render
+    old: Document,
+    new: Document,
+    draw: Callable[[Document], Rendered] = render,
+    pictures: tuple[Callable[[str], str], Callable[[str], str]] = (str, str),
 ) -> tuple[RenderedBlock, ...]:
     """Both versions as one list of blocks; a changed block appears twice, old one first.
+
+    `pictures` gives the addresses of each version's pictures: a picture with another content is another block.
 
     >>> old, new = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
     >>> [block.kind for block in rendered_diff(old, new)]
     ['equal', 'removed', 'added']
     """
-    return tuple(_blocks([_bare(node) for node in draw(old).nodes], [_bare(node) for node in draw(new).nodes]))
+    sides = [
+        [_bare(node) for node in with_pictures(draw(document).nodes, address)]
+        for document, address in zip((old, new), pictures, strict=True)
+    ]
+    return tuple(_blocks(*sides))
 
 
 def _blocks(a: list[Node], b: list[Node]) -> Iterator[RenderedBlock]:

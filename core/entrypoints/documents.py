@@ -1,16 +1,19 @@
-"""Documents on the command line: list, show, history, diff, links, chunks, edit."""
+"""Documents on the command line: list, show, history, diff, links, chunks, pictures, edit."""
 
 from __future__ import annotations
 
+import posixpath
 from argparse import Namespace
 from datetime import date
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import require
 from core.chunking import chunker
 from core.curation.diffs import body_diff, field_changes
 from core.curation.links import backlinks, links
+from core.curation.pictures import place as new_place
 from core.entrypoints.index import params_of
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -19,6 +22,9 @@ from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
 from core.settings import Settings
 from core.types import ChunkerSpec, Document, Filters
+
+if TYPE_CHECKING:
+    from core.services.knowledge.pictures import Pictures
 
 
 def register(add: Any) -> None:
@@ -32,6 +38,8 @@ def register(add: Any) -> None:
         ("diff", documents_diff, "what changed between two versions"),
         ("links", documents_links, "where a document leads, and what links to it"),
         ("chunks", documents_chunks, "the chunks a document becomes"),
+        ("pictures", documents_pictures, "the pictures a document shows, and those that are missing"),
+        ("attach", documents_attach, "add a picture to a document, in a change"),
     ):
         command = documents(name, run, about)
         command.add_argument("document", metavar="ID_OR_PATH")
@@ -40,6 +48,8 @@ def register(add: Any) -> None:
         if name == "diff":
             command.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
             command.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
+        if name == "attach":
+            _attaching(command)
         if name == "chunks":
             command.add_argument("--chunker", default="", help="another chunker than the one in production")
             command.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
@@ -104,6 +114,13 @@ def _bulk_edit(options: Namespace) -> BulkEdit:
     except ValueError:
         raise BadInput(f"{options.set_review_due!r} is no date. Write it as YYYY-MM-DD.") from None
     return BulkEdit(options.set_owner, options.set_status, due, tuple(options.add_tag), tuple(options.remove_tag))
+
+
+def _attaching(command: Any) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="a png, jpg, gif, webp or svg")
+    command.add_argument("--alt", default="", help="what it shows, in words; found by search and read out")
+    command.add_argument("--replace", default="", metavar="PATH", help="a picture that it takes the place of")
+    command.add_argument("--change", type=int, default=0, metavar="ID", help="an open change (default: a new one)")
 
 
 def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -206,6 +223,54 @@ def documents_links(settings: Settings, options: Namespace, terminal: Terminal) 
     ]
     terminal.show({"links": out, "linked_from": into}, table(rows, ("", "document", "text")))
     return 0
+
+
+def documents_pictures(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    shown = app.knowledge.pictures.of(app.knowledge.documents.show(options.document))
+    rows = [(picture.path, f"{picture.size:,} bytes" if picture.blob else "missing") for picture in shown]
+    terminal.show(strict.plain(shown), table(rows, ("picture", "size")) if rows else ["It shows no pictures."])
+    return 0
+
+
+def documents_attach(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """A new picture is shown at the end of the text, from where an edit may move its line."""
+    app = open_app(settings)
+    actor = acting(app, options)
+    require(actor, "propose a change")
+    try:
+        raw = options.file.read_bytes()
+    except OSError as error:
+        raise NotFound(f"{options.file} cannot be read: {error.strerror}.") from None
+    change = app.reviews.changes.show(actor, options.change) if options.change else None
+    path = app.knowledge.documents.show(options.document).path
+    store = app.knowledge.store
+    base = change.head if change else store.head()
+    files, place = attached(app.knowledge.pictures, store.read(base, path), base, path, options, raw)
+    title = f"{'Replace' if options.replace else 'Add'} a picture of {path}"
+    if change:
+        change = app.reviews.changes.edit(actor, change.id, files, title)
+    else:
+        change = app.reviews.changes.propose(actor, title[:200], files)
+    terminal.show({"change": change.id, "path": place}, [f"Change {change.id} has {place}."])
+    return 0
+
+
+def attached(
+    pictures: Pictures, text: bytes, base: str, path: str, options: Namespace, raw: bytes
+) -> tuple[dict[str, bytes | None], str]:
+    """The files of a change that adds or replaces a picture, and where it lies."""
+    taken = pictures.blobs(base)
+    if options.replace:
+        if options.replace not in taken:
+            raise NotFound(
+                f"There is no picture {options.replace!r}. Look with: python -m core documents pictures {path}"
+            )
+        return {options.replace: raw}, options.replace
+    place = new_place(path, options.file.name, taken)
+    words = " ".join(options.alt.translate(str.maketrans("[]", "()")).split())
+    line = f"\n![{words}]({posixpath.relpath(place, posixpath.dirname(path) or '.').replace(' ', '%20')})\n"
+    return {path: text.rstrip(b"\n") + b"\n" + line.encode(), place: raw}, place
 
 
 def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -88,6 +88,8 @@ def show_imported(terminal: Terminal, imported: Any) -> int:
     lines = [
         f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused, {len(imported.skipped)} left out."
     ]
+    if imported.pictures:
+        lines.append(f"{len(imported.pictures)} pictures came along.")
     if imported.added or imported.edited:
         lines.append("Make them searchable with: python -m core reindex")
     return _imported(terminal, _import_json(imported), lines, imported)

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
-from pages.ui import direct, request_body
+from pages.ui import direct, pictures, request_body
 from pages.ui.components import editor_view
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
@@ -129,6 +129,7 @@ ROUTES = [
     Route("/api/find", find),
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),
+    *pictures.ROUTES,
     *SIGN_IN,
 ]
 

@@ -36,7 +36,7 @@ _BLOCKS = ("p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "
 
 
 @dataclass
-class Pictures:
+class TakenPictures:
     """The pictures of a file, in the order in which they stand; equal ones are kept once."""
 
     kept: list[dict[str, str]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Pictures:
         return name
 
 
-def markdown(html: str, pictures: Pictures) -> tuple[str, str, list[int]]:
+def markdown(html: str, pictures: TakenPictures) -> tuple[str, str, list[int]]:
     """The Markdown, the title that the page gives itself, and the number of merged cells of each table."""
     soup = BeautifulSoup(html, "html.parser")
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
@@ -75,7 +75,7 @@ def markdown(html: str, pictures: Pictures) -> tuple[str, str, list[int]]:
     return str(_Writer().convert_soup(body)), title, merged
 
 
-def _picture(image: Tag, pictures: Pictures) -> None:
+def _picture(image: Tag, pictures: TakenPictures) -> None:
     """Take the data out of a picture; one that is left out keeps its words."""
     source, alt = str(image.get("src") or ""), _one_line(str(image.get("alt") or ""))
     if source.startswith("data:"):
@@ -89,7 +89,7 @@ def _picture(image: Tag, pictures: Pictures) -> None:
         heading.insert_after(image.extract())
 
 
-def _taken(source: str, pictures: Pictures) -> str:
+def _taken(source: str, pictures: TakenPictures) -> str:
     match = DATA.fullmatch(source)
     try:
         return pictures.add(base64.b64decode(match[2]), match[1]) if match else ""

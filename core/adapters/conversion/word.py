@@ -9,7 +9,7 @@ from typing import Any
 import mammoth
 from bs4 import BeautifulSoup, Tag
 
-from core.adapters.conversion.html_markdown import Pictures, markdown
+from core.adapters.conversion.html_markdown import TakenPictures, markdown
 
 _TITLE = "title-of-the-document"
 _STYLES = "\n".join(
@@ -25,7 +25,7 @@ _STYLES = "\n".join(
 
 def convert(raw: bytes) -> Mapping[str, Any]:
     """The text, its pictures, and how many cells of each table were merged."""
-    pictures = Pictures()
+    pictures = TakenPictures()
 
     @mammoth.images.img_element
     def kept(image: Any) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.adapters.conversion import pdf_facts, word
 from core.adapters.conversion.confined import Answer, serve
-from core.adapters.conversion.html_markdown import Pictures, markdown
+from core.adapters.conversion.html_markdown import TakenPictures, markdown
 
 MAX_TEXT = 8 * 1024 * 1024  # characters; more is refused by the size check anyway
 
@@ -45,7 +45,7 @@ def load() -> Answer:
 def _html(raw: bytes) -> Mapping[str, Any]:
     from bs4 import UnicodeDammit
 
-    pictures = Pictures()
+    pictures = TakenPictures()
     html = UnicodeDammit(raw, ["utf-8"], is_html=True).unicode_markup or ""
     text, title, merged = markdown(html, pictures)
     return {"text": text, "title": title, "pictures": pictures.kept, "left_out": pictures.left_out, "merged": merged}

@@ -173,6 +173,13 @@ class GitStore:
             raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
         return out
 
+    def blob(self, name: str) -> bytes | None:
+        """A file by blob id; None where there is none."""
+        if not re.fullmatch(r"[0-9a-f]{40}", name):
+            return None
+        code, out = self.git.run("cat-file", "blob", name)
+        return None if code else out
+
     def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
         """Files by blob id, in the given order, through one git process."""
         if not blobs:
@@ -191,7 +198,7 @@ class GitStore:
     def changed(self, old: str, new: str) -> tuple[Edit, ...]:
         """The edits between two commits; a moved file is one rename."""
         if not old:
-            return tuple(Edit("added", e.path, blob=e.blob) for e in self.entries(new))
+            return tuple(Edit("added", e.path, blob=e.blob) for e in (*self.entries(new), *self.pictures(new)))
         out = self.git.ask(
             "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new)
         )
@@ -300,6 +307,11 @@ class GitStore:
             commit = self.git.commit(tree, (parent,) if parent else (), author, message)
             self.git.swap(branch, commit, parent)
             return commit
+
+    def stage(self, content: bytes) -> str:
+        """Write a file that no commit has yet; returns its blob id."""
+        with self.git.writing():
+            return self.git.write_blobs([content])[0]
 
     def begin(self, author: Person, message: str) -> str:
         """The head of main, after an empty first commit if main has none: a change needs a base."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed, require
-from core.curation.conversions import CONVERTED
-from core.curation.frontmatter import MAX_BYTES, decode, read_document
-from core.curation.limits import check_limits
-from core.curation.names import collision_key, free_name, safe_path
+from core.curation.frontmatter import decode, read_document
+from core.curation.names import free_name
 from core.curation.passages import nearest, places
-from core.errors import BadInput, ConcordError, NotFound, Refused
+from core.curation.pictures import blob_id
+from core.curation.proposals import check_pictures
+from core.errors import ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
-from core.types import Commit, Document, Edit
+from core.services.knowledge import folders
+from core.types import NOTHING, Commit, Document, Edit
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -29,14 +30,6 @@ class Version:
     commit: Commit
 
 
-_RENAME = "Only .md files are read. Rename it if it is plain Markdown."
-_CONVERT = "Bring it in on Upload, which converts it."
-_WHY_SKIPPED = {
-    **dict.fromkeys((".mdx", ".markdown", ".mkd", ".txt", ".rst"), _RENAME),
-    **dict.fromkeys(CONVERTED, _CONVERT),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What an import did, with the reason for each file that was refused or is no Markdown."""
@@ -48,6 +41,7 @@ class Imported:
     refused: tuple[tuple[str, str], ...]
     warnings: tuple[tuple[str, str], ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+    pictures: tuple[str, ...] = ()  # that were written
 
 
 def fold_versions(versions: Mapping[str, int], steps: Iterable[tuple[Edit, ...]]) -> dict[str, int]:
@@ -201,20 +195,35 @@ class Documents:
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.store.entries(self.store.head())]
-        files, refused = _collect(folder, into, stored, self.admit, progress)
+        files, refused = folders.documents(folder, into, stored, self.admit, progress)
         text = message or f"Import {len(files)} documents from {folder.name}"
-        skipped = tuple(_skipped(folder))
-        return saving(lambda: replace(self.save(actor, files, refused, text), skipped=skipped))
+        images, left_out = folders.pictures(folder, into, files)
+        skipped = (*left_out, *folders.skipped(folder))
+        return saving(lambda: replace(self.save(actor, files, refused, text, images), skipped=skipped))
 
-    def save(self, actor: Actor, files: Mapping[str, bytes], refused: list[tuple[str, str]], message: str) -> Imported:
-        """Commit documents to the main line, without those that are equal already."""
+    def save(
+        self,
+        actor: Actor,
+        files: Mapping[str, bytes],
+        refused: list[tuple[str, str]],
+        message: str,
+        images: Mapping[str, bytes] = NOTHING,
+    ) -> Imported:
+        """Commit documents and pictures to the main line, without those that are equal already."""
         require(actor, "import documents")
         head = self.store.head()
         have = {entry.path: entry.blob for entry in self.store.entries(head)}
         current = dict(zip(have, self.store.read_blobs(list(have.values())), strict=True))
         fresh = {path: content for path, content in files.items() if current.get(path) != content}
         warnings = _duplicate_ids({**current, **files}, set(fresh))
-        commit = self.store.commit("main", fresh, actor.person, message, expected=head) if fresh else head
+        stored = {entry.path: entry for entry in self.store.pictures(head)}
+        pictures = {p: raw for p, raw in images.items() if p not in stored or stored[p].blob != blob_id(raw)}
+        sizes = {path: entry.size for path, entry in stored.items()} | {
+            path: len(raw) for path, raw in pictures.items()
+        }
+        check_pictures(files, sizes)
+        written = {**fresh, **pictures}
+        commit = self.store.commit("main", written, actor.person, message, expected=head) if written else head
         return Imported(
             commit=commit,
             added=tuple(sorted(path for path in fresh if path not in have)),
@@ -222,61 +231,8 @@ class Documents:
             unchanged=tuple(sorted(path for path in files if path not in fresh)),
             refused=tuple(refused),
             warnings=warnings,
+            pictures=tuple(sorted(pictures)),
         )
-
-
-def _collect(
-    folder: Path, into: str, stored: Iterable[str], admit: Callable[[Document], None], progress: Progress
-) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """Every Markdown file below a folder, and the reason for each that cannot be used."""
-    taken = {collision_key(path): path for path in stored}
-    paths = sorted(
-        path for path in folder.rglob("*") if path.suffix.lower() == ".md" and not _hidden(path.relative_to(folder))
-    )
-    files: dict[str, bytes] = {}
-    refused: list[tuple[str, str]] = []
-    for n, path in enumerate(paths, 1):
-        spelled = "/".join(part for part in (into.strip("/"), *path.relative_to(folder).parts) if part)
-        try:
-            name = safe_path(spelled[:-3] + ".md")
-            other = taken.setdefault(collision_key(name), name)
-            if other != name or name in files:
-                raise BadInput(f"It differs from {other!r} only in case or Unicode form. Rename one of them.")
-            content = read_file(path, name)
-            admit(read_document(name, content.decode()))
-            files[name] = content
-        except (ConcordError, OSError) as error:
-            refused.append((spelled, str(error)))
-        progress(n, len(paths), "Reading")
-    return files, refused
-
-
-def _skipped(folder: Path) -> Iterator[tuple[str, str]]:
-    """Files that an import of Markdown leaves out, and why."""
-    for path in sorted(folder.rglob("*")):
-        suffix = path.suffix.lower()
-        if path.is_file() and suffix != ".md" and not _hidden(path.relative_to(folder)):
-            yield path.relative_to(folder).as_posix(), _WHY_SKIPPED.get(suffix, "It is no Markdown.")
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
-
-
-def read_file(path: Path, name: str) -> bytes:
-    """The bytes to store, if they are a document."""
-    if path.is_symlink() or not path.is_file():
-        raise BadInput("It is not a plain file (links are not followed).")
-    if path.stat().st_size > MAX_BYTES:
-        raise BadInput(
-            f"The file has {path.stat().st_size:,} bytes; the limit is {MAX_BYTES:,}. Split it into several documents."
-        )
-    text = decode(path.read_bytes())
-    if not text.strip():
-        raise BadInput("The file is empty.")
-    check_limits(text)
-    read_document(name, text)
-    return text.encode()
 
 
 def _duplicate_ids(files: Mapping[str, bytes], fresh: set[str]) -> tuple[tuple[str, str], ...]:

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.access import Actor
+from core.curation import pictures
 from core.curation.frontmatter import decode
-from core.curation.links import rewrite_links
+from core.curation.links import picture_paths, rewrite_links
 from core.curation.names import collision_key, safe_path
 from core.curation.writing import with_fields
 from core.errors import BadInput
 from core.services.knowledge.documents import Documents
 from core.services.reviews.changes import Change, Changes
+from core.types import Document
 
 Files = Mapping[str, bytes | None]
 
@@ -53,17 +55,34 @@ def check_new_path(documents: Documents, path: str) -> str:
 
 
 def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -> Files:
-    """A document at another path, with its own links adjusted, and with `fix_links` those of others to it."""
+    """A document at another path with its own pictures and links adjusted, and with `fix_links` those of others to it.
+
+    A picture that others show too stays where it is unless their links are fixed.
+    """
     if to == path:
         raise BadInput("The document already is at this path. Choose another one.")
     name = safe_path(to) if collision_key(to) == collision_key(path) else check_new_path(documents, to)
-    files: dict[str, bytes | None] = {path: None, name: documents.store.read(documents.store.head(), path)}
+    head = documents.store.head()
+    files: dict[str, bytes | None] = {path: None, name: documents.store.read(head, path)}
+    every = _moves(documents, path, name, fix_links)
     for document in documents.all():
         if document.path == path:
-            files[name] = rewrite_links(document, {path: name}).encode()
-        elif fix_links and (text := rewrite_links(document, {path: name})) != document.text:
+            files[name] = rewrite_links(document, every).encode()
+        elif fix_links and (text := rewrite_links(document, every)) != document.text:
             files[document.path] = text.encode()
+    for old, new in every.items():
+        if old != path:
+            files |= {old: None, new: documents.store.read(head, old)}
     return files
+
+
+def _moves(documents: Documents, path: str, name: str, fix_links: bool) -> dict[str, str]:
+    """The document and its own pictures, from where to where."""
+    own = pictures.moves(path, name, (entry.path for entry in documents.store.pictures(documents.store.head())))
+    if own and not fix_links:
+        shared = {other for document in documents.all() if document.path != path for other in picture_paths(document)}
+        own = {old: new for old, new in own.items() if old not in shared}
+    return {path: name, **own}
 
 
 def with_status(documents: Documents, path: str, status: str) -> Files:
@@ -72,11 +91,18 @@ def with_status(documents: Documents, path: str, status: str) -> Files:
 
 
 def restored(documents: Documents, path: str, commit: str, old_path: str) -> Files:
-    """A document as an old version had it, at its current path."""
+    """A document as an old version had it, at its current path, with the pictures that it showed and that are gone."""
     old, now = documents.store.read(commit, old_path), documents.store.read(documents.store.head(), path)
     if old == now:
         raise BadInput("This version is the same as what is approved today.")
-    return {path: old}
+    stored = documents.store.pictures(commit)
+    own = pictures.moves(old_path, path, (entry.path for entry in stored)) if old_path != path else {}
+    document = Document("", old_path, "", decode(old))
+    text = rewrite_links(document, {old_path: path, **own}).encode() if old_path != path else old
+    there = {entry.path: entry.blob for entry in documents.store.pictures(documents.store.head())}
+    wanted = {own.get(entry.path, entry.path): entry for entry in stored if entry.path in picture_paths(document)}
+    files = {name: documents.store.read(commit, entry.path) for name, entry in wanted.items() if name not in there}
+    return {path: text, **files}
 
 
 def my_open(changes: Changes, actor: Actor) -> tuple[Change, ...]:

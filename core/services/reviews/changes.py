@@ -24,6 +24,7 @@ from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
 from core.services.reviews.facts import ChangeFacts, branch_of
+from core.services.reviews.pictures import complete
 from core.services.reviews.requests import ReviewRequest, ReviewRequests
 from core.types import Edit
 
@@ -208,7 +209,7 @@ class Changes:
             if self.store.head(branch):  # left by a kill before the change was recorded
                 self.store.delete_branch(branch)
             self.store.create_branch(branch, base)
-            self.store.commit(branch, checked, actor.person, text or name)
+            self.store.commit(branch, complete(self.store, base, checked), actor.person, text or name)
             self.audit.record(state, actor, "propose", name, change=number)
         return self.get(number)
 
@@ -233,9 +234,8 @@ class Changes:
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts)
             text = check_text(message) or f"Edit {', '.join(checked)}"
-            self.store.commit(
-                branch_of(number), checked, actor.person, text, expected=facts.head if expected is None else expected
-            )
+            files, seen = complete(self.store, facts.head, checked), facts.head if expected is None else expected
+            self.store.commit(branch_of(number), files, actor.person, text, expected=seen)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(checked))
         return self.get(number)

@@ -11,6 +11,7 @@ from core.access import Actor, plain_address, require
 from core.curation import review
 from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode
+from core.curation.pictures import is_picture
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
 from core.errors import BadInput, Conflict, Refused, StorageFailed
@@ -35,6 +36,7 @@ class Collision:
     gone: str = ""  # "mine" or "theirs" when that side has no such document any more
     head: str = ""  # the commits of the change and of the main line that were compared
     main: str = ""
+    pictures: tuple[str, str] = ("", "")  # the blobs of both sides, where it is a picture
 
 
 class Merger:
@@ -110,12 +112,21 @@ class Merger:
         return tuple(self._collision(path, blobs, head, main) for path, blobs in conflicts.items() if any(blobs[1:]))
 
     def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
-        """Where one side deleted the document, the whole text of the other is one conflict."""
+        """Where one side deleted the document, the whole text of the other is one conflict; so are two pictures."""
+        if is_picture(path):
+            sides = [self._described(path, blob) for blob in blobs[1:]]
+            gone = "" if all(blobs[1:]) else "theirs" if blobs[1] else "mine"
+            return Collision(path, (Hunk(True, sides[0], sides[1]),), gone, head, main, (blobs[1], blobs[2]))
         base, mine, theirs = map(self._text, blobs)
         if mine is not None and theirs is not None:
             return Collision(path, hunks(base or "", mine, theirs), "", head, main)
         whole = [() if text is None else tuple(text.split("\n")) for text in (mine, theirs)]
         return Collision(path, (Hunk(True, *whole),), "mine" if mine is None else "theirs", head, main)
+
+    def _described(self, path: str, blob: str) -> tuple[str, ...]:
+        """A picture in one line, as far as words can."""
+        raw = self.store.blob(blob) if blob else None
+        return (f"{path.rsplit('/', 1)[-1]}: a picture of {max(1, len(raw) // 1024):,} KB",) if raw else ()
 
     def _text(self, blob: str) -> str | None:
         return decode(next(iter(self.store.read_blobs([blob])))) if blob else None
@@ -139,7 +150,7 @@ class Merger:
             collisions = {collision.path: collision for collision in self._collisions(facts.head, now)}
             if not collisions or set(choices) != set(collisions):
                 raise BadInput(f"Decide about each document in conflict: {', '.join(collisions) or 'there is none'}.")
-            files = checked_files({path: _solved(collisions[path], chosen) for path, chosen in choices.items()})
+            files = checked_files({path: self._solved(collisions[path], chosen) for path, chosen in choices.items()})
             note = "Solve conflicts with the main line"
             self.store.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(state, number)
@@ -147,6 +158,13 @@ class Merger:
                 state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(collisions)
             )
         return self.changes.get(number)
+
+    def _solved(self, collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
+        if not any(collision.pictures) or chosen == ("delete",) or (collision.gone and chosen == (collision.gone,)):
+            return _solved(collision, chosen)
+        if chosen not in (("mine",), ("theirs",)):
+            raise BadInput(f"{collision.path} is a picture on both sides; decide for mine or theirs.")
+        return self.store.blob(collision.pictures[chosen == ("theirs",)])
 
     # ------------------------------------------------------------ the way back
 
@@ -187,7 +205,7 @@ class Merger:
         require(actor, "import documents")
         with self.moving_main() as state:
             imported = save()
-            if imported.added or imported.edited:
+            if imported.added or imported.edited or imported.pictures:
                 self.audit.record(state, actor, "import", what, commit=imported.commit)
                 self.landed(state, actor, Landing(imported.commit, what, self._edits(imported.commit)))
         return imported

@@ -11,8 +11,8 @@ function drawNode(node, documentLink, decorate = () => {}) {
   const [tag, attributes, childNodes] = node;
   const children = () => childNodes.map((child) => drawNode(child, documentLink, decorate));
   if (tag === "a") return attributes.href ? webLink(attributes.href, children()) : documentLink(attributes, children());
-  if (attributes.image !== undefined)
-    return el("span", { class: "image", title: "Images are not loaded" }, "▧ ", attributes.image);
+  if (tag === "img") return picture(attributes.src, attributes.alt);
+  if (attributes.image !== undefined) return foreignPicture(attributes);
   if (attributes.mention !== undefined) return el("span", { class: "mention" }, children());
   if (attributes.refused !== undefined)
     return el("span", { class: "refused", title: "This link leads to no document and no web address" }, children());
@@ -23,6 +23,53 @@ function drawNode(node, documentLink, decorate = () => {}) {
     element.style.textAlign = ["right", "center"].includes(attributes.align) ? attributes.align : "left";
   decorate(element, safeTag, attributes);
   return framed(element, safeTag);
+}
+
+// A picture of the knowledge base; it opens large on a click. Without an address it is missing, and its words stand for it.
+const PICTURE_ADDRESS = /^(\/[\w.~-]+)*\/pictures\/[0-9a-f]{40}\/[^/?#]+$/;
+
+function picture(src, alt) {
+  if (!PICTURE_ADDRESS.test(src || "")) return missingPicture(alt, "picture is missing");
+  const image = el("img", { class: "shown" });
+  image.loading = "lazy";
+  image.decoding = "async";
+  image.alt = alt || "";
+  image.src = src;
+  const label = alt ? `Show larger: ${alt}` : "Show the picture larger";
+  const opener = el(
+    "button",
+    { type: "button", class: "picture", "aria-label": label, title: alt || undefined },
+    image,
+  );
+  opener.addEventListener("click", () => enlarge(src, alt, opener));
+  image.addEventListener("error", () => opener.replaceWith(missingPicture(alt, "picture cannot be shown")));
+  return opener;
+}
+
+const missingPicture = (alt, why) =>
+  el("span", { class: "image missing" }, "▧ ", alt ? `${alt} ` : "", el("em", {}, `(${why})`));
+
+const foreignPicture = ({ image, elsewhere }) =>
+  el(
+    "span",
+    { class: "image", title: "Pictures of other sites are not loaded" },
+    "▧ ",
+    elsewhere ? webLink(elsewhere, [image]) : image,
+    el("em", {}, elsewhere ? " (on another site)" : " (not shown)"),
+  );
+
+function enlarge(src, alt, opener) {
+  const image = el("img");
+  image.alt = alt || "";
+  image.src = src;
+  const close = button("Close", () => dialog.close());
+  const dialog = el("dialog", { class: "large", "aria-label": alt || "Picture" }, image, el("p", {}, alt || ""), close);
+  dialog.addEventListener("click", (event) => {
+    if (event.target !== close) dialog.close();
+  });
+  dialog.addEventListener("close", () => dialog.remove());
+  opener.after(dialog);
+  dialog.showModal();
 }
 
 const webLink = (href, children) => el("a", { href, target: "_blank", rel: "noopener noreferrer nofollow" }, children);

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from core import strict
-from core.curation.render import MAX_BLOCKS
+from core.curation.render import MAX_BLOCKS, with_pictures
 from core.types import Document
+from pages.ui import pictures
 from pages.ui.components import component
 from pages.ui.workspace import app
 
 
 def reader(
-    document: Document, key: str, *, mark: tuple[int, int] | None = None, anchor: str = "", first: int | None = None
+    document: Document,
+    key: str,
+    *,
+    mark: tuple[int, int] | None = None,
+    anchor: str = "",
+    first: int | None = None,
+    address: Callable[[str], str] | None = None,
 ) -> Any:
     """Draw a long document from block `first` on, else around the mark or the anchor.
+
+    `address` gives a picture's path its address; without it, the approved pictures are shown.
 
     Returns what was clicked: `more` (the block to begin with).
     """
@@ -26,7 +36,7 @@ def reader(
             "doc": document.id,
             "path": document.path,
             "version": document.version,
-            "nodes": list(page.nodes),
+            "nodes": with_pictures(page.nodes, address or pictures.at(app().knowledge.store.head())),
             "outline": strict.plain(page.outline),
             "hidden": page.hidden,
             "first": page.first,

@@ -141,7 +141,11 @@ function fileBody(context, tools) {
     file.fields.length ? fieldTable(file.fields) : null,
     file.threads.filter((thread) => !thread.line).map(tools.drawThread),
     writing && !writing.line ? tools.writer() : null,
-    state.view === "rendered" ? renderedBlocks(state, file, tools.redraw) : lineTable(context, writing, tools),
+    isPicture(file)
+      ? pictureSides(file)
+      : state.view === "rendered"
+        ? renderedBlocks(state, file, tools.redraw)
+        : lineTable(context, writing, tools),
   ];
 }
 
@@ -318,6 +322,21 @@ function renderedBlocks(state, file, redraw) {
   });
   flushGap();
   return el("div", { class: "rendered" }, drawn);
+}
+
+// A file that is a picture: both versions side by side, or the only one.
+const isPicture = ({ rendered }) => (rendered || []).some(([, node]) => node[0] === "img");
+const PICTURE_SIDES = { removed: "Before", added: "After", equal: "The same picture, moved" };
+
+function pictureSides({ rendered, kind }) {
+  const label = (side) => ({ added: "New picture", deleted: "Removed picture" })[kind] || PICTURE_SIDES[side];
+  return el(
+    "div",
+    { class: "picturesides" },
+    rendered.map(([side, node]) =>
+      el("figure", { class: `rblock ${side}` }, el("figcaption", {}, label(side)), prose([node])),
+    ),
+  );
 }
 
 const blockGap = (count, onclick) =>

@@ -11,12 +11,12 @@ from core.access import Actor
 from core.curation.findings import Finding
 from core.curation.frontmatter import read_document
 from core.curation.markup import slugify
-from core.curation.render import Node
+from core.curation.render import Node, with_pictures
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path
 from core.types import Document
-from pages.ui import flash, identity, keys
+from pages.ui import flash, identity, keys, pictures
 from pages.ui.components.editor_view import editor_view
 from pages.ui.documents import draft, frontmatter_form, save_target
 from pages.ui.documents.draft import Opened
@@ -51,7 +51,7 @@ def _form_and_text(start: Opened, key: str) -> None:
     except ConcordError as error:
         text, problem = start.text, str(error)
     note, saved = draft.keep(start, me, text, folder)
-    nodes, too_long = _preview(document)
+    nodes, too_long = _preview(start, document)
     editor_view(
         key=f"{key}_text",
         serial=key,
@@ -124,10 +124,12 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
     return folder or "", "/".join(part for part in ((folder or "").strip("/"), f"{name}.md" if name else "") if part)
 
 
-def _preview(document: Document | None) -> tuple[list[Node], str]:
+def _preview(start: Opened, document: Document | None) -> tuple[list[Node], str]:
     """The document as drawn, or why it is not."""
+    held = app().knowledge.pictures.held(identity.me(), start.place)
     try:
-        return (list(app().upload.reader.render(document).nodes) if document else []), ""
+        nodes = app().upload.reader.render(document).nodes if document else ()
+        return with_pictures(nodes, pictures.at(start.base, held)), ""
     except BadInput as error:
         return [], str(error)
 

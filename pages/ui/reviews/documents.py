@@ -15,7 +15,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, compare, size
 from core.services.reviews.discussion import Comment
 from core.types import Document, Meta
-from pages.ui import people, style
+from pages.ui import people, pictures, style
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
@@ -129,10 +129,24 @@ def blocks(document: DocumentDiff) -> list[list[Any]]:
     """The diff of the rendered document."""
     if _unreadable(document):
         return []
+    if any(document.pictures):
+        return _picture(document)
     empty = Document("", document.edit.path, "", "")
+    sides = (pictures.at(document.start), pictures.at(document.head))
     return [
         [block.kind, block.node]
-        for block in rendered_diff(document.old or empty, document.new or empty, app().upload.reader.render)
+        for block in rendered_diff(document.old or empty, document.new or empty, app().upload.reader.render, sides)
+    ]
+
+
+def _picture(document: DocumentDiff) -> list[list[Any]]:
+    """A picture before and after; the same one where it only moved."""
+    path, (before, after) = document.edit.path, document.pictures
+    kinds = [("equal", after)] if before == after else [("removed", before), ("added", after)]
+    return [
+        [kind, ["img", {"src": pictures.address(blob, path), "alt": path.rsplit("/", 1)[-1]}, []]]
+        for kind, blob in kinds
+        if blob
     ]
 
 

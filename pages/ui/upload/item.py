@@ -9,7 +9,7 @@ from core.curation.duplicates import CHOICES
 from core.curation.uploads import UploadItem, document_of
 from core.errors import ConcordError
 from core.types import ChunkerSpec
-from pages.ui import flash, keys
+from pages.ui import flash, identity, keys, pictures
 from pages.ui.components.chunk_view import chunk_view
 from pages.ui.components.reader import reader
 from pages.ui.components.upload_view import findings_view, kind, matching_passages
@@ -121,7 +121,8 @@ def text(item: UploadItem, n: int) -> None:
             st.warning("There is no preview until the errors are fixed.", icon=":material/edit_note:")
         else:
             st.markdown(f"### {flash.plain(document.title)}")
-            reader(document, key="upload_reader")
+            shown = pictures.uploaded(identity.me(), session.batch().pictures)
+            reader(document, key="upload_reader", address=shown)
 
 
 def chunks(item: UploadItem, n: int) -> None:

@@ -1,0 +1,123 @@
+"""Pictures of documents: where they are at a commit, who may see which, and those that wait in a draft."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from core.access import Actor, require
+from core.curation import limits, pictures
+from core.curation.links import picture_paths
+from core.errors import BadInput, NotFound
+from core.services.knowledge.drafts import Drafts
+from core.types import Document
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    """A picture that a document shows. `blob` is "" where it is missing."""
+
+    path: str
+    blob: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPicture:
+    """A picture of a draft: where it will lie, and the Markdown that shows it."""
+
+    path: str
+    blob: str
+    markdown: str
+
+
+class Pictures:
+    """Pictures by commit and by blob. A blob's id is its address, so what was fetched once stays right."""
+
+    def __init__(self, store: GitStore, drafts: Drafts) -> None:
+        self.store, self.drafts = store, drafts
+        self._at = lru_cache(maxsize=64)(self._blobs)
+        self._approved = lru_cache(maxsize=2)(self._ever_approved)
+
+    def blobs(self, commit: str) -> Mapping[str, str]:
+        """The blob of every picture of a commit, by path; what a blob holds, `read` gives to those who may see it."""
+        return self._at(commit)
+
+    def _blobs(self, commit: str) -> Mapping[str, str]:
+        return {entry.path: entry.blob for entry in self.store.pictures(commit)}
+
+    def _ever_approved(self, head: str) -> frozenset[str]:
+        steps = self.store.log(head)
+        return frozenset(edit.blob for _, edits in steps for edit in edits if pictures.is_picture(edit.path))
+
+    def of(self, document: Document) -> tuple[ShownPicture, ...]:
+        """The pictures that an approved document shows, and those that it names and that are missing."""
+        there = {entry.path: entry for entry in self.store.pictures(self.store.head())}
+        return tuple(
+            ShownPicture(path, there[path].blob, there[path].size) if path in there else ShownPicture(path)
+            for path in sorted(picture_paths(document))
+        )
+
+    def read(self, actor: Actor, blob: str, name: str) -> bytes:
+        """A picture by its blob: an approved one for every reader, others for those who may see changes."""
+        require(actor, "read documents")
+        head = self.store.head()
+        if blob not in self.blobs(head).values() and blob not in self._approved(head):
+            require(actor, "propose a change")
+        raw = self.store.blob(blob)
+        if raw is None or not pictures.is_picture(name) or not pictures.fits(name, raw):
+            raise NotFound("There is no such picture.")
+        return pictures.checked(name, raw) if pictures.content_type(name) == "image/svg+xml" else raw
+
+    # ------------------------------------------------------------ in a draft
+
+    def hold(self, actor: Actor, place: str, document: str, name: str, raw: bytes) -> HeldPicture:
+        """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
+        require(actor, "propose a change")
+        waiting = self.held(actor, place)
+        taken = {*self.blobs(self.store.head()), *waiting}
+        path = pictures.place(document, name, taken)
+        content = pictures.checked(path, raw)
+        if len(waiting) >= limits.PICTURES_OF_DOCUMENT:
+            raise BadInput(f"A document has at most {limits.PICTURES_OF_DOCUMENT} pictures. Split it.")
+        blob = self.store.stage(content)
+        self.drafts.keep(actor, _pending(place), json.dumps({**waiting, path: blob}))
+        folder = posixpath.basename(pictures.folder_of(document))
+        words = posixpath.splitext(posixpath.basename(path))[0].replace("-", " ")
+        return HeldPicture(path, blob, f"![{words}]({folder}/{posixpath.basename(path)})")
+
+    def held(self, actor: Actor, place: str) -> dict[str, str]:
+        """The blobs of the pictures that wait in a draft, by path."""
+        require(actor, "propose a change")
+        kept = self.drafts.find(actor, _pending(place))
+        return dict(json.loads(kept[0])) if kept else {}
+
+    def with_text(self, actor: Actor, place: str, path: str, text: str) -> dict[str, bytes | None]:
+        """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its document."""
+        require(actor, "propose a change")
+        files: dict[str, bytes | None] = {}
+        here = pictures.folder_of(path)
+        for old, blob in self.held(actor, place).items():
+            folder, name = old.rsplit("/", 1)
+            written, now = posixpath.basename(folder), posixpath.basename(here)
+            if written != now:
+                text = text.replace(f"]({written}/{name})", f"]({now}/{name})")
+            if f"{here}/{name}" in picture_paths(Document("", path, "", text)):
+                files[f"{here}/{name}"] = self.store.blob(blob)
+        return {path: text.encode(), **files}
+
+    def forget(self, actor: Actor, place: str) -> None:
+        """Drop the pictures of a draft."""
+        require(actor, "propose a change")
+        self.drafts.forget(actor, _pending(place))
+
+
+def _pending(place: str) -> str:
+    return f"pictures of {place}"
