@@ -15,15 +15,17 @@ from PIL import Image
 
 from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
+from core.chunking import chunker, embedded_text
+from core.chunking.tools import Tools
 from core.curation import limits, pictures, svg
 from core.curation.render import plain, render, with_pictures
 from core.curation.rendered import rendered_diff
 from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.services.reviews.authoring import moved, restored
-from core.types import Document
+from core.types import ChunkerSpec, Document
 from tests import uploads
-from tests.conftest import demo
+from tests.conftest import demo, put
 from tests.test_sessions import sign_in, visitor
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
@@ -484,3 +486,21 @@ def test_the_command_line_lists_attaches_and_replaces_pictures(shown: App, tmp_p
         == 0
     )
     assert shown.knowledge.store.read(shown.reviews.changes.get(1).head, "it/vpn.assets/map.png") == OTHER
+
+
+# ---------------------------------------------------------------- found
+
+
+def test_a_picture_is_found_by_its_words_and_not_by_its_address(app: App) -> None:
+    data = base64.b64encode(b"zzqqvv" * 20).decode()
+    text = f"# Dock\n\nBefore.\n\n![Wheel chock beside door fourteen](dock.assets/xylophone-1.png)\n\n![Old](data:image/png;base64,{data})\n"
+    put(app, {"dock.md": text})
+    app.index.builder.build(app.platform.settings.profile())
+    hits = app.search.searcher.search("wheel chock").hits
+    assert [hit.path for hit in hits] == ["dock.md"]
+    (chunk,) = chunker(ChunkerSpec("markdown"), Tools())(app.knowledge.documents.show("dock.md"))
+    read = embedded_text(chunk)
+    assert "Wheel chock beside door fourteen" in read
+    assert "xylophone" not in read
+    assert data[:20] not in read
+    assert "Wheel chock" in plain(chunk.text)

@@ -17,6 +17,7 @@ from core.chunking.record import Chunker
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.chunking.tools import Tools
+from core.curation.render import in_words
 from core.errors import BadInput
 from core.types import Chunk, ChunkerSpec, Document
 
@@ -105,5 +106,6 @@ def _context(document: Document, heading: tuple[str, ...], piece: Piece) -> str:
 
 
 def embedded_text(chunk: Chunk) -> str:
-    """What the legs read: the context, then the passage."""
-    return f"{chunk.context}\n\n{chunk.text}" if chunk.context else chunk.text
+    """What the legs read: the context, then the passage, with pictures by their words and not by their addresses."""
+    text = in_words(chunk.text)
+    return f"{chunk.context}\n\n{text}" if chunk.context else text

@@ -214,6 +214,22 @@ def _addressed(node: Node, address: Callable[[str], str]) -> Node:
     return [tag, attributes, with_pictures(children, address)]
 
 
+_IMAGES = re.compile(
+    r"!\[((?:[^\[\]\n]|\\[\[\]]){0,500})\](?:\((?:<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,300})?\)|\[[^\]\n]{0,200}\])"
+)
+
+
+def in_words(markdown: str) -> str:
+    """Markdown with pictures by their words alone: addresses and embedded data would be found, and would mean nothing.
+
+    >>> in_words("See ![Dock door 14](dock.assets/p-1.png) and <img src='a.png' alt='the gate'>.<br>Done.")
+    'See Dock door 14 and the gate. Done.'
+    """
+    if "![" not in markdown and "<" not in markdown:
+        return markdown
+    return _TAGS.sub(lambda tag: _tag(tag[0])[1] or " ", _IMAGES.sub(r"\1", markdown))
+
+
 def plain(markdown: str) -> str:
     """A passage as plain text, without headings: the breadcrumb shows them.
 

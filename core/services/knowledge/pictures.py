@@ -68,12 +68,11 @@ class Pictures:
     def read(self, actor: Actor, blob: str, name: str) -> bytes:
         """A picture by its blob: an approved one for every reader, others for those who may see changes."""
         require(actor, "read documents")
-        head = self.store.head()
-        if blob not in self.blobs(head).values() and blob not in self._approved(head):
-            require(actor, "propose a change")
-        raw = self.store.blob(blob)
+        raw, head = self.store.blob(blob), self.store.head()
         if raw is None or not pictures.is_picture(name) or not pictures.fits(name, raw):
             raise NotFound("There is no such picture.")
+        if blob not in self.blobs(head).values() and blob not in self._approved(head):
+            require(actor, "propose a change")
         return pictures.checked(name, raw) if pictures.content_type(name) == "image/svg+xml" else raw
 
     # ------------------------------------------------------------ in a draft

@@ -34,8 +34,9 @@ class DocumentDiff:
 
     @property
     def title(self) -> str:
-        """The new title, else the old one, else the path."""
-        return next((document.title for document in (self.new, self.old) if document), self.edit.path)
+        """The new title, else the old one, else the path; of a picture its name."""
+        path = self.edit.path.rsplit("/", 1)[-1] if any(self.pictures) else self.edit.path
+        return next((document.title for document in (self.new, self.old) if document), path)
 
 
 def compare(store: GitStore, start: str, head: str, edit: Edit) -> DocumentDiff:

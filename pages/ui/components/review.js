@@ -97,7 +97,7 @@ function fileHead({ state, file, may, act }, closed, { redraw, write }) {
     closed ? state.closed.delete(file.path) : state.closed.add(file.path);
     redraw();
   };
-  const editable = may.edit && file.kind !== "deleted";
+  const editable = may.edit && file.kind !== "deleted" && !isPicture(file);
   return el(
     "header",
     { class: "filehead" },
@@ -120,13 +120,14 @@ function fileHead({ state, file, may, act }, closed, { redraw, write }) {
       el("span", { class: "muted small path" }, file.was ? `${file.was} → ${file.path}` : file.path),
     ),
     badge({ text: file.word, tone: file.tone }),
-    el(
-      "span",
-      { class: "count" },
-      el("span", { class: "up" }, `+${file.added}`),
-      " ",
-      el("span", { class: "down" }, `−${file.removed}`),
-    ),
+    !isPicture(file) &&
+      el(
+        "span",
+        { class: "count" },
+        el("span", { class: "up" }, `+${file.added}`),
+        " ",
+        el("span", { class: "down" }, `−${file.removed}`),
+      ),
     may.comment ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole" }) : null,
     editable ? button("Edit", () => act({ do: "edit", path: file.path }), { kind: "outline" }) : null,
   );
