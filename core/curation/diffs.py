@@ -106,8 +106,8 @@ def _with_end(a: Sequence[str], b: Sequence[str], frequent: Collection[str]) -> 
 def _rows(a: Sequence[str], b: Sequence[str], matched: difflib.SequenceMatcher[str], context: int) -> Iterator[DiffRow]:
     groups = matched.get_grouped_opcodes(context) if context >= 0 else iter([matched.get_opcodes()])
     last = 0
-    for group in filter(None, groups):
-        if group[0][1] > last:
+    for group in groups:
+        if group and group[0][1] > last:
             yield DiffRow("gap", count=group[0][1] - last)
         for kind, a1, a2, b1, b2 in group:
             yield from _equal(a, a1, a2, b1) if kind == "equal" else _changed(a[a1:a2], b[b1:b2], a1, b1)
