@@ -69,13 +69,6 @@ def confirm(actor: Actor, path: str, until: date) -> str:
 
 st.title("Freshness")
 attention = overview().attention
-cells = st.columns(3)
-for cell, (name, count) in zip(
-    cells,
-    (("Overdue for review", len(attention.overdue)), ("Due soon", len(attention.due_soon)), ("Without owner", len(attention.without_owner))),
-    strict=True,
-):  # fmt: skip
-    cell.metric(name, f"{count:,}", border=True)
 clicked = component("freshness")(
     key="freshness",
     data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": "Every document is fresh and has an owner."},

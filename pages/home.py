@@ -38,17 +38,16 @@ def metrics(view: Overview) -> None:
     serving = view.index.serving
     state, sentence = index_summary(view.index)
     last = view.recent[0].commit if view.recent else None
-    cells = st.columns(4)
-    cells[0].metric("Documents", f"{view.documents:,}", border=True, height="stretch")
-    cells[1].metric("Passages to find", f"{serving.chunks:,}" if serving else "0", border=True, height="stretch")
-    cells[2].metric(
-        "Last change",
-        style.day(last.when[:10]) if last else "–",
-        border=True,
-        height="stretch",
-        help=last.author.name if last else None,
-    )
-    cells[3].metric("Index", state, border=True, height="stretch", help=sentence)
+    with st.container(horizontal=True, gap="small", key="figures"):
+        st.metric("Documents", f"{view.documents:,}", border=True)
+        st.metric("Passages to find", f"{serving.chunks:,}" if serving else "0", border=True)
+        st.metric(
+            "Last change",
+            style.day(last.when[:10]) if last else "–",
+            border=True,
+            help=last.author.name if last else None,
+        )
+        st.metric("Index", state, border=True, help=sentence)
 
 
 def attention(view: Overview) -> list[dict[str, object]]:
@@ -115,18 +114,18 @@ if not view.documents:
     )
     st.stop()
 inbox.waiting(me)
-metrics(view)
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("Needs attention")
+    st.header("Needs attention")
     listing(attention(view), "Nothing needs attention.", key="attention")
     gaps.draw(me)
 with right:
-    st.subheader("Recent changes")
+    metrics(view)
+    st.header("Recent changes")
     titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
     listing([recent_change(step, titles) for step in view.recent], "Nothing changed yet.", key="recent")
 with right:
-    st.subheader("By folder")
+    st.header("By folder")
     bars(view.folders, key="by_folder")
-    st.subheader("By type")
+    st.header("By type")
     bars({style.type_name(name): count for name, count in view.types.items()}, key="by_type")

@@ -46,6 +46,7 @@ def test_the_other_parts_of_a_long_document_are_one_click_away(chromium: Any) ->
 
 
 FOCUS = "() => { const at = document.querySelector('#host').shadowRoot.activeElement; return at && (at.getAttribute('aria-label') || at.textContent); }"
+STYLED = "(css) => { const style = document.createElement('style'); style.textContent = css; document.querySelector('#host').shadowRoot.append(style); }"
 
 
 def test_filtering_and_sorting_the_library_keeps_the_focus_and_shows_the_folder(chromium: Any) -> None:
@@ -103,6 +104,36 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
         assert asked["filters"] == {"folders": ["hr"]}
         page.evaluate("show", {**data, "asked": asked, "serial": "2"})
         assert page.locator("[data-key='folders=hr']").evaluate("(box) => box.matches(':focus')")
+
+
+def test_the_tab_key_goes_from_the_search_box_to_the_first_result_and_to_the_filters_last(chromium: Any) -> None:
+    option = {"value": "it", "label": "it", "count": 1, "on": False}
+    found = {"facets": [{"key": "folders", "title": "Folder", "options": [option]}], "nearest": [], "stages": []}
+    found |= {"warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
+    passage = {
+        "heading": [],
+        "segments": [["words", False, False]],
+        "cut": [False, False],
+        "chunk": "c",
+        "citation": "",
+    }
+    passage |= {"place": {"doc": "d"}, "why": {"legs": [], "sentence": ""}}
+    found["groups"] = [{"doc": "d", "title": "First", "type": "SOP", "badges": [], "about": "", "passages": [passage]}]
+    data = {"asked": {"q": "q", "filters": {}}, "found": found, "direct": None, "serial": "1", "placeholder": ""}
+    with browser.component(chromium, "search", "snippet") as page:
+        page.evaluate("show", data)
+        page.evaluate(STYLED, (browser.ROOT / "pages" / "ui" / "components" / "search.css").read_text())
+        page.locator("[data-key=search]").focus()
+        page.keyboard.press("Tab")
+        assert page.evaluate(FOCUS) == "First"
+        box = page.locator("[data-key='folders=it']")
+        left, right = page.locator("article").bounding_box(), box.bounding_box()
+        assert right["x"] < left["x"], "the filters stand on the left as before"
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            if box.evaluate("(box) => box.matches(':focus')"):
+                break
+        assert box.evaluate("(box) => box.matches(':focus')"), "the filters are reached as well"
 
 
 def test_a_pool_is_judged_blind_with_the_keyboard_alone(chromium: Any) -> None:

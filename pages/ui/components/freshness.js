@@ -3,21 +3,26 @@ const FILTERS = ["owner", "folder", "kind"];
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ owner: "", folder: "", kind: "" }));
+  const state = memory(root, () => ({ owner: "", folder: "", kind: "", open: false }));
   const toggle = (filter, value) => {
     state[filter] = state[filter] === value ? "" : value;
     draw();
   };
   const facet = (filter, title, labels) => drawFacet(data.rows, filter, title, state[filter], toggle, labels);
   const none = data.rows.length ? "Nothing fits these filters." : data.empty;
+  const showMore = () => {
+    state.open = !state.open;
+    draw();
+  };
   const layout = (rows) =>
     el(
       "div",
       { class: "layout" },
       el(
         "nav",
-        { "aria-label": "Filters" },
+        { "aria-label": "Filters", class: state.open ? "open" : "" },
         facet("kind", "What is due", data.kinds),
+        button("Filter by owner or folder", showMore, { kind: "outline more", key: "more" }),
         facet("owner", "Owner"),
         facet("folder", "Folder"),
       ),
@@ -55,7 +60,7 @@ function drawFacet(rows, filter, title, chosen, toggle, labels = {}) {
       el("span", { class: "n" }, count),
     ),
   );
-  return el("div", { class: "facet" }, el("h4", {}, title), options);
+  return el("div", { class: `facet ${filter}` }, el("h2", {}, title), el("div", { class: "options" }, options));
 }
 
 function drawRow(row, mayConfirm, send) {

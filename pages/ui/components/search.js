@@ -58,15 +58,15 @@ function build(root, state, data) {
         state.box,
         el("kbd", { title: "Press / or Ctrl+K to come back here" }, "/"),
       ),
-      el(
-        "label",
-        { class: "history", title: "Also retired, superseded and not yet effective documents. They are marked." },
-        history,
-        "Include history",
-      ),
       state.progress,
     ),
-    state.results,
+    state.results, // before every filter, also for the Tab key
+    el(
+      "label",
+      { class: "history", title: "Also retired, superseded and not yet effective documents. They are marked." },
+      history,
+      "Include history",
+    ),
   );
   if (!state.asked.q) setTimeout(() => state.box.focus(), 50);
 }
@@ -180,15 +180,15 @@ function layout(root, state) {
   const { found } = state;
   const facets = drawFacets(root, state);
   const main = el(
-    "main",
-    {},
+    "section",
+    { class: "found", "aria-label": "Results" },
     summaryBar(root, state, facets),
     found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
     found.groups.map((group) => drawDocument(root, state, group)),
     el("div", { class: "foot" }, reportForm(state), watchButton(state), found.groups.length ? timing(found) : null),
   );
-  return el("div", { class: "layout" }, facets, main);
+  return el("div", { class: "layout" }, main, facets); // the first result is one Tab away, the filters come after
 }
 
 function drawFacets(root, state) {
@@ -218,7 +218,7 @@ function drawFacets(root, state) {
       el(
         "div",
         { class: "facet" },
-        el("h4", {}, facet.title),
+        el("h2", {}, facet.title),
         facet.options.map((option) => drawOption(facet, option)),
       ),
     ),
@@ -256,7 +256,7 @@ function nothingFound(root, state) {
     "div",
     { class: "empty" },
     el("div", { class: "glyph" }, "∅"),
-    el("h3", {}, "Nothing found"),
+    el("h2", {}, "Nothing found"),
     el("p", { class: "muted" }, advice),
     nearest.length ? el("p", {}, "Did you mean ", queryLinks(root, state, nearest, " or "), "?") : null,
   );
@@ -268,7 +268,7 @@ function drawDocument(root, state, group) {
   return el(
     "article",
     { class: "card", "data-key": group.doc },
-    el("h3", {}, inside({ "data-key": "title" }, documentHref(best.place), group.title)),
+    el("h2", {}, inside({ "data-key": "title" }, documentHref(best.place), group.title)),
     el("div", { class: "row meta" }, badge({ text: group.type }), group.badges.map(badge), el("span", {}, group.about)),
     drawPassage(state, best),
     others.length ? otherPassages(root, state, group.doc, others) : el("div", {}),
