@@ -74,7 +74,7 @@ new, kind = filters(unread)
 empty = "Nothing new. All shows what came before." if new else "Nothing has reached you yet."
 inbox.lines(app().inbox.messages.listed(me, unread=new, kind=kind), empty, key="inbox_lines")
 gaps.draw(me)
-st.subheader("What you watch")
+st.header("What you watch")
 watches = app().inbox.watches.listed(me)
 for watch in watches:
     watched(watch)

@@ -14,7 +14,7 @@ sources.draw(me)
 batch = session.batch()
 if batch.items:
     opened = session.opened(batch)
-    st.subheader(submit.summary(batch))
+    st.header(submit.summary(batch))
     clicked = upload_list(batch, opened, key="upload_list")
     if clicked.open is not None and clicked.open != opened:
         st.session_state[keys.UPLOAD_ITEM] = int(clicked.open)

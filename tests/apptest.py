@@ -21,5 +21,5 @@ def drawn(app: AppTest, name: str) -> Any:
 
 def words(app: AppTest) -> str:
     """Everything that stands in plain elements of the page."""
-    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error", "success", "text")
+    kinds = ("title", "header", "caption", "markdown", "info", "warning", "error", "success", "text")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))

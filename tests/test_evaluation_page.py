@@ -87,7 +87,7 @@ def work(app: App) -> None:
 def words(app: AppTest) -> str:
     kinds = (
         "title",
-        "subheader",
+        "header",
         "caption",
         "markdown",
         "info",

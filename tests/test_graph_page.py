@@ -79,7 +79,7 @@ def component(app: AppTest, name: str) -> Any:
 
 
 def words(app: AppTest) -> str:
-    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error")
+    kinds = ("title", "header", "caption", "markdown", "info", "warning", "error")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
 
 

@@ -76,7 +76,7 @@ def who(app: App, name: str) -> Actor:
 
 
 def words(app: AppTest) -> str:
-    kinds = ("title", "subheader", "caption", "markdown", "info", "warning", "error", "success", "text", "toast")
+    kinds = ("title", "header", "caption", "markdown", "info", "warning", "error", "success", "text", "toast")
     shown = [str(element.value) for kind in kinds for element in getattr(app, kind)]
     kept = app.session_state["flash"] if "flash" in app.session_state else []  # noqa: SIM401  (it has no get)
     return "\n".join(shown + [text for _, text in kept]).replace("\\", "")

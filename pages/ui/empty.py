@@ -11,7 +11,6 @@ def state(icon: str, title: str, sentence: str, key: str) -> Any:
     """Draw the box; use it in a `with` to add the action."""
     box = st.container(border=True, horizontal_alignment="center", key=key)
     with box:
-        st.markdown(f"### :gray[:material/{icon}:]", text_alignment="center")
-        st.markdown(f"**{title}**", text_alignment="center")
+        st.header(f":gray[:material/{icon}:] {title}", anchor=False, text_alignment="center")
         st.caption(sentence, text_alignment="center")
     return box

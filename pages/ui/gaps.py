@@ -20,7 +20,7 @@ def draw(me: Actor) -> None:
     gaps = app().knowledge.gaps.open(me)
     if not gaps:
         return
-    st.subheader("Questions without an answer")
+    st.header("Questions without an answer")
     for gap in gaps[:SHOWN]:
         _gap(gap, me)
     if len(gaps) > SHOWN:

@@ -67,7 +67,7 @@ def waiting(me: Actor) -> None:
     if not messages:
         return
     with st.container(border=True, key="waiting"):
-        st.subheader("Waiting for you")
+        st.header("Waiting for you")
         lines(messages[:AT_HOME], "", key="waiting_lines")
         more = len(messages) - AT_HOME
         label = f"{style.count(more, 'more message')} in the inbox" if more > 0 else "Open the inbox"

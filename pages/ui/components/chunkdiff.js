@@ -7,7 +7,7 @@ const drawDocument = ({ title, summary, chunks }) =>
   el(
     "section",
     {},
-    el("h4", {}, title),
+    el("h2", {}, title),
     el("div", { class: "muted small" }, summary),
     el(
       "div",

@@ -10,7 +10,7 @@ function drawSide({ name, summary, chunks }, characters) {
   const parents = new Set();
   const sheet = el(
     "div",
-    { class: "sheet" },
+    { class: "sheet", tabindex: 0, role: "region", "aria-label": `Chunks: ${name}` },
     spans(chunks, characters.length).map(([start, end]) => {
       const covering = chunks
         .map((chunk, n) => [chunk, n])
@@ -22,7 +22,7 @@ function drawSide({ name, summary, chunks }, characters) {
       ];
     }),
   );
-  return el("section", {}, el("h4", {}, name), el("div", { class: "muted small" }, summary), sheet);
+  return el("section", {}, el("h2", {}, name), el("div", { class: "muted small" }, summary), sheet);
 }
 
 // The text cut wherever a chunk starts or ends: [start, end] pairs.

@@ -310,7 +310,11 @@ function hideTip(state) {
 function drawFrame(root, state) {
   Object.assign(state, {
     root,
-    stage: el("div", { class: "stage", "aria-label": "Network of nodes; the list beside it holds the same" }),
+    stage: el("div", {
+      class: "stage",
+      role: "group",
+      "aria-label": "Network of nodes; the list beside it holds the same",
+    }),
     tip: el("div", { class: "tip" }),
     side: el("aside", { class: "side" }),
     legend: drawLegend(state),
@@ -419,13 +423,13 @@ function overview(state) {
   const { nodes, edges } = state.data;
   const largest = [...nodes].sort((a, b) => b.size - a.size || (a.id < b.id ? -1 : 1)).slice(0, 16);
   return [
-    el("h3", {}, `${nodes.length} nodes, ${edges.length} relations`),
+    el("h2", {}, `${nodes.length} nodes, ${edges.length} relations`),
     el(
       "div",
       { class: "muted small" },
       "Click a node to see what it is, where it comes from and what it touches. Double-click looks around it.",
     ),
-    el("h4", {}, "Largest"),
+    el("h3", {}, "Largest"),
     focusButtons(
       state,
       largest.map(({ id }) => ({ id, relation: "" })),
@@ -441,7 +445,7 @@ function details(state, node) {
   };
   return [
     el("div", { class: "kind" }, nodeMark(state, state.focus), node.kind),
-    el("h3", {}, node.label),
+    el("h2", {}, node.label),
     el(
       "dl",
       {},
@@ -455,7 +459,7 @@ function details(state, node) {
       button("Back to all", backToAll),
     ),
     ...(node.sources.length ? sources(state, node) : []),
-    neighbours.length ? el("h4", {}, `Touches ${neighbours.length}`) : null,
+    neighbours.length ? el("h3", {}, `Touches ${neighbours.length}`) : null,
     neighbours.length
       ? focusButtons(
           state,
@@ -473,5 +477,5 @@ function sources(state, node) {
     const place = node.place || { doc };
     return inside({ class: "source" }, documentHref(place), docTitle, el("span", {}, path));
   });
-  return [el("h4", {}, title), ...links];
+  return [el("h3", {}, title), ...links];
 }

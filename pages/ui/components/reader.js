@@ -62,7 +62,7 @@ function drawOutline(outline, jump) {
   return el(
     "nav",
     { class: "outline", "aria-label": "Outline" },
-    entries.length ? el("h4", {}, "On this page") : null,
+    entries.length ? el("h2", {}, "On this page") : null,
     entries.map(({ slug, level, title }) => actionLink({ class: `l${level}` }, `#${slug}`, () => jump(slug), title)),
   );
 }

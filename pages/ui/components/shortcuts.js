@@ -12,11 +12,31 @@ export default function ({ setTriggerValue }) {
     box.select();
   };
   document.addEventListener("keydown", onKey);
+  let drawing = 0;
+  const watching = new MutationObserver(() => {
+    cancelAnimationFrame(drawing);
+    drawing = requestAnimationFrame(nameRoles);
+  });
+  watching.observe(document.body, { childList: true, subtree: true });
+  nameRoles();
   document.addEventListener("click", onMenu, true);
   return () => {
+    watching.disconnect();
     document.removeEventListener("keydown", onKey);
     document.removeEventListener("click", onMenu, true);
   };
+}
+
+// Streamlit's own markup says a few things wrong to screen readers: its menu is a list whose items lie one level too deep,
+// and its drop zone has a name but no role.
+function nameRoles() {
+  const role = (selector, name) => {
+    for (const node of document.querySelectorAll(selector))
+      if (node.getAttribute("role") !== name) node.setAttribute("role", name);
+  };
+  role('[data-testid="stSidebarNavItems"]', "presentation");
+  role('[data-testid="stSidebarNavItems"] :is(div, section):has(> li)', "list");
+  role('[data-testid="stFileUploaderDropzone"]', "group");
 }
 
 function onMenu(event) {

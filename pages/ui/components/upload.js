@@ -12,7 +12,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const rows = data.items.map((item) => drawItem(item, item.n === data.open, () => open(item)));
   parentElement
     .querySelector("#root")
-    .replaceChildren(el("div", { class: "lines", role: "list", "aria-label": "Documents of this upload" }, rows));
+    .replaceChildren(el("div", { class: "lines", role: "group", "aria-label": "Documents of this upload" }, rows));
 }
 
 function drawItem(item, isOpen, open) {

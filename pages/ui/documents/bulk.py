@@ -24,7 +24,7 @@ def draw(names: Sequence[str], me: Actor) -> None:
     chosen = [document for document in app().knowledge.documents.all() if document.id in set(names)]
     many = style.count(len(chosen), "document")
     with st.container(border=True, key="bulk_box"):
-        st.subheader(f"Edit {many}", anchor=False)
+        st.header(f"Edit {many}", anchor=False)
         st.caption(
             "What you leave empty stays as it is. All of it becomes one change, which is reviewed like any other."
         )

@@ -14,12 +14,12 @@ def draw(document: Document) -> None:
     known = {other.path: other for other in app().knowledge.documents.all()}
     here, there = st.columns(2, gap="large")
     with here:
-        st.subheader("What links here")
+        st.header("What links here")
         sources = [(known[path], text) for path, text in links_to(document.path) if path in known]
         items = [{"doc": other.id, "title": other.title, "sub": f"as “{text}”"} for other, text in sources]
         listing(items, "No other document links here.", key="links_here")
     with there:
-        st.subheader("Where this leads")
+        st.header("Where this leads")
         targets = dict.fromkeys(link.path for link in links(document) if link.path and link.path != document.path)
         listing([_target(path, known) for path in targets], "This document links to no other.", key="links_there")
 

@@ -19,7 +19,7 @@ TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_do
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
-    st.subheader("Compare two runs", anchor=False)
+    st.header("Compare two runs", anchor=False)
     if len(runs) < 2:
         st.caption("Run a second configuration to compare.")
         return

@@ -52,7 +52,7 @@ def start(actor: Actor, name: str, queryset: str, limit: int) -> str:
 
 
 def _reports() -> None:
-    st.subheader("Reports", anchor=False)
+    st.header("Reports", anchor=False)
     reports = app().evaluation.experiments.reports(identity.me())
     if not reports:
         empty.state(

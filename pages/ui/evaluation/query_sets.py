@@ -47,7 +47,7 @@ def draw(chosen: str) -> None:
 
 def _query_set(queryset: QuerySet) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(flash.plain(queryset.name), anchor=False, width="stretch")
+        st.header(flash.plain(queryset.name), anchor=False, width="stretch")
         if st.button("Judge", icon=":material/checklist:", type="tertiary", key="set_judge"):
             st.switch_page("pages/playground.py", query_params={keys.JUDGE: queryset.name})
         with st.popover("Rename", icon=":material/edit:", type="tertiary", key="set_rename"):

@@ -47,7 +47,7 @@ def draw(queryset: str) -> None:
 
 def _trend(every: Sequence[Run], shown: Sequence[Run], run_names: Mapping[str, str], measure: str) -> None:
     """One configuration from commit to commit."""
-    st.subheader("Trend over commits", anchor=False)
+    st.header("Trend over commits", anchor=False)
     ids = [run.id for run in shown]
     chosen = str(st.selectbox("Configuration", ids, format_func=run_names.__getitem__, key="trend_of", width=360))
     history = over_commits(every, next(run for run in shown if run.id == chosen))

@@ -18,7 +18,7 @@ from pages.ui.workspace import app
 def draw(view: GraphView, choice: Choice) -> None:
     """A box for questions about the whole, then the summaries, the nearest or the largest first."""
     st.caption(" ".join(flash.plain(note) for note in view.notes))
-    st.subheader("What they are about", anchor=False)
+    st.header("What they are about", anchor=False)
     asked = st.text_input(
         "Search the summaries",
         key="graph_global",

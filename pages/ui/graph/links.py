@@ -17,15 +17,15 @@ def draw(view: GraphView) -> None:
     """Two lists side by side, and broken links below."""
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(f"Orphans ({len(view.orphans)})", anchor=False)
+        st.header(f"Orphans ({len(view.orphans)})", anchor=False)
         st.caption("No document links to these.")
         listing(_lines(view.orphans), "Every document is linked from another one.", key="graph_orphans")
     with right:
-        st.subheader(f"Dead ends ({len(view.dead_ends)})", anchor=False)
+        st.header(f"Dead ends ({len(view.dead_ends)})", anchor=False)
         st.caption("These link to no other document.")
         listing(_lines(view.dead_ends), "Every document links to another one.", key="graph_dead_ends")
     if view.notes:
-        st.subheader(f"Broken links ({len(view.notes)})", anchor=False)
+        st.header(f"Broken links ({len(view.notes)})", anchor=False)
         for note in view.notes:
             st.markdown(f"- {flash.plain(note)}")
 

@@ -89,7 +89,7 @@ def _witness(witness: Witness) -> dict[str, Any]:
 
 def _shared(connection: EntityConnection) -> None:
     """Documents that name both, whether or not a sentence joins them."""
-    st.subheader("Documents that name both", anchor=False)
+    st.header("Documents that name both", anchor=False)
     items = [
         {keys.DOC: witness.doc, "title": witness.title, "sub": witness.path, "place": _witness(witness)["place"]}
         for witness in connection.shared

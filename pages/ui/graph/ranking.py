@@ -29,7 +29,7 @@ def draw(view: GraphView, choice: Choice) -> None:
         return
     ways = {"Production": app().platform.settings.production().config, "Tri-modal": presets()["Tri-modal"]}
     ranks = {name: places(choice, config) for name, config in ways.items()}
-    st.subheader("What each hop adds, and where it lands", anchor=False)
+    st.header("What each hop adds, and where it lands", anchor=False)
     st.plotly_chart(
         _figure([(node.hop, ranks["Tri-modal"].get(node.id, 0), node.label) for node in chunks]),
         width="stretch", config={"displayModeBar": False}, key="graph_places",

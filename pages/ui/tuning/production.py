@@ -31,9 +31,9 @@ def draw(tuning_set: TuningSet) -> None:
     now = app().platform.settings.production()
     st.markdown(f"Everybody searches with **{flash.plain(label(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
     _drift()
-    st.subheader("Promote", anchor=False)
+    st.header("Promote", anchor=False)
     _promote(tuning_set)
-    st.subheader("History", anchor=False)
+    st.header("History", anchor=False)
     _history()
 
 

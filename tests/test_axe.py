@@ -1,0 +1,29 @@
+"""axe-core finds nothing: names, contrast, landmarks, heading order and target sizes, in light and dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import axe
+
+pytestmark = pytest.mark.browser
+QUICK = ("home", "search results", "documents", "document", "upload", "change")
+
+
+def test_axe_finds_nothing_on_the_everyday_pages(chromium: Any, tmp_path: Path) -> None:
+    axe.script()
+    with axe.served(tmp_path) as url:
+        found = axe.looked_at(chromium, url, QUICK, "light")
+    assert not any(found.values()), axe.table(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_view(chromium: Any, tmp_path: Path, scheme: str) -> None:
+    axe.script()
+    with axe.served(tmp_path) as url:
+        found = axe.looked_at(chromium, url, list(axe.VIEWS), scheme)
+    assert not any(found.values()), axe.table(found)
