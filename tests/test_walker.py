@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 SEED = 1
 
 
+@pytest.mark.slow
 def test_a_short_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: Path) -> None:
     log = walker.Log()
     with walker.served("starter", tmp_path, 60) as (url, server_log):
