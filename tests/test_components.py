@@ -156,3 +156,65 @@ def test_a_pool_is_judged_blind_with_the_keyboard_alone(chromium: Any) -> None:
         page.get_by_role("article", name="T1").get_by_role("button", name="Grade 1").press("Enter")
         page.evaluate("show", {**data, "grades": {**data["grades"], "c1": 1}})
         assert page.evaluate(FOCUS) == "Grade 1: related"
+
+
+def test_names_are_offered_after_an_at_and_taken_with_a_key(chromium: Any) -> None:
+    people = [{"name": name, "role": "reviewer", "spelled": name} for name in ("Petra Voss", "Theo Nakamura")]
+    data = {"items": [], "may": {"comment": True}, "closed": "", "heard": ["", False], "people": people}
+    with browser.component(chromium, "discussion", "nodes", "difftext", "talk") as page:
+        page.evaluate("show", data)
+        box, offered = page.get_by_label("Comment on the whole change"), page.get_by_role("option")
+        box.press_sequentially("Mail me@p or ask @")
+        assert offered.count() == 2
+        box.press_sequentially("vo")
+        assert offered.all_inner_texts() == ["Petra Voss reviewer"], "any part of a name will do"
+        box.press("Enter")
+        assert box.input_value() == "Mail me@p or ask @Petra Voss "
+        assert offered.count() == 0
+        box.press_sequentially("and @")
+        box.press("ArrowDown")
+        box.press("Tab")
+        box.press_sequentially("or @x")
+        box.press("Escape")
+        assert box.input_value() == "Mail me@p or ask @Petra Voss and @Theo Nakamura or @x"
+        box.press("Control+Enter")
+        assert page.evaluate("sent")[0][1]["body"].endswith("@Theo Nakamura or @x")
+
+
+def test_a_message_leads_to_its_thing_and_tells_python_which(chromium: Any) -> None:
+    line = {"id": 7, "sentence": "Ann asks you", "text": "", "badge": {"text": "Review"}, "when": "now", "unread": True}
+    with browser.component(chromium, "inbox") as page:
+        page.evaluate("show", {"lines": [{**line, "href": "/reviews?change=4"}], "empty": ""})
+        link = page.get_by_role("link", name="Ann asks you")
+        assert link.get_attribute("href") == "/reviews?change=4"
+        link.click()
+        assert page.evaluate("sent") == [["open", 7]]
+        page.evaluate("show", {"lines": [], "empty": "Nothing new."})
+        assert page.get_by_text("Nothing new.").count() == 1
+
+
+def test_a_hit_takes_feedback_and_a_question_is_watched(chromium: Any) -> None:
+    place = {"doc": "D-1", "start": 3, "end": 9, "version": 2}
+    passage = {
+        "chunk": "c",
+        "heading": [],
+        "segments": [["Text.", False, False]],
+        "cut": [False, False],
+        "place": place,
+    }
+    passage |= {"citation": "", "why": {"legs": [], "sentence": ""}}
+    group = {"doc": "D-1", "title": "D", "type": "SOP", "badges": [], "about": "", "passages": [passage]}
+    lists = {name: [] for name in ("warnings", "nearest", "facets", "stages")}
+    found = {"query": "when", "summary": "", "how": "", "notice": "", "advice": "", "groups": [group], **lists}
+    data = {"asked": {"q": "when", "filters": {}}, "found": found, "direct": None, "serial": 1, "placeholder": ""}
+    with browser.component(chromium, "search", "snippet") as page:
+        page.evaluate("show", data)
+        page.get_by_role("button", name="This is wrong").click()
+        page.get_by_label("What is wrong?").fill("The date.")
+        page.get_by_role("button", name="Tell the owner", exact=True).click()
+        assert page.get_by_text("Thank you. The owner is told.").count() == 1
+        page.get_by_role("button", name="Watch this question").click()
+        assert page.evaluate("sent") == [
+            ["feedback", {"kind": "wrong", "note": "The date.", **place}],
+            ["watch", {"query": "when"}],
+        ]
