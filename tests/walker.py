@@ -41,11 +41,8 @@ SPARED = {
     r"download|csv|json": "a file, looked at by tests of what is in it",
     r"print": "opens the printer's dialog of the browser, which nothing can press",
 }
-# What may seem to do nothing, and why.
-IDLE = {
-    r"^text$": "a box is for typing",
-    r"^file$": "opens a dialog of the system",
-}
+# Pages whose choices no address brings back, and why.
+SESSION = {"/upload": "files that are not submitted yet belong to the session, and so does the way they came"}
 PROBE = re.compile(
     r"/\w+/_stcore/(health|host-config)$"
 )  # Streamlit asks below the page's path first, to find its base
@@ -177,6 +174,8 @@ class Walker:
 
     def same_view(self, way: str) -> None:
         """What is shown is what the address brings in a fresh tab."""
+        if urlsplit(self.page.url).path in SESSION:
+            return
         if not self.mirror:  # a window of its own with the same cookie: a tab in the background draws nothing
             self.mirror = self.tab(
                 self.context.browser.new_context(**WINDOW, storage_state=self.context.storage_state())
