@@ -51,7 +51,7 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_ap
             side = screen.page.locator("aside.side")
             expect(side).to_contain_text("nodes")
             click(screen, "entity:suspicious activity report")
-            expect(side.locator("h3")).to_have_text("SAR")
+            expect(side.locator("h2")).to_have_text("SAR")
             expect(side).to_contain_text("In 5 documents")
             expect(screen.page.locator(".frame")).to_have_attribute("data-key", "entity:suspicious activity report")
             screen.page.wait_for_timeout(300)
@@ -63,7 +63,7 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_ap
             expect(side).to_contain_text("relations")
             screen.page.get_by_label("Find a node").fill("bsa off")
             screen.page.keyboard.press("Enter")
-            expect(side.locator("h3")).to_have_text("BSA Officer")
+            expect(side.locator("h2")).to_have_text("BSA Officer")
             screen.page.keyboard.press("Escape")
             expect(side).to_contain_text("Largest")
             side.get_by_role("button", name="BSA Officer").click()
@@ -72,7 +72,7 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_ap
         with browser.screen(chromium, url, scheme="dark") as screen:
             show(screen, "/graph?view=Entity&entity=SAR&hops=2")
             click(screen, "entity:bsa officer")
-            expect(screen.page.locator("aside.side h3")).to_have_text("BSA Officer")
+            expect(screen.page.locator("aside.side h2")).to_have_text("BSA Officer")
             screen.page.wait_for_timeout(300)
             screen.shot("graph-dark")
         for name, address in {
@@ -154,7 +154,7 @@ def test_hostile_titles_run_nowhere(chromium: Any, own_app: App, tmp_path: Path)
         for n in (0, 2, 4, 8):
             screen.page.get_by_label("Find a node").fill(f"Hostile {n} ")
             screen.page.keyboard.press("Enter")
-            expect(screen.page.locator("aside.side h3")).to_contain_text(f"Hostile {n} ")
+            expect(screen.page.locator("aside.side h2")).to_contain_text(f"Hostile {n} ")
             point_at(screen, f"document:HOSTILE-{n}", f"Hostile {n} <")
         assert screen.page.evaluate("window.__pwned") is None
         elements = f"[...({STAGE}).getRootNode().querySelectorAll('script, img, iframe, svg, style ~ style, object, form')].length"

@@ -139,7 +139,7 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     page = visit("documents", home=tmp_path / "kb", persona="author")
     page.session_state["bulk"] = ["IT-1", "BSA-1", "BSA-2"]
     page.run()
-    assert [title.value for title in page.subheader] == ["Edit 3 documents"]
+    assert [title.value for title in page.header] == ["Edit 3 documents"]
     page.selectbox(key="bulk_owner").set_value("Farid").run()
     page.multiselect(key="bulk_remove").set_value(["bsa"]).run()
     assert page.button(key="bulk_save").label == "Save as a new change"
