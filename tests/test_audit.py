@@ -60,7 +60,7 @@ READING = {
     "platform.jobs": "listed log show",
 }
 OWN_DESK = {  # what nobody else sees: text that is being typed, one's own past queries and links to them
-    "knowledge.drafts": "find forget keep",
+    "knowledge.drafts": "find forget keep others",
     "knowledge.pictures": "forget held hold with_text",
     "inbox.messages": "opened read",
     "inbox.watches": "listed stop watch",

@@ -10,7 +10,7 @@ from core.bootstrap import App
 from core.chunking.compare import compare
 from core.curation.frontmatter import read_document, split
 from core.curation.writing import with_body, with_fields
-from core.errors import BadInput, ConcordError
+from core.errors import BadInput, ConcordError, Conflict
 from core.services.knowledge.blame import approval, blame
 from core.services.reviews.authoring import Target, check_new_path, moved, restored, save, touching, with_status
 from core.types import Chunk
@@ -149,3 +149,28 @@ def test_the_page_knows_since_when_a_merge_can_be_found(app: App) -> None:
     app.index.builder.build(app.platform.settings.profile())
     assert app.knowledge.home.found_since(app.knowledge.store.head()) == "2026-11-15T12:00:00+00:00"
     assert app.knowledge.home.found_since(put(app, {"a.md": "# A\n\ntwo\n"})) == ""
+
+
+def test_an_edit_in_a_change_keeps_what_others_wrote_there_meanwhile(app: App) -> None:
+    put(app, {"a.md": "# A\n\none\n\ntwo\n\nthree\n", "b.md": "# B\n\ntext\n"})
+    author, other = demo("author"), demo("reviewer")
+    change = app.reviews.changes.propose(author, "Edit", {"a.md": b"# A\n\nONE\n\ntwo\n\nthree\n"})
+    app.reviews.changes.edit(other, change.id, {"a.md": b"# A\n\nONE\n\ntwo\n\nTHREE\n"})
+    mine = {"a.md": b"# A\n\none again\n\ntwo\n\nthree\n"}
+    saved = save(app.reviews.changes, author, Target(change.id, base=change.head), mine)
+    assert app.knowledge.store.read(saved.head, "a.md") == b"# A\n\none again\n\ntwo\n\nTHREE\n"
+    with pytest.raises(Conflict, match="Petra Voss edited the same lines of a.md in change #1"):
+        save(app.reviews.changes, author, Target(change.id, base=change.head), {"a.md": b"# A\n\nONE\n\ntwo\n\n3\n"})
+    saved = save(app.reviews.changes, author, Target(change.id, base=change.head), {"b.md": b"# B\n\nmine\n"})
+    assert app.knowledge.store.read(saved.head, "b.md") == b"# B\n\nmine\n", "only the edited document matters"
+
+
+def test_others_learn_who_types_at_a_document_and_not_what(app: App) -> None:
+    author, other = demo("author"), demo("reviewer")
+    for place in ("0:it/vpn.md", "4:it/vpn.md", "0:x:it/vpn.md", "new"):
+        app.knowledge.drafts.keep(other, place, "secret words")
+    others = app.knowledge.drafts.others(author, "it/vpn.md")
+    assert {(typing.name, typing.change) for typing in others} == {("Petra Voss", 0), ("Petra Voss", 4)}
+    assert app.knowledge.drafts.others(other, "it/vpn.md") == ()
+    app.knowledge.drafts.clock.day = "2026-11-17"
+    assert app.knowledge.drafts.others(author, "it/vpn.md") == (), "not those who left yesterday"

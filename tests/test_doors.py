@@ -60,7 +60,7 @@ USE_CASES = {
     },
     "knowledge.home": {"found_since index_state overview": EVERYBODY},
     "knowledge.freshness": {"attention next_review": EVERYBODY, "confirm": "confirm a document"},
-    "knowledge.drafts": {"find forget keep": "propose a change"},
+    "knowledge.drafts": {"find forget keep others": "propose a change"},
     "knowledge.pictures": {
         "blobs of": EVERYBODY,
         "read": "read documents",  # of a change: propose a change; see the test of pictures

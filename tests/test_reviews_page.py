@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
 from core.bootstrap import App, build
+from core.curation.frontmatter import decode
 from core.curation.review import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
@@ -522,6 +523,28 @@ def test_a_document_of_a_change_is_edited_in_that_change(visit: Open, kb: App) -
     app.button(key="save").click().run()
     assert "title: Kept" in kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
     assert len(kb.reviews.changes.all()) == 1
+
+
+def test_two_people_in_one_document_of_a_change_are_told_and_overwrite_nothing(visit: Open, kb: App) -> None:
+    change, author, dana = started(kb), who(kb, "author"), who(kb, "reviewer")
+    page = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
+    assert "is editing this document too" not in words(page)
+    place, mine = f"{change.id}:{PATH}", decode(kb.knowledge.store.read(change.head, PATH))
+    kb.knowledge.drafts.keep(author, place, json.dumps({"text": mine.replace("7", "8"), "base": change.head}))
+    kb.knowledge.drafts.keep(dana, place, json.dumps({"text": mine, "base": change.head}))
+    kb.reviews.changes.edit(dana, change.id, {PATH: mine.replace("7", "9").encode()}, expected=change.head)
+    page = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
+    assert f"{dana.name} is editing this document too, in change #{change.id}" in words(page)
+    page.button(key="save").click().run()
+    assert f"{dana.name} edited the same lines of finance/records.md in change" in words(page).replace("\\", "")
+    assert "9 years" in kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
+    page.button(key="join").click().run()
+    assert "9 years" in drawn(page, "editor")["text"].split("8 years")[0], "theirs stands above mine"
+    page.button(key="save").click().run()
+    assert not page.exception
+    both = kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
+    assert "9 years" in both
+    assert "8 years" in both
 
 
 def test_a_new_document_starts_from_a_template_and_keeps_its_title(visit: Open, kb: App) -> None:

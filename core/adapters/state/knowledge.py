@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import drafts, feedback, gaps, messages, reminders, watches
+from core.adapters.state.tables import accounts, drafts, feedback, gaps, messages, reminders, watches
 
 # asked at every interaction, so built once
 _UNREAD = (
@@ -31,6 +31,13 @@ class DraftRows:
         """The text and when it was kept."""
         mine = (drafts.c.who == who, drafts.c.place == place)
         return self._run.first(select(drafts.c.text, drafts.c.at).where(*mine))
+
+    def others(self, who: str, path: str) -> list[Row]:
+        """Who else types at a document, in any change, last typed first; not what they typed."""
+        columns = (accounts.c.name, drafts.c.place, drafts.c.at)
+        here = drafts.c.place.endswith(f":{path}", autoescape=True)
+        joined = select(*columns).join(accounts, accounts.c.id == drafts.c.who)
+        return self._run.rows(joined.where(here, drafts.c.who != who).order_by(drafts.c.at.desc()))
 
     def drop(self, who: str, place: str) -> None:
         """Forget a text."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from core.access import Actor, require
@@ -13,8 +15,20 @@ if TYPE_CHECKING:
     from core.adapters.state.knowledge import DraftRows
 
 
+RECENT = timedelta(hours=12)  # who typed within them may still be at it
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """Somebody else with unsaved text of a document, in a change or (0) in the approved one."""
+
+    name: str
+    change: int
+    at: str
+
+
 class Drafts:
-    """Drafts; each is visible to its writer alone."""
+    """Drafts; each is visible to its writer alone. Others learn only that there is one."""
 
     def __init__(self, rows: DraftRows, clock: Clock) -> None:
         self.rows, self.clock = rows, clock
@@ -30,6 +44,17 @@ class Drafts:
         require(actor, "propose a change")
         row = self.rows.get(actor.id, place)
         return (row["text"], row["at"]) if row else None
+
+    def others(self, actor: Actor, path: str) -> tuple[Typing, ...]:
+        """Who else has been typing at a document today, last typed first."""
+        require(actor, "propose a change")
+        since = datetime.fromisoformat(self.clock.stamp()) - RECENT
+        found = ((row, *row["place"].partition(":")[::2]) for row in self.rows.others(actor.id, path))
+        return tuple(
+            Typing(row["name"], int(change), row["at"])
+            for row, change, where in found
+            if where == path and datetime.fromisoformat(row["at"]) >= since
+        )
 
     def forget(self, actor: Actor, place: str) -> None:
         require(actor, "propose a change")

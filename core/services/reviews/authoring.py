@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from core.access import Actor
 from core.curation import pictures
+from core.curation.conflicts import Hunk, hunks, solve
 from core.curation.frontmatter import decode
 from core.curation.links import picture_paths, rewrite_links
 from core.curation.names import collision_key, safe_path
 from core.curation.writing import with_fields
-from core.errors import BadInput
+from core.errors import BadInput, Conflict
 from core.services.knowledge.documents import Documents
 from core.services.reviews.changes import Change, Changes
 from core.types import Document
@@ -31,11 +32,44 @@ class Target:
 
 def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change:
     """Create or continue a change. Others' edits since the text was opened are kept, or become conflicts."""
-    if target.change:
-        if not target.base:
-            _not_there_yet(changes.show(actor, target.change), files)
-        return changes.edit(actor, target.change, files, target.why, expected=target.base or None)
-    return changes.propose(actor, target.title, files, target.why, start=target.base)
+    if not target.change:
+        return changes.propose(actor, target.title, files, target.why, start=target.base)
+    change = changes.show(actor, target.change)
+    if target.base:
+        files = {path: _joined(changes, change, target.base, path, raw) for path, raw in files.items()}
+    else:
+        _not_there_yet(change, files)
+    return changes.edit(actor, change.id, files, target.why, expected=change.head)
+
+
+def _joined(changes: Changes, change: Change, base: str, path: str, raw: bytes | None) -> bytes | None:
+    """An edit together with what others did to the document in the change since; refused where both touch a line."""
+    parts = _since(changes, change, base, path, raw)
+    if any(part.conflict for part in parts):
+        steps = changes.store.log(change.head, since=base)
+        names = sorted({step.author.name for step, edits in steps if path in {edit.path for edit in edits}})
+        raise Conflict(
+            f"{' and '.join(names)} edited the same lines of {path} in change #{change.id} since you opened it. "
+            "Nothing was saved, and your text is kept.",
+            (path,),
+        )
+    return solve(parts, ()).encode() if parts else raw
+
+
+def _since(changes: Changes, change: Change, base: str, path: str, raw: bytes | None) -> tuple[Hunk, ...]:
+    """Both edits of a document, hunk by hunk; nothing where only one side has any."""
+    if base == change.head or raw is None:
+        return ()
+    before, theirs = (decode(changes.store.read(commit, path)) for commit in (base, change.head))
+    return hunks(before, decode(raw), theirs) if before != theirs else ()
+
+
+def with_both(changes: Changes, actor: Actor, target: Target, path: str, raw: bytes) -> tuple[str, str]:
+    """A text with what others wrote meanwhile, theirs above mine where both touch a line, and the commit it is based on."""
+    change = changes.show(actor, target.change)
+    parts = _since(changes, change, target.base, path, raw)
+    choices = ["=" + "\n".join((*part.theirs, *part.mine)) for part in parts if part.conflict]
+    return solve(parts, choices) if parts else decode(raw), change.head
 
 
 def _not_there_yet(change: Change, files: Files) -> None:

@@ -79,6 +79,23 @@ def keep(start: Opened, me: Actor, text: str, folder: str) -> tuple[str, str]:
     return "", draft[1] if draft else ""
 
 
+def replace_text(start: Opened, me: Actor, text: str, base: str) -> None:
+    """Go on with another text, on another commit."""
+    app().knowledge.drafts.keep(me, start.place, json.dumps({"text": text, "base": base, "folder": start.folder}))
+    _reset_editor()
+
+
+def draw_others(start: Opened, me: Actor) -> None:
+    """Who else has unsaved text of this document."""
+    for other in app().knowledge.drafts.others(me, start.path) if start.path else ():
+        where = f", in change #{other.change}" if other.change else ""
+        st.info(
+            f"{flash.plain(other.name)} is editing this document too{where}; last typed {style.moment(other.at)}. "
+            "Nobody's text is overwritten: where you both edit the same lines, whoever saves last is asked.",
+            icon=":material/group:",
+        )
+
+
 def forget(actor: Actor, place: str) -> None:
     """Delete a draft and reset the editor."""
     app().knowledge.drafts.forget(actor, place)

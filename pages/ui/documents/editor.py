@@ -14,7 +14,7 @@ from core.curation.markup import slugify
 from core.curation.render import Node, with_pictures
 from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
-from core.services.reviews.authoring import Files, Target, check_new_path
+from core.services.reviews.authoring import Files, Target, check_new_path, with_both
 from core.types import Document
 from pages.ui import flash, identity, keys, pictures
 from pages.ui.components.editor_view import editor_view
@@ -27,8 +27,7 @@ UNTITLED = "untitled.md"
 
 def draw(start: Opened, me: Actor) -> None:
     """Form, text and the save button; a new key for every document, person and reset."""
-    turn = st.session_state.setdefault(keys.TURN, 0)
-    key = f"edit_{strict.digest([start.place, turn, me.id])}"
+    key = _key(start, me)
     if f"{key}_text" not in st.session_state:  # just opened
         st.session_state[keys.OFFERED] = start.drafted
     if not start.path:
@@ -38,9 +37,16 @@ def draw(start: Opened, me: Actor) -> None:
     _form_and_text(start, key)
 
 
+def _key(start: Opened, me: Actor) -> str:
+    return f"edit_{strict.digest([start.place, st.session_state.setdefault(keys.TURN, 0), me.id])}"
+
+
 @st.fragment
 def _form_and_text(start: Opened, key: str) -> None:
     me = identity.require("propose a change")
+    if key != _key(start, me):
+        st.rerun()  # the text was replaced
+    draft.draw_others(start, me)
     document, problem = _read(start.path or UNTITLED, start.text)
     values = _fields(start, document, key)
     folder, path = (start.folder, start.path) if start.path else _path(start, str(values.get("title") or ""), key)
@@ -147,9 +153,17 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
             if not start.path and path:
                 st.caption(f"It will live at {flash.plain(path)}.")
         if st.button(save_target.label(target), type="primary", icon=":material/save:", key="save"):
-            save_target.finish(
-                target, lambda: _files(start, path, text), lambda actor: draft.forget(actor, start.place)
-            )
+            done = lambda actor: draft.forget(actor, start.place)
+            if save_target.finish(target, lambda: _files(start, path, text), done):
+                st.button("Bring their text in", key="join", on_click=_join, args=(start, target, text))
+
+
+def _join(start: Opened, target: Target, text: str) -> None:
+    """Go on with both texts: theirs stands above mine where both changed the same lines."""
+    me = identity.require("propose a change")
+    both, head = with_both(app().reviews.changes, me, target, start.path, text.encode())
+    draft.replace_text(start, me, both, head)
+    flash.say("Their lines stand above yours where you both wrote. Keep what is right, then save.", "info")
 
 
 def _files(start: Opened, path: str, text: str) -> Files:

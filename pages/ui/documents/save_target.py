@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.access import Actor
-from core.errors import ConcordError
+from core.errors import ConcordError, Conflict
 from core.services.reviews.authoring import Files, Target, my_open, save
 from core.services.reviews.changes import Change
 from pages.ui import flash, identity, keys
@@ -42,19 +42,20 @@ def _next_step(change: Change) -> str:
     return f"Saved in change #{change.id}. Its reviewers look at the new text; earlier approvals no longer count."
 
 
-def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> None:
-    """Save files as the signed-in person and open the change."""
-    finish_with(lambda actor: save(app().reviews.changes, actor, target, files()), done)
+def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], None] = lambda _: None) -> bool:
+    """Save files as the signed-in person and open the change; returns whether others wrote the same lines."""
+    return finish_with(lambda actor: save(app().reviews.changes, actor, target, files()), done)
 
 
-def finish_with(saving: Callable[[Actor], Change], done: Callable[[Actor], None] = lambda _: None) -> None:
-    """Save as the signed-in person and open the change; a refusal is shown in its own words."""
+def finish_with(saving: Callable[[Actor], Change], done: Callable[[Actor], None] = lambda _: None) -> bool:
+    """Save as the signed-in person and open the change. A refusal is shown in its own words; a conflict returns True."""
     actor = identity.me()
     try:
         change = saving(actor)
     except ConcordError as error:
         st.error(flash.plain(str(error)), icon=":material/error:")
-        return
+        return isinstance(error, Conflict) and bool(error.paths)
     done(actor)
     flash.say(_next_step(change))
     st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(change.id)})
+    return False
