@@ -200,6 +200,31 @@ def test_a_word_file_brings_its_title_its_tables_and_its_pictures(app: App, conv
     assert app.upload.uploads.files(batch)[f"dock/{folder}/picture-1.png"] == uploads.png()
 
 
+def test_a_pdf_says_on_which_page_its_tables_pictures_and_scans_are(app: App, conversion: Converters) -> None:
+    app.upload.uploads.converter = conversion
+    (item,) = app.upload.uploads.read(demo("author"), [("hours.pdf", uploads.mixed_pdf())]).items
+    assert [(part.kind, part.page) for part in item.to_check] == [("picture", 1), ("table", 1), ("scan", 2)]
+    table = item.to_check[1]
+    assert table.words == "Site, Hours"
+    assert "Site" in item.text.split("\n")[table.line - 1]
+
+
+def test_pictures_of_a_page_are_taken_out_or_said_to_be_left_out(conversion: Converters) -> None:
+    inside = base64.b64encode(uploads.png()).decode()
+    page = (
+        f"<title>Doors</title><nav>Menu</nav><p>A <img alt='Door [14]' src='data:image/png;base64,{inside}'></p>"
+        "<img alt='Old drawing' src='data:image/x-emf;base64,AAAA'><img src='img/gate.png' alt='Gate'>"
+        "<a href='javascript:alert(1)'>click</a><table><tr><th colspan=2>Both</th></tr><tr><td>a|b</td><td>c</td></tr></table>"
+    )
+    found = conversion.convert(".html", page.encode())
+    assert "![Door 14](picture-1.png)" in found.text
+    assert "(Old drawing)" in found.text
+    assert "![Gate](img/gate.png)" in found.text
+    assert "| Both |  |\n| --- | --- |\n| a\\|b | c |" in found.text
+    assert not any(word in found.text for word in ("data:", "javascript", "Menu"))
+    assert (found.title, [part.kind for part in found.to_check], found.merged) == ("Doors", ["left out"], (1,))
+
+
 def test_a_picture_inside_a_text_becomes_a_file_beside_it(app: App) -> None:
     inside = f"# A\n\n![Map](data:image/png;base64,{base64.b64encode(uploads.png()).decode()})\n"
     batch = app.upload.uploads.read(demo("author"), [("a.md", inside.encode())])

@@ -251,3 +251,33 @@ def gif(width: int = 2, height: int = 2, frames: int = 1) -> bytes:
     """An animation; its frames are empty."""
     frame = b"," + struct.pack("<HHHHB", 0, 0, width, height, 0) + b"\x02\x02\x44\x01\x00"
     return b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff" + frame * frames + b";"
+
+
+def mixed_pdf() -> bytes:
+    """A page with a ruled table and a picture, and a page that is a scan."""
+    grid = " ".join(f"{72 + 150 * column} {600 - 30 * row} 150 30 re S" for row in range(3) for column in range(2))
+    words = [("Site", "Hours"), ("CMH2", "06 to 22"), ("SAV3", "always")]
+    cells = " ".join(
+        f"BT /F1 12 Tf {80 + 150 * column} {610 - 30 * row} Td ({word}) Tj ET"
+        for row, line in enumerate(words)
+        for column, word in enumerate(line)
+    )
+    title = "BT /F1 12 Tf 72 700 Td (Opening hours of the docks and who may enter them.) Tj ET"
+    first = f"{title} {grid} {cells} q 200 0 0 150 72 200 cm /I1 Do Q".encode()
+    second = b"q 612 0 0 792 0 0 cm /I1 Do Q"
+    inside = b"/Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 7 0 R >> /XObject << /I1 8 0 R >> >>"
+    dot = (
+        b"<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>"
+    )
+    return written_pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R 5 0 R] /Count 2 >>",
+            b"<< /Type /Page /Contents 4 0 R " + inside + b" >>",
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(first), first),
+            b"<< /Type /Page /Contents 6 0 R " + inside + b" >>",
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(second), second),
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+            dot + b"\nstream\n\x80\nendstream",
+        ]
+    )

@@ -125,11 +125,15 @@ def _found(text: str, parts: Sequence[ToCheck]) -> Iterator[ToCheck]:
     """Parts with the line where their words stand, as far as the text has them."""
     lines, last = [_plain(line) for line in text.split("\n")], 0
     for part in parts:
-        start = _plain(part.words)[:24]
-        hits = [n for n, line in enumerate(lines, 1) if start and start in line]
+        starts = [_plain(words)[:24] for words in (part.words, part.words.split(", ")[0])]
+        hits = next((found for start in starts if (found := _lines_with(start, lines))), [])
         line = next((n for n in hits if n >= last), hits[0] if hits else 0)
         last = max(last, line)
         yield replace(part, line=line)
+
+
+def _lines_with(start: str, lines: Sequence[str]) -> list[int]:
+    return [n for n, line in enumerate(lines, 1) if start and start in line]
 
 
 def _plain(text: str) -> str:

@@ -43,4 +43,5 @@ def _of(page: Any) -> Iterator[dict[str, Any]]:
         for table in page.find_tables():
             rows = table.extract()
             if len(rows) > 1 and max(map(len, rows)) > 1:
-                yield {"kind": "table", "words": " ".join(" ".join(str(cell or "") for cell in rows[0]).split())[:200]}
+                heads = (" ".join(str(cell or "").split()) for cell in rows[0])
+                yield {"kind": "table", "words": ", ".join(head for head in heads if head)[:200]}
