@@ -161,13 +161,14 @@ def test_an_edit_in_a_change_keeps_what_others_wrote_there_meanwhile(app: App) -
     assert app.knowledge.store.read(saved.head, "a.md") == b"# A\n\none again\n\ntwo\n\nTHREE\n"
     with pytest.raises(Conflict, match="Petra Voss edited the same lines of a.md in change #1"):
         save(app.reviews.changes, author, Target(change.id, base=change.head), {"a.md": b"# A\n\nONE\n\ntwo\n\n3\n"})
-    saved = save(app.reviews.changes, author, Target(change.id, base=change.head), {"b.md": b"# B\n\nmine\n"})
-    assert app.knowledge.store.read(saved.head, "b.md") == b"# B\n\nmine\n", "only the edited document matters"
+    more = {"b.md": b"# B\n\nmine\n\n![x](b.assets/x.svg)\n", "b.assets/x.svg": b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"}  # fmt: skip
+    saved = save(app.reviews.changes, author, Target(change.id, base=change.head), more)
+    assert app.knowledge.store.read(saved.head, "b.md") == more["b.md"], "only the edited document matters"
 
 
 def test_others_learn_who_types_at_a_document_and_not_what(app: App) -> None:
     author, other = demo("author"), demo("reviewer")
-    for place in ("0:it/vpn.md", "4:it/vpn.md", "0:x:it/vpn.md", "new"):
+    for place in ("0:it/vpn.md", "4:it/vpn.md", "0:x:it/vpn.md", "new", "pictures of 4:it/vpn.md"):
         app.knowledge.drafts.keep(other, place, "secret words")
     others = app.knowledge.drafts.others(author, "it/vpn.md")
     assert {(typing.name, typing.change) for typing in others} == {("Petra Voss", 0), ("Petra Voss", 4)}

@@ -53,7 +53,7 @@ class Drafts:
         return tuple(
             Typing(row["name"], int(change), row["at"])
             for row, change, where in found
-            if where == path and datetime.fromisoformat(row["at"]) >= since
+            if where == path and change.isdecimal() and datetime.fromisoformat(row["at"]) >= since
         )
 
     def forget(self, actor: Actor, place: str) -> None:

@@ -58,7 +58,7 @@ def _joined(changes: Changes, change: Change, base: str, path: str, raw: bytes |
 
 def _since(changes: Changes, change: Change, base: str, path: str, raw: bytes | None) -> tuple[Hunk, ...]:
     """Both edits of a document, hunk by hunk; nothing where only one side has any."""
-    if base == change.head or raw is None:
+    if base == change.head or raw is None or pictures.is_picture(path):
         return ()
     before, theirs = (decode(changes.store.read(commit, path)) for commit in (base, change.head))
     return hunks(before, decode(raw), theirs) if before != theirs else ()
