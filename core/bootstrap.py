@@ -13,7 +13,7 @@ from core.access import SYSTEM, Actor, require
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
-from core.adapters.conversion.converter import Converters
+from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
@@ -339,7 +339,7 @@ def build(
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
         inbox=Inbox(messages, watches, reminders, owners),
-        upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes), reader),
+        upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes, Originals()), reader),
         index=IndexRoom(
             generations,
             builder,

@@ -1,17 +1,18 @@
-"""Upload: bring files in, see what the checks and the duplicate search say, fix them, submit them as a change."""
+"""Upload: bring files in, fill in their fields, see what the checks and the duplicate search say, submit them for review."""
 
 import streamlit as st
 
 from pages.ui import identity, keys
 from pages.ui.components.upload_view import upload_list
-from pages.ui.upload import item, session, sources, submit
+from pages.ui.upload import item, session, shared, sources, submit
 
 me = identity.require("propose a change")
 
+submit.open_change()
 st.title("Upload")
-submit.link_to_change()
 sources.draw(me)
 batch = session.batch()
+shared.draw(batch)
 if batch.items:
     opened = session.opened(batch)
     st.header(submit.summary(batch))
@@ -19,9 +20,10 @@ if batch.items:
     if clicked.open is not None and clicked.open != opened:
         st.session_state[keys.UPLOAD_ITEM] = int(clicked.open)
         st.rerun()
+    sources.left_out(batch)
     with st.container(border=True, key="upload_item_box"):
         item.draw(batch.at(opened), opened)
-    submit.draw(batch)
+    submit.draw(batch, me)
 else:
     st.caption(
         "Every file is checked and compared with what is there before anything is written. "

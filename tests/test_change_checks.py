@@ -8,6 +8,7 @@ from core.bootstrap import App
 from core.curation.review import obstacles
 from core.errors import Refused
 from tests.conftest import demo, put
+from tests.uploads import png
 
 KEY = "AKIA" + "Q7ZXKPLMVTRWNBCD"  # made up; put together here so that no scanner stumbles over this file
 BASE = {
@@ -101,6 +102,21 @@ def test_what_is_typed_is_checked_before_it_is_saved(reviews_app: App) -> None:
     assert [one.rule for one in typed("it/x.md", BASE["it/vpn.md"], head) if one.severity == "error"] == ["id"]
     assert not [one for one in typed("it/vpn.md", BASE["it/vpn.md"], head) if one.severity == "error"]
     assert typed("it/x.md", "---\nstatus: wip\n---\n", head)[0].line == 2
+
+
+def test_a_picture_is_missing_only_until_a_draft_a_change_or_main_holds_it(reviews_app: App) -> None:
+    changes, text = reviews_app.reviews.changes, "# X\n\n![Map](x.assets/map.png)\n"
+    head, path = reviews_app.knowledge.store.head(), "it/x.assets/map.png"
+
+    def missing(pictures: tuple[str, ...] = ()) -> list[int]:
+        return [
+            one.line for one in changes.checking.typed("it/x.md", text, head, None, pictures) if one.rule == "pictures"
+        ]
+
+    assert missing() == [3]
+    assert missing((path,)) == []
+    made = changes.propose(demo("author"), "Map", {"it/x.md": text.encode(), path: png()})
+    assert not [one for one in made.findings if one.rule == "pictures"]
 
 
 def test_the_same_findings_are_in_the_facts(reviews_app: App) -> None:

@@ -24,13 +24,14 @@ from core.curation.rendered import rendered_diff
 from core.curation.uploads import STATES
 from core.errors import BadInput
 from core.types import Document
+from pages.ui import keys
 from tests import uploads
 from tests.apptest import Open
 from tests.conftest import demo, put
 from tests.hostile_files import REPEATED, Upload, hostile
 from tests.test_fuzz import state_of
 from tests.test_upload_page import bring, home, opened  # noqa: F401 - a fixture
-from tests.uploads import GOOD, ProposedChanges
+from tests.uploads import GOOD
 
 
 @dataclass
@@ -105,11 +106,13 @@ def test_a_sample_of_hostile_texts_and_names_costs_this_process_little(guarded: 
 @pytest.mark.slow
 def test_a_sample_of_hostile_uploads_through_the_page(visit: Open, home: Path) -> None:  # noqa: F811
     sample = [upload for upload in hostile(160, seed=11) if upload[0].endswith(".md")][::12]
-    app = opened(visit, home, ProposedChanges())
-    bring(app, *sample)
-    for side in ("checks", "text", "chunks", "duplicates"):
-        app.segmented_control(key="upload_side").set_value(side).run()
-        assert not app.exception, app.exception
+    app = bring(opened(visit, home), *sample)
+    for number in range(len(sample)):
+        app.session_state[keys.UPLOAD_ITEM] = number
+        app.run()
+        for side in ("duplicates", "text"):
+            app.segmented_control[-1].set_value(side).run()
+            assert not app.exception, app.exception
 
 
 # ---------------------------------------------------------------- where texts are parsed

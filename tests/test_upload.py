@@ -10,6 +10,7 @@ import pytest
 from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.curation import archives
+from core.curation.upload_edits import look_at
 from core.curation.uploads import Batch, UploadItem
 from core.entrypoints import upload
 from core.errors import BadInput, Refused, Unavailable
@@ -230,7 +231,8 @@ def test_other_formats_become_markdown_with_their_tables(
     for text in expected:
         assert text in item.text
     assert "alert" not in item.text
-    assert any(finding.rule == "converted" for finding in item.findings)
+    assert item.unseen
+    assert item.state == "needs attention"
 
 
 @pytest.mark.parametrize(
@@ -321,7 +323,22 @@ def test_a_text_that_says_the_same_in_its_own_order_is_found_by_meaning(kb_app: 
 
 def test_what_is_not_there_has_no_duplicates(kb_app: App) -> None:
     text = "# Espresso machine\n\nDescale it every month with citric acid and rinse twice.\n\n## Beans\n\nStore them dark.\n"
-    assert one(kb_app.upload.uploads.read(demo("author"), [("espresso.md", text.encode())])).duplicates == ()
+    item = one(kb_app.upload.uploads.read(demo("author"), [("espresso.md", text.encode())]))
+    assert item.duplicates == ()
+    assert item.probed == item.passages > 0, "every passage was compared"
+
+
+def test_a_passage_about_the_same_thing_is_shown_and_asks_for_no_decision(kb_app: App) -> None:
+    rule = "If the seal of an inbound trailer is broken, hold the load at the door and report it to dispatch in 30 minutes."
+    text = f"# Trailer seals\n\n## Broken seals\n\n{rule} Do not unload until the shipper has answered.\n"
+    item = one(kb_app.upload.uploads.read(demo("author"), [("seals.md", text.encode())]))
+    first = item.duplicates[0]
+    assert (first.kind, first.path) == ("close passage", "supply-chain/receiving/inbound-receiving.md")
+    assert "seal" in first.pairs[0].theirs
+    assert item.included
+    assert not item.undecided
+    with pytest.raises(BadInput, match="Only a document"):
+        kb_app.upload.uploads.choose(Batch((item,)), 0, "replace")
 
 
 def test_a_path_that_was_taken_meanwhile_waits_for_a_choice(app: App) -> None:
@@ -335,6 +352,31 @@ def test_a_path_that_was_taken_meanwhile_waits_for_a_choice(app: App) -> None:
 
 
 # ---------------------------------------------------------------- handing on
+
+
+def test_a_conversion_that_nobody_looked_at_is_not_submitted(app: App, conversion: Converters) -> None:
+    app.upload.uploads.converter, app.upload.uploads.changes = conversion, ProposedChanges()
+    kept: dict[str, bytes] = {}
+    batch = app.upload.uploads.read(
+        demo("author"), [("badge.html", uploads.HTML)], "it", keep=lambda digest, raw: kept.update({digest: raw})
+    )
+    assert kept == {one(batch).original: uploads.HTML}
+    with pytest.raises(BadInput, match=r"Compare it/badge\.md with the original first"):
+        app.upload.uploads.submit(demo("author"), batch, "T")
+    change, left = app.upload.uploads.submit(demo("author"), look_at(batch, 0, "Ann"), "T")
+    assert (change.id, left.items) == ("c1", ())
+
+
+def test_a_folder_for_all_moves_items_and_their_pictures_and_leaves_typed_paths(app: App) -> None:
+    files = {"doc/a.md": "# A\n\n![Map](img/map.png)\n\nSee [b](b.md).\n", "doc/b.md": "# B\n\nText.\n"}
+    raw = uploads.zipped({**files, "doc/img/map.png": uploads.png()})
+    batch = app.upload.uploads.read(demo("author"), [("kb.zip", raw)])
+    pinned = app.upload.uploads.edit(batch, 1, path="here/b.md")
+    moved = app.upload.uploads.move(app.upload.uploads.move(pinned, "it"), "hr/new")
+    assert [item.path for item in moved.items] == ["hr/new/doc/a.md", "here/b.md"]
+    assert moved.items[0].text == "# A\n\n![Map](img/map.png)\n\nSee [b](../../../here/b.md).\n"
+    assert [picture.path for picture in moved.pictures] == ["hr/new/doc/img/map.png"]
+    assert "hr/new/doc/img/map.png" in app.upload.uploads.files(moved)
 
 
 def test_a_reader_may_not_submit_and_a_change_needs_a_title(app: App) -> None:
@@ -398,3 +440,31 @@ def test_import_takes_a_zip_too_and_says_what_it_refused(
     assert (done["added"], done["edited"], done["unchanged"]) == (["it/b.md"], ["it/a.md"], ["it/same.md"])
     assert [one["path"] for one in done["refused"]] == ["it/../c.md"]
     assert app.knowledge.documents.show("X-1").text == newer
+
+
+def test_upload_submits_files_for_review_and_names_what_stays_behind(
+    app: App,
+    conversion: Converters,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import json
+
+    from core.entrypoints.cli import main
+
+    monkeypatch.setattr(upload, "open_app", lambda settings: app)
+    put(app, {"it/a.md": GOOD.format("X-1")})
+    app.people.accounts.seed()
+    app.upload.uploads.converter = conversion
+    (tmp_path / "Badge.html").write_bytes(uploads.HTML)
+    (tmp_path / "a.md").write_text(GOOD.format("X-1").replace("number", "figure"))
+    both = [str(tmp_path / "Badge.html"), str(tmp_path / "a.md"), "--into", "it", "--as", "author"]
+    assert main(["upload", *both, "--title", "Badges"]) == 1
+    assert "Compare it/badge.md with the original first" in capsys.readouterr().err
+    assert main(["upload", *both, "--title", "Badges", "--looked", "--owner", "Ann", "--type", "sop", "--json"]) == 1
+    done = json.loads(capsys.readouterr().out)
+    assert (done["change"], done["state"]) == (1, "in review")
+    assert [one["name"] for one in done["left_out"]] == ["a.md"]
+    text = app.knowledge.store.read(app.reviews.changes.get(1).head, "it/badge.md").decode()
+    assert text.startswith("---\nowner: Ann\ndoc_type: sop\n---\n# Badges\n")

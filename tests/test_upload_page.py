@@ -1,4 +1,4 @@
-"""The Upload page: bring in, see what is wrong, fix it, choose, submit; refused for readers."""
+"""The Upload page: bring in, fill in, see what is wrong, fix it, choose, submit for review; refused for readers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import build
+from core.services.reviews.changes import Change
 from pages.ui import keys
 from tests import uploads
 from tests.apptest import Open, drawn, words
-from tests.conftest import ROOT, kb_settings, put
-from tests.uploads import GOOD, ProposedChanges
+from tests.conftest import ROOT, demo, kb_settings, put
+from tests.uploads import GOOD
 
 BAD = "---\ntitle: Badges\nstatus: wip\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
 
@@ -27,17 +28,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "small"
 
 
-@pytest.fixture
-def changes() -> ProposedChanges:
-    return ProposedChanges()
-
-
-def opened(visit: Open, home: Path, changes: ProposedChanges, persona: str = "author") -> AppTest:
-    app = visit("upload", home=home, persona=persona)
-    from pages.ui.workspace import app as workspace
-
-    workspace().upload.uploads.changes = changes
-    return app
+def opened(visit: Open, home: Path, persona: str = "author") -> AppTest:
+    return visit("upload", home=home, persona=persona)
 
 
 def bring(app: AppTest, *files: tuple[str, bytes]) -> AppTest:
@@ -50,8 +42,24 @@ def button(app: AppTest, key: str) -> Any:
     return next(one for one in app.button if one.key and one.key.startswith(key))
 
 
-def test_an_empty_desk_says_what_will_happen(visit: Open, home: Path, changes: ProposedChanges) -> None:
-    app = opened(visit, home, changes)
+def box(app: AppTest, kind: str, label: str) -> Any:
+    """The field of the opened file, below those for all files."""
+    return [one for one in getattr(app, kind) if one.label == label][-1]
+
+
+def items(app: AppTest) -> list[dict[str, Any]]:
+    shown: list[dict[str, Any]] = drawn(app, "upload")["items"]
+    return shown
+
+
+def change(number: int = 1) -> Change:
+    from pages.ui.workspace import app
+
+    return app().reviews.changes.get(number)
+
+
+def test_an_empty_desk_says_what_will_happen(visit: Open, home: Path) -> None:
+    app = opened(visit, home)
     assert "before anything is written" in words(app)
     assert not [one for one in app.button if one.key == "upload_submit"]
 
@@ -68,77 +76,136 @@ def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(app.file_uploader) == 0
 
 
-def test_one_good_and_one_bad_file_then_the_bad_one_is_fixed_and_both_are_submitted(
-    visit: Open,
-    home: Path,
-    changes: ProposedChanges,
+def test_fields_that_cannot_be_read_are_started_fresh_and_what_is_good_of_them_stays(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("badges.md", BAD.encode()))
+    assert [item["state"] for item in items(app)] == ["refused"]
+    assert "status is 'wip'" in words(app)
+    assert not [one for one in app.text_input if one.label == "Title"]
+    button(app, "item_fresh").click().run()
+    assert box(app, "text_input", "Title").value == "Badges"
+    assert [item["state"] for item in items(app)] == ["needs attention"]
+
+
+def test_missing_fields_are_named_at_their_place_and_filled_in_without_typing_any_markup(
+    visit: Open, home: Path
 ) -> None:
-    app = bring(opened(visit, home, changes), ("new.md", GOOD.format("IT-2").encode()), ("badges.md", BAD.encode()))
-    assert [item["state"] for item in drawn(app, "upload")["items"]] == ["ready", "refused"]
-    assert button(app, "upload_submit").label == "Submit 1 document as a change"
-
-    app.session_state[keys.UPLOAD_ITEM] = 1
-    app.run()
-    found = drawn(app, "findings")["findings"]
-    assert (found[0]["line"], found[0]["severity"]) == (3, "error")
-    assert found[0]["excerpt"] == "status: wip"
-
-    app.session_state[keys.UPLOAD_SIDE] = "text"
-    app.run()
-    app.text_area[0].set_value(BAD.replace("wip", "approved").replace("###", "##")).run()
-    assert [item["state"] for item in drawn(app, "upload")["items"]] == ["ready", "ready"]
-    assert drawn(app, "reader")["nodes"]
-
-    app.text_input(key=keys.UPLOAD_TITLE).set_value("Badges and more").run()
-    button(app, "upload_submit").click().run()
+    app = bring(opened(visit, home), ("lost badge.md", b"# Lost badge\n\nCall 4400.\n"))
+    assert "Nobody owns this document. Name who keeps it true." in words(app)
+    assert "`" not in words(app)
+    assert not [one for one in app.selectbox if one.label == "Status"], "a new document has no status to choose"
+    box(app, "selectbox", "Type").set_value("sop").run()
+    box(app, "selectbox", "Owner").set_value("Ann").run()
+    box(app, "text_input", "Title").set_value("Replace a badge").run()
+    assert "Nobody owns this document" not in words(app)
+    (text,) = [app.session_state[keys.UPLOAD]["items"][0]["text"]]
+    assert text == "---\ndoc_type: sop\nowner: Ann\ntitle: Replace a badge\n---\n# Replace a badge\n\nCall 4400.\n"
     assert not app.exception
-    ((who, title, files, _),) = changes.made
-    assert (who, title, sorted(files)) == ("author", "Badges and more", ["badges.md", "new.md"])
-    assert "Open change #c1" in app.get("page_link")[0].proto.label, "the next step is one click away"
-    assert "before anything is written" in words(app)
 
 
-def test_what_is_refused_stays_on_the_desk(visit: Open, home: Path, changes: ProposedChanges) -> None:
-    app = bring(opened(visit, home, changes), ("new.md", GOOD.format("IT-2").encode()), ("bad.md", b"\xff"))
-    button(app, "upload_submit").click().run()
-    assert sorted(changes.made[0][2]) == ["new.md"]
-    assert changes.made[0][1] == "Add Document IT-2"
-    assert [item["title"] for item in drawn(app, "upload")["items"]] == ["bad.md"]
-    assert button(app, "upload_submit").disabled
-
-
-def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path, changes: ProposedChanges) -> None:
-    app = opened(visit, home, changes)
+def test_a_folder_chosen_after_the_drop_moves_the_files_but_not_a_path_that_was_typed(visit: Open, home: Path) -> None:
+    files = [("a.md", b"# A\n\nSee [b](b.md).\n"), ("b.md", b"# B\n\nText.\n")]
+    app = bring(opened(visit, home), *files)
+    box(app, "text_input", "File name").set_value("first.md").run()
+    assert [item["path"] for item in items(app)] == ["first.md", "b.md"]
     app.selectbox(key=keys.UPLOAD_INTO).set_value("it").run()
-    bring(
-        app, ("vpn.md", (GOOD.format("IT-1") + "\nCall 4400 when the tunnel drops twice within one hour.\n").encode())
+    assert [item["path"] for item in items(app)] == ["first.md", "it/b.md"]
+    assert "[b](it/b.md)" in app.session_state[keys.UPLOAD]["items"][0]["text"]
+    assert not app.exception
+
+
+def test_an_owner_and_a_type_chosen_for_all_stand_in_every_file_also_in_later_ones(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("a.md", b"# A\n\nOne.\n"), ("b.md", b"---\nowner: Bob\n---\n# B\n\nTwo.\n"))
+    app.selectbox(key=keys.UPLOAD_OWNER).set_value("Ann").run()
+    app.selectbox(key=keys.UPLOAD_TYPE).set_value("policy").run()
+    bring(app, ("c.md", b"# C\n\nThree.\n"))
+    kept = [item["text"] for item in app.session_state[keys.UPLOAD]["items"]]
+    assert len(kept) == 3
+    assert all("owner: Ann\n" in text and "doc_type: policy\n" in text for text in kept)
+    assert box(app, "selectbox", "Owner").value == "Ann", "the form follows"
+
+
+def test_submit_for_review_submits_asks_and_leaves_what_is_refused(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("new.md", GOOD.format("IT-2").encode()), ("bad.md", b"\xff"))
+    app.text_input(key=keys.UPLOAD_TITLE).set_value("A new one")
+    app.multiselect(key=keys.UPLOAD_ASK).set_value(["reviewer"]).run()
+    button(app, "upload_submit").click().run()
+    made = change()
+    assert (made.title, made.state) == ("A new one", "in review")
+    assert [edit.path for edit in made.documents] == ["new.md"]
+    assert [asked.account for asked in made.asked] == ["reviewer"]
+    assert [item["name"] for item in app.session_state[keys.UPLOAD]["items"]] == ["bad.md"]
+
+
+def test_a_draft_is_kept_as_one(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("new.md", GOOD.format("IT-2").encode()))
+    button(app, "upload_draft").click().run()
+    assert (change().title, change().state) == ("Add Document IT-2", "draft")
+    assert app.session_state[keys.UPLOAD] is None
+
+
+def test_a_conversion_is_amber_until_somebody_looked_at_it_and_the_change_says_who(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("Badges.html", uploads.HTML))
+    assert (items(app)[0]["state"], items(app)[0]["why"]) == (
+        "needs attention",
+        "Converted from HTML: compare it with the original.",
     )
-    assert drawn(app, "upload")["items"][0]["state"] == "waits"
-    app.session_state[keys.UPLOAD_SIDE] = "duplicates"
-    app.run()
+    assert "1 table to check" in words(app)
+    button(app, "upload_submit").click().run()
+    with pytest.raises(Exception, match="There is no change 1"):
+        change()
+    button(app, "item_looked").click().run()
+    assert items(app)[0]["state"] == "ready"
+    button(app, "upload_submit").click().run()
+    assert change().state == "in review"
+    from pages.ui.workspace import app as workspace
+
+    (entry,) = [one for one in workspace().people.audit.of_change(demo("author"), 1) if one.action == "propose"]
+    assert entry.detail.startswith("badges.md was converted from HTML (Badges.html); ")
+    assert entry.detail.endswith(" compared it with the original.")
+
+
+def test_a_pdf_stands_as_a_picture_beside_its_text(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("badge.pdf", uploads.pdf()))
+    assert app.session_state[keys.UPLOAD_PAGE]["picture"].startswith(b"\xff\xd8"), "a JPEG of the page"
+    assert drawn(app, "reader")["nodes"]
+    assert app.get("download_button")
+
+
+def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path) -> None:
+    app = opened(visit, home)
+    app.selectbox(key=keys.UPLOAD_INTO).set_value("it").run()
+    more = GOOD.format("IT-1") + "\nCall 4400 when the tunnel drops twice within one hour.\n"
+    bring(app, ("vpn.md", more.encode()))
+    assert items(app)[0]["state"] == "waits"
+    app.segmented_control[-1].set_value("duplicates").run()
+    assert "Compared with 1 document by wording" in words(app)
     assert drawn(app, "duplicates")["theirs"] == "it/vpn.md"
     app.radio[0].set_value("replace").run()
     assert not app.exception
-    assert drawn(app, "upload")["items"][0]["why"] == "Becomes a new version of it/vpn.md."
+    assert items(app)[0]["why"] == "Becomes a new version of it/vpn.md."
     button(app, "upload_submit").click().run()
-    assert list(changes.made[0][2]) == ["it/vpn.md"]
+    assert [edit.path for edit in change().documents] == ["it/vpn.md"]
 
 
-def test_a_zip_of_a_folder_brings_its_documents_and_their_chunks_can_be_seen(
-    visit: Open,
-    home: Path,
-    changes: ProposedChanges,
-) -> None:
-    raw = uploads.zipped({"hr/a.md": GOOD.format("H-1"), "hr/../../x.md": "# X\n\nText.\n"})
-    app = bring(opened(visit, home, changes), ("kb.zip", raw))
-    assert [item["state"] for item in drawn(app, "upload")["items"]] == ["ready", "refused"]
-    app.session_state[keys.UPLOAD_SIDE] = "chunks"
-    app.run()
-    assert len(drawn(app, "chunks")["sides"][0]["chunks"]) == 1
+def test_a_zip_of_a_folder_brings_its_documents_and_names_what_it_leaves_out(visit: Open, home: Path) -> None:
+    files = {"hr/a.md": GOOD.format("H-1"), "hr/../../x.md": "# X\n\nText.\n", "hr/page.mdx": "x", "hr/.DS_Store": "x"}
+    app = bring(opened(visit, home), ("kb.zip", uploads.zipped(files)))
+    assert [(item["path"], item["state"]) for item in items(app)][:1] == [("hr/a.md", "ready")]
+    said = words(app) + str([item["why"] for item in items(app)])
+    assert "Files of this kind cannot be used" in said
+    assert "It is a hidden file" in said
+    assert not app.exception
 
 
-def test_pasted_text_and_templates_become_items(visit: Open, home: Path, changes: ProposedChanges) -> None:
-    app = opened(visit, home, changes)
+def test_what_is_typed_into_the_text_stays_and_is_checked(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("a.md", b"# A\n\n#Steps\n\nText.\n"))
+    shown = drawn(app, "editor")
+    assert [check[:2] for check in shown["checks"]] == [[3, "warning"]]
+    assert shown["text"] == "# A\n\n#Steps\n\nText.\n"
+
+
+def test_pasted_text_and_templates_become_items(visit: Open, home: Path) -> None:
+    app = opened(visit, home)
     app.segmented_control(key="upload_way").set_value("paste").run()
     button(app, "paste_add").click().run()
     assert not app.exception
@@ -149,21 +216,17 @@ def test_pasted_text_and_templates_become_items(visit: Open, home: Path, changes
     next(one for one in app.text_input if one.key.startswith("template_title")).set_value("Swap a shift").run()
     button(app, "template_add").click().run()
     assert not app.exception
-    shown = drawn(app, "upload")["items"]
-    assert [item["path"] for item in shown] == ["lost-badge.md", "swap-a-shift.md"]
-    assert shown[1]["state"] == "ready"
+    assert [item["path"] for item in items(app)] == ["lost-badge.md", "swap-a-shift.md"]
+    assert items(app)[1]["state"] == "ready"
 
 
 def test_a_role_that_was_lost_meanwhile_is_refused_inside_the_act(
-    visit: Open,
-    home: Path,
-    changes: ProposedChanges,
-    monkeypatch: pytest.MonkeyPatch,
+    visit: Open, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = bring(opened(visit, home, changes), ("new.md", GOOD.format("IT-2").encode()))
+    app = bring(opened(visit, home), ("new.md", GOOD.format("IT-2").encode()))
     from pages.ui import identity
-    from tests.conftest import demo
+    from pages.ui.workspace import app as workspace
 
     monkeypatch.setattr(identity, "me", lambda: demo("reader"))
     button(app, "upload_submit").click().run()
-    assert changes.made == []
+    assert workspace().reviews.changes.all() == ()

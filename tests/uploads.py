@@ -174,12 +174,14 @@ class ProposedChanges:
 
     made: list[tuple[str, str, dict[str, bytes | None], str]] = field(default_factory=list)
 
-    def propose(self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = "") -> Proposed:
+    def propose(
+        self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = "", *, origin: str = ""
+    ) -> Proposed:
         self.made.append((actor.id, title, dict(files), message))
         return Proposed(f"c{len(self.made)}")
 
 
-def rich_docx(alt: str = "Dock door 14 with its chock") -> bytes:
+def rich_docx(alt: str = "Dock door 14 with its chock", rules: tuple[str, ...] = (), image: bytes = b"") -> bytes:
     """A Word file with a title, a picture, a pipe in a cell and a merged cell, as Word writes them."""
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     drawn, main = "http://schemas.openxmlformats.org/drawingml/2006", "application/vnd.openxmlformats-officedocument"
@@ -213,6 +215,7 @@ def rich_docx(alt: str = "Dock door 14 with its chock") -> bytes:
         + table
         + picture
         + paragraph("Rules", "Heading1")
+        + "".join(map(paragraph, rules))
     )
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name}"/></w:style>'
@@ -230,7 +233,7 @@ def rich_docx(alt: str = "Dock door 14 with its chock") -> bytes:
             f'<Relationship Id="r1" Type="{office}/styles" Target="styles.xml"/>'
             f'<Relationship Id="r2" Type="{office}/image" Target="media/image1.png"/></Relationships>',
             "word/styles.xml": f'<w:styles xmlns:w="{word}">{styles}</w:styles>',
-            "word/media/image1.png": png(),
+            "word/media/image1.png": image or png(),
             "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
         }
     )  # fmt: skip

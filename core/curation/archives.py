@@ -16,6 +16,7 @@ MAX_ENTRIES = 500
 MAX_TOTAL = 50 * 1024 * 1024
 MAX_RATIO = 200  # plain text packs at most some 20 to 1
 MAX_DIRECTORY = 1024 * 1024  # bytes of a zip's own list of names
+HIDDEN = "It is a hidden file that an operating system or a program adds."
 SMALL = 64 * 1024  # bytes below which no ratio matters
 _BROKEN = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError, OSError, ValueError, struct.error, IndexError,
@@ -32,7 +33,7 @@ class Member:
 
 
 def unpack(raw: bytes) -> tuple[Member, ...]:
-    """The files of a zip in its own order. A bomb is refused whole, a bad entry alone.
+    """The files of a zip in its own order, hidden ones last. A bomb is refused whole, a bad entry alone.
 
     >>> box = io.BytesIO()
     >>> with zipfile.ZipFile(box, "w") as archive: archive.writestr("it/vpn.md", "# VPN")
@@ -42,10 +43,12 @@ def unpack(raw: bytes) -> tuple[Member, ...]:
     _check_directory(raw)
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            entries = [info for info in archive.infolist() if not info.is_dir() and not _clutter(info.filename)]
+            files = [info for info in archive.infolist() if not info.is_dir()]
+            entries = [info for info in files if not _clutter(info.filename)]
+            hidden = [Member(info.filename, refused=HIDDEN) for info in files if _clutter(info.filename)]
             if len(entries) > MAX_ENTRIES:
                 raise BadInput(f"The zip holds {len(entries):,} files; the limit is {MAX_ENTRIES}. Split it.")
-            return tuple(_members(archive, entries))
+            return (*_members(archive, entries), *hidden[:MAX_ENTRIES])
     except _BROKEN:
         raise BadInput("The zip is damaged and cannot be opened. Make it again.") from None
 

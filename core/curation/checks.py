@@ -117,7 +117,8 @@ def refusal(path: str, rule: str, sentence: str) -> Finding:
     """An error message as a finding, on the line that it names."""
     match = _LINE.match(sentence)
     line = int(match[1]) if match else 1
-    return Finding(path, line, "error", rule, sentence[match.end() :] if match and match[2] else sentence)
+    message = sentence[match.end() :] if match and match[2] else sentence
+    return Finding(path, line, "error", rule, f"T{message[1:]}" if message.startswith("the ") else message)
 
 
 def _unclosed(path: str, text: str) -> Iterable[Finding]:

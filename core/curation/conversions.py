@@ -6,6 +6,7 @@ import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from core.errors import BadInput
 
@@ -138,6 +139,15 @@ def _lines_with(start: str, lines: Sequence[str]) -> list[int]:
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", "", text).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """An uploaded file as it is: one page as a picture (JPEG), or its blocks as nodes to draw; neither where neither is known."""
+
+    picture: bytes = b""
+    pages: int = 1
+    nodes: tuple[Any, ...] = ()
 
 
 def tidy(markdown: str, suffix: str, title: str) -> str:

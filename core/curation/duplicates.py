@@ -15,7 +15,8 @@ ALIKE = 0.35  # share of the shorter text's shingles that both have; less is com
 COMMON = 20  # passages that hold a shingle; of one in more, only these are compared
 SAMPLE = 4  # one hash of so many is kept for finding candidates
 FEWEST = 8  # shingles below which a text is too short to compare
-KINDS = ("same path", "same content", "same id", "near copy", "same meaning")
+CLOSE = "close passage"  # it speaks of the same thing, perhaps in another way: good to know, nothing to decide
+KINDS = ("same path", "same content", "same id", "near copy", "same meaning", CLOSE)
 CHOICES = {"replace": "Replace it as a new version", "keep": "Keep both", "drop": "Drop this one"}
 _WORD = re.compile(r"\w+")
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
@@ -43,6 +44,20 @@ class Duplicate:
     score: float = 1.0
     pairs: tuple[PassagePair, ...] = ()
     batch: bool = False  # it is in the same upload, not in the knowledge base
+
+
+def replaceable(duplicates: Iterable[Duplicate]) -> list[str]:
+    """The paths of the documents that an upload may become a new version of."""
+    return [duplicate.path for duplicate in duplicates if not duplicate.batch and duplicate.kind != CLOSE]
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningMatches:
+    """What is like a text by meaning, and how many of its passages were compared."""
+
+    duplicates: tuple[Duplicate, ...] = ()
+    probed: int = 0
+    passages: int = 0
 
 
 def shingles(text: str) -> frozenset[int]:

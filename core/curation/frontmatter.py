@@ -155,9 +155,20 @@ def _mapping(events: Iterator[Any], depth: int, lines: dict[str, int] | None) ->
     return values
 
 
+_PROBLEMS = {  # what a parser says, in words for people
+    "found unexpected end of stream": "a quote is opened and never closed",
+    "mapping values are not allowed": "there is a second colon in a value",
+    "could not find expected ':'": "a colon is missing",
+    "found character '\\t'": "a tab stands where spaces belong",
+    "found character": "a value begins with a mark that needs quotes around it",
+    "did not find expected": "a bracket, a comma or the indentation is not right",
+}
+
+
 def _yaml_sentence(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or "they are not well formed"
+    problem = next((words for start, words in _PROBLEMS.items() if problem.startswith(start)), problem)
     where = f"Line {mark.line + 2}: " if mark else ""
     return f"{where}the fields at the top cannot be read: {problem}. Quote the value or fix the indentation."
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from core.curation import checks, conversions, pictures
-from core.curation.archives import unpack
+from core.curation.archives import HIDDEN, unpack
 from core.curation.conversions import Picture, ToCheck
-from core.curation.duplicates import Duplicate
+from core.curation.duplicates import CLOSE, Duplicate
 from core.curation.findings import Finding
 from core.curation.frontmatter import MAX_BYTES, read_document
 from core.curation.limits import check_limits
@@ -30,6 +30,8 @@ class UploadItem:
     """One upload. `choice` is what to do about its duplicate at `target`; `notes` say what decoding changed.
 
     `to_check` names what a person should compare with the original, in a file that was converted.
+    `looked` names who compared a converted file with its original, `original` is the digest of that file;
+    `pinned`: its path was typed by hand, so that a folder chosen for all leaves it.
     """
 
     name: str
@@ -43,19 +45,29 @@ class UploadItem:
     notes: tuple[Finding, ...] = ()
     readable: bool = True
     compared: bool = False
+    probed: int = 0  # passages that were compared by meaning, of so many
+    passages: int = 0
     to_check: tuple[ToCheck, ...] = ()
+    looked: str = ""
+    original: str = ""
+    pinned: bool = False
 
     @property
     def state(self) -> str:
         worst = checks.worst(self.findings)
         if worst == "error":
             return "refused"
-        return "needs attention" if worst == "warning" or self.undecided else "ready"
+        return "needs attention" if worst == "warning" or self.undecided or self.unseen else "ready"
+
+    @property
+    def unseen(self) -> bool:
+        """Whether it was converted and nobody has compared it with the original."""
+        return bool(self.converted) and not self.looked and self.choice != "drop"
 
     @property
     def undecided(self) -> bool:
         """Whether a duplicate still needs a decision."""
-        return bool(self.duplicates) and not self.choice
+        return any(duplicate.kind != CLOSE for duplicate in self.duplicates) and not self.choice
 
     @property
     def included(self) -> bool:
@@ -104,7 +116,9 @@ def unzipped(files: Iterable[tuple[str, bytes]]) -> Iterator[Raw]:
     >>> list(unzipped([("a\\x00.md", b"# A"), ("b.zip", b"nonsense")]))
     [Raw(name='a�.md', raw=b'# A', refused=''), Raw(name='b.zip', raw=b'', refused='The zip is damaged and cannot be opened. Make it again.')]
     """
-    for count, file in enumerate((file for name, raw in files for file in _opened(visible(name), raw)), 1):
+    count = 0
+    for file in (file for name, raw in files for file in _opened(visible(name), raw)):
+        count += file.refused != HIDDEN
         if count > MAX_ITEMS:
             yield Raw(
                 file.name, refused=f"More than {MAX_ITEMS} documents at once cannot be reviewed. Bring the rest later."
@@ -122,7 +136,7 @@ def _opened(name: str, raw: bytes) -> Iterator[Raw]:
     except BadInput as error:
         yield Raw(name, refused=str(error))
         return
-    if not members:
+    if all(member.refused == HIDDEN for member in members):
         yield Raw(
             name, refused="The zip is empty." if len(raw) <= MAX_UPLOAD else "The zip is larger than 50 MB. Split it."
         )
@@ -197,17 +211,17 @@ def path_findings(item: UploadItem, wanted: Counter[str], there: Mapping[str, st
     try:
         safe_path(item.path)
     except BadInput as error:
-        yield Finding(item.path, 1, "error", "path", str(error))
+        yield Finding(item.path, 1, "error", "path", str(error), "path")
         return
     key = collision_key(item.place)
     if item.choice == "drop":
         return
     if wanted[key] > 1:
         why = "Another document of this upload has this path, or one that differs only in case. Change one of them."
-        yield Finding(item.path, 1, "error", "path", why)
+        yield Finding(item.path, 1, "error", "path", why, "path")
     elif there.get(key, item.place) != item.place:
         why = f"There is {there[key]} already, which differs only in case or in the form of letters. Use another name."
-        yield Finding(item.path, 1, "error", "path", why)
+        yield Finding(item.path, 1, "error", "path", why, "path")
 
 
 # ---------------------------------------------------------------- pictures of an upload

@@ -15,6 +15,8 @@ from core.types import Meta
 Value = str | date | tuple[str, ...] | None
 
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[\w ./()@'&+-]*[\w./()@'&+])?")  # what YAML reads as the same text without quotes
+_KNOWN = frozenset(field.name for field in fields(Meta)) - {"extra"}
+_UNCLOSED = re.compile(r"---[^\n]*\n?((?:(?![ \t]*\n|#)[^\n]*\n?)*)")  # up to a blank line or a heading
 _BLOCKS = ("answers",)  # lists whose items are sentences: one line each
 
 
@@ -31,6 +33,35 @@ def with_fields(text: str, values: Mapping[str, Value]) -> str:
             raw = _written(raw, key, value)
     _check(before, raw, values)
     return (f"---\n{raw.rstrip(chr(10))}\n---\n" if raw.strip() else "") + text[body:]
+
+
+def started_fresh(text: str) -> str:
+    """The file with those lines of its frontmatter that can be read by themselves; the others are left out.
+
+    >>> started_fresh("---\\ntitle: A\\nstatus: wip\\nowner: 'Ann\\n---\\n# A\\n")
+    '---\\ntitle: A\\n---\\n# A\\n'
+    >>> started_fresh("---\\ntitle: A\\n\\n# A\\n")
+    '---\\ntitle: A\\n---\\n\\n# A\\n'
+    """
+    raw, body = split(text)
+    if not body and text.startswith("---"):
+        raw = _UNCLOSED.match(text)[1]  # type: ignore[index]
+        body = text.index("\n") + 1 + len(raw) if "\n" in text else len(text)
+    kept: dict[str, str] = {}
+    for line in raw.split("\n"):
+        if _alone(line):
+            kept.setdefault(line.partition(":")[0], line)
+    return ("---\n" + "\n".join(kept.values()) + "\n---\n" if kept else "") + text[body:]
+
+
+def _alone(line: str) -> bool:
+    """Whether a line is a known field with a value that can be read."""
+    try:
+        values = read_fields(line).values
+        read_meta(read_fields(line))
+    except BadInput:
+        return False
+    return len(values) == 1 and all(key in _KNOWN and value for key, value in values.items())
 
 
 def with_body(text: str, body: str) -> str:

@@ -1,13 +1,15 @@
-"""Uploads on the command line: check files, import them."""
+"""Uploads on the command line: check files, submit them for review, import them."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core import strict
+from core.curation.upload_edits import fill_all, look_at
 from core.curation.uploads import MAX_UPLOAD, UploadItem
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
@@ -21,6 +23,16 @@ def register(add: Any) -> None:
     bring.add_argument("folder", type=Path, metavar="DIR_OR_FILE")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
+    submit = add("upload", upload, "bring files in as a change and submit it for review")
+    submit.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    submit.add_argument("--into", default="", help="put everything below this folder")
+    submit.add_argument("--title", required=True, help="what the change does")
+    submit.add_argument("--message", default="", help="why")
+    submit.add_argument("--owner", default="", help="the owner of all files")
+    submit.add_argument("--type", default="", help="the type of all files")
+    submit.add_argument("--looked", action="store_true", help="you compared converted files with their originals")
+    submit.add_argument("--reviewer", action="append", default=[], metavar="WHO", help="ask this person to review")
+    submit.add_argument("--draft", action="store_true", help="keep it as a draft")
     look = add("check", check, "check files and look for duplicates, without writing anything")
     look.add_argument("files", nargs="+", type=Path, metavar="FILE")
     look.add_argument("--into", default="", help="the folder they would go to")
@@ -41,6 +53,34 @@ def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     return 1 if value["refused"] else 0
 
 
+def upload(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """What the Upload page does; exit 1 when a file stays behind."""
+    app = open_app(settings)
+    actor, uploads = acting(app, options), app.upload.uploads
+    batch = uploads.read(actor, [_read(path) for path in options.files], options.into, terminal.progress)
+    values = {"owner": options.owner, "doc_type": options.type}
+    batch = fill_all(batch, {name: value for name, value in values.items() if value})
+    for n, item in enumerate(batch.items):
+        batch = look_at(batch, n, actor.name) if item.converted and options.looked else batch
+    change, left = uploads.submit(actor, batch, options.title, options.message)
+    if not options.draft:
+        change = app.reviews.changes.submit(actor, change.id, options.reviewer)
+    behind = [{"name": item.name, "why": _why(item)} for item in left.items]
+    behind += [{"name": name, "why": why} for name, why in batch.left_out]
+    value = {"change": change.id, "state": change.state, "left_out": behind}
+    lines = [f"Change {change.id} is {change.state}.", *(f"  {one['name']}: {one['why']}" for one in behind)]
+    terminal.show(value, lines)
+    return 1 if left.items else 0
+
+
+def _why(item: UploadItem) -> str:
+    """Why a file stays behind."""
+    if item.state == "refused":
+        return item.findings[0].message
+    duplicate = item.duplicates[0]
+    return f"{duplicate.kind}: {duplicate.path}. Decide on the Upload page, or rename the file."
+
+
 def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """A folder of Markdown, or one file of any known kind, as one commit."""
     if not options.folder.is_file():
@@ -56,7 +96,7 @@ def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> in
     message = options.message or f"Import {options.folder.name}"
     save = partial(app.knowledge.documents.save, actor, files, refused, message)
     imported = app.reviews.merger.importing(actor, options.folder.name, save)
-    return show_imported(terminal, imported)
+    return show_imported(terminal, replace(imported, skipped=batch.left_out))
 
 
 def _read(path: Path) -> tuple[str, bytes]:
@@ -68,7 +108,7 @@ def _read(path: Path) -> tuple[str, bytes]:
 
 
 def _json(item: UploadItem) -> dict[str, Any]:
-    keep = ("name", "path", "converted", "state", "findings", "duplicates", "choice", "text")
+    keep = ("name", "path", "converted", "to_check", "state", "findings", "duplicates", "choice", "text")
     return {name: strict.plain(getattr(item, name)) for name in keep}
 
 

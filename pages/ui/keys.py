@@ -20,10 +20,14 @@ OLD, NEW = "old", "new"  # the compared versions of a document; its id follows
 UPLOAD = "upload"  # files not submitted yet, as plain values
 UPLOAD_TURN = "upload_turn"  # goes up when items move, to reset their widgets
 UPLOAD_ITEM = "upload_item"  # which of them is open
-UPLOAD_SIDE = "upload_side"  # which tab of it is shown
-UPLOAD_INTO = "upload_into"  # the folder new items go to
+UPLOAD_SIDE = "upload_side"  # which tab of an item is shown; the item follows
+UPLOAD_ORIGINALS = "upload_originals"  # the files that were converted, by digest
+UPLOAD_PAGE = "upload_page"  # the page of an original that was drawn last: which, and what it shows
+UPLOAD_INTO = "upload_into"  # the folder of all of them
+UPLOAD_OWNER, UPLOAD_TYPE = "upload_owner", "upload_type"  # the owner and the type of all of them
 UPLOAD_TITLE, UPLOAD_WHY = "upload_title", "upload_why"  # title and description of the change
-UPLOAD_MADE = "upload_made"  # the change that the last submit created
+UPLOAD_ASK = "upload_ask"  # who is asked to review it
+UPLOAD_MADE = "upload_made"  # the change that was just made, and is opened next
 PLAYGROUND = "playground"  # the setup that the playground shows, as plain values
 LINK = "link"  # a saved setup, in the URL
 JUDGE = "judge"  # a query set to judge question by question, in the URL
@@ -58,6 +62,7 @@ EDITED = "edited_question"  # the question of a query set that is open for editi
 TEMPLATE = "edit_template"  # what a new document starts from
 
 WORK = (
-    *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_MADE),
+    *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_ORIGINALS, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
+    *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE, BULK),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

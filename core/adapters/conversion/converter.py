@@ -1,4 +1,4 @@
-"""Office files to Markdown, in processes of their own: a hostile file holds up nobody else's."""
+"""Office files to Markdown, and originals to be seen beside it, in processes of their own: a hostile file holds up nobody else's."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
-from core.curation.conversions import Conversion, Picture, ToCheck
+from core.curation.conversions import Conversion, Original, Picture, ToCheck
 from core.errors import BadInput
 
 SIZE = 4  # files that are converted at the same time
 _LEFT_OUT = "It is of the kind {}, which browsers do not show, or too large. Save it as PNG and attach it."
 LIMITS = Limits(wall=45.0, cpu=40, memory=2 * 1024**3)
+
+DRAWN = (".pdf", ".docx")
+DRAWN_AT_ONCE = 2  # files that are drawn at the same time
+DRAWING = Limits(wall=20.0, cpu=15, memory=2 * 1024**3)
 
 
 class Converters:
@@ -33,6 +37,31 @@ class Converters:
                 "Save it again, or copy its text and paste it."
             )
         return _conversion(answer)
+
+    def close(self) -> None:
+        self.pool.close()
+
+
+class Originals:
+    """Pages of PDF files as pictures, Word files as their paragraphs and tables."""
+
+    def __init__(self, limits: Limits = DRAWING, size: int = DRAWN_AT_ONCE) -> None:
+        self.pool = WorkerPool("core.adapters.conversion.original_worker", size, limits)
+
+    def draw(self, suffix: str, raw: bytes, page: int = 1) -> Original:
+        """One page, or the whole text; nothing for formats that cannot be drawn."""
+        if suffix not in DRAWN:
+            return Original()
+        try:
+            answer = self.pool.ask({"suffix": suffix, "page": page}, raw)
+        except Overrun as error:
+            raise BadInput(f"The original {error}, so it cannot be shown here. Open it in its own program.") from None
+        if "error" in answer:
+            raise BadInput(
+                f"The original cannot be shown here ({answer['error']}). Open it in its own program and compare there."
+            )
+        picture = base64.b64decode(answer.get("picture", ""))
+        return Original(picture, int(answer.get("pages", 1)), tuple(answer.get("nodes", ())))
 
     def close(self) -> None:
         self.pool.close()

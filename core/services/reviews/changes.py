@@ -193,8 +193,9 @@ class Changes:
         *,
         start: str = "",
         reverts: int = 0,
+        origin: str = "",
     ) -> Change:
-        """Start a change with its first edit; None deletes a document."""
+        """Start a change with its first edit; None deletes a document. `origin` says where the documents come from."""
         require(actor, "propose a change")
         name, text = check_title(title), check_text(message)
         checked = checked_files(files)
@@ -210,7 +211,7 @@ class Changes:
                 self.store.delete_branch(branch)
             self.store.create_branch(branch, base)
             self.store.commit(branch, complete(self.store, base, checked), actor.person, text or name)
-            self.audit.record(state, actor, "propose", name, change=number)
+            self.audit.record(state, actor, "propose", name, change=number, detail=check_text(origin))
         return self.get(number)
 
     def _begin(self, state: State, actor: Actor) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -37,11 +37,13 @@ class ChangeChecks:
             finding for path, content in raw.items() for finding in checks.check(path, content, around, self.reader)
         )
 
-    def typed(self, path: str, text: str, base: str, today: date | None = None) -> tuple[Finding, ...]:
-        """Findings on a text that is being written, against a commit."""
+    def typed(
+        self, path: str, text: str, base: str, today: date | None = None, pictures: Collection[str] = ()
+    ) -> tuple[Finding, ...]:
+        """Findings on a text that is being written, against a commit and the pictures that its draft holds."""
         blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
         owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
-        around = CheckContext(self._anchors(blobs), owners, today, self._pictures(base))
+        around = CheckContext(self._anchors(blobs), owners, today, self._pictures(base) | frozenset(pictures))
         return checks.check(path, text.encode("utf-8", "replace"), around, self.reader)
 
     def _anchors(self, blobs: Mapping[str, str]) -> Anchors:

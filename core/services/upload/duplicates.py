@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
-from core.curation.duplicates import Duplicate, PassagePair, ShingleIndex, body, pairs
+from core.curation.duplicates import CLOSE, Duplicate, MeaningMatches, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Index, Models
 from core.services.index.embedding import embed_texts
@@ -26,6 +26,7 @@ NEAR = (
     0.82  # cosine (bge-small): with SHARE, of 59 starter documents only a true copy and a superseded version are found
 )
 SURE = 0.87  # when fewer than THREE passages speak; of 531 starter passages only those of a true copy reach it
+NEARBY = 0.72  # passages about the same thing; those about another one stay below 0.6
 SHARE = 0.5  # of a document's passages that must be so near to one other document
 THREE = 3
 PROBES = 24  # passages of a whole batch that are embedded at once; one opened document is looked at whole
@@ -70,21 +71,23 @@ class DuplicateFinder:
 
     def meanings(
         self, documents: Sequence[Document], excluded: Sequence[frozenset[str]], probes: int = PROBES
-    ) -> list[tuple[Duplicate, ...]]:
+    ) -> list[MeaningMatches]:
         """By meaning, for several documents at once: a few passages of each are searched in the index."""
         index = self._index()
         if index is None or not documents or not index.size:
-            return [() for _ in documents]
+            return [MeaningMatches() for _ in documents]
         each = max(1, probes // len(documents))
-        chunks = [_spread(self._chunks(index, document), each) for document in documents]
+        whole = [self._chunks(index, document) for document in documents]
+        chunks = [_spread(all_chunks, each) for all_chunks in whole]
         embedder = self.models.of(index.profile)
         texts = [embedded_text(chunk) for some in chunks for chunk in some]
         vectors, _ = embed_texts(embedder, self.cache, texts)
-        duplicates, at = [], 0
-        for document, some, known in zip(documents, chunks, excluded, strict=True):
-            duplicates.append(_by_meaning(index, document, some, vectors[at : at + len(some)], known))
+        comparisons, at = [], 0
+        for document, some, known, every in zip(documents, chunks, excluded, whole, strict=True):
+            alike = _by_meaning(index, document, some, vectors[at : at + len(some)], known)
+            comparisons.append(MeaningMatches(alike, len(some), len(every)))
             at += len(some)
-        return duplicates
+        return comparisons
 
     def _index(self) -> Index | None:
         """The production index, if there is one."""
@@ -112,22 +115,27 @@ def _spread(chunks: Sequence[Chunk], most: int) -> list[Chunk]:
 def _by_meaning(
     index: Index, document: Document, chunks: Sequence[Chunk], vectors: np.ndarray, excluded: frozenset[str]
 ) -> tuple[Duplicate, ...]:
+    """Documents that say most of it, then those with a passage about the same thing."""
     near = NEAR if len(chunks) >= THREE else SURE
-    hits: dict[int, list[PassagePair]] = {}
+    nearest: dict[int, list[PassagePair]] = {}
     for chunk, vector in zip(chunks, vectors, strict=True):
         for number, score in index.dense(vector).search(3, None).items():
-            if score >= near and index.documents[index.document_of(number)].path not in excluded:
-                hits.setdefault(index.document_of(number), []).append(_pair(index, document, chunk, number, score))
+            if score >= NEARBY and index.documents[index.document_of(number)].path not in excluded:
+                nearest.setdefault(index.document_of(number), []).append(_pair(index, document, chunk, number, score))
                 break
-    counts = Counter({n: len(pairs_of) for n, pairs_of in hits.items() if len(pairs_of) / len(chunks) >= SHARE})
-    duplicates = []
-    for n, count in counts.most_common(3):
-        facts = index.documents[n]
-        best = sorted(hits[n], key=lambda pair: (-pair.score, pair.my_line))[:3]
-        duplicates.append(
-            Duplicate("same meaning", facts.path, facts.doc, facts.title, round(count / len(chunks), 3), tuple(best))
-        )
-    return tuple(duplicates)
+    best = {n: sorted(found, key=lambda pair: (-pair.score, pair.my_line)) for n, found in nearest.items()}
+    counts = Counter({n: sum(pair.score >= near for pair in found) for n, found in best.items()})
+    same = [n for n, count in counts.most_common(3) if count and count / len(chunks) >= SHARE]
+    close = sorted(best.keys() - set(same), key=lambda n: (-best[n][0].score, n))[:3]
+    return (
+        *(_like(index, n, "same meaning", counts[n] / len(chunks), best[n][:3]) for n in same),
+        *(_like(index, n, CLOSE, best[n][0].score, best[n][:1]) for n in close),
+    )
+
+
+def _like(index: Index, n: int, kind: str, score: float, found: Sequence[PassagePair]) -> Duplicate:
+    facts = index.documents[n]
+    return Duplicate(kind, facts.path, facts.doc, facts.title, round(score, 3), tuple(found))
 
 
 def _pair(index: Index, document: Document, chunk: Chunk, number: int, score: float) -> PassagePair:

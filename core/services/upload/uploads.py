@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.access import Actor, require
 from core.curation import checks, conversions
-from core.curation.archives import check_office
+from core.curation.archives import HIDDEN, check_office
 from core.curation.conversions import Conversion, Picture, unpacked
-from core.curation.duplicates import CHOICES, Duplicate, ShingleIndex, body, pairs
+from core.curation.duplicates import CHOICES, CLOSE, Duplicate, MeaningMatches, ShingleIndex, body, pairs, replaceable
 from core.curation.findings import Anchors, CheckContext, Finding, Read
 from core.curation.frontmatter import decode
 from core.curation.names import collision_key, free_path, safe_folder, safe_path
 from core.curation.pictures import is_picture
+from core.curation.upload_edits import moves_into, origins
 from core.curation.uploads import (
     MAX_ITEMS,
     MAX_UPLOAD,
@@ -43,15 +45,17 @@ from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.conversion.converter import Converters
+    from core.adapters.conversion.converter import Converters, Originals
     from core.adapters.conversion.texts import TextReader
 
 
 class ChangeStarter(Protocol):
     """Where finished documents go: a change, which people review."""
 
-    def propose(self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = ...) -> Any:
-        """Make a change that holds these files; None deletes one."""
+    def propose(
+        self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = ..., *, origin: str = ...
+    ) -> Any:
+        """Make a change that holds these files; None deletes one. `origin` says where they come from."""
 
 
 class Uploads:
@@ -65,26 +69,35 @@ class Uploads:
         reader: TextReader,
         clock: Clock,
         changes: ChangeStarter | None = None,
+        originals: Originals | None = None,
     ) -> None:
         self.documents, self.duplicates, self.converter = documents, duplicates, converter
-        self.reader, self.clock, self.changes = reader, clock, changes
+        self.reader, self.clock, self.changes, self.originals = reader, clock, changes, originals
 
     # ------------------------------------------------------------ from bytes to items
 
     def read(
-        self, actor: Actor, files: Sequence[tuple[str, bytes]], into: str = "", progress: Progress = no_progress
+        self,
+        actor: Actor,
+        files: Sequence[tuple[str, bytes]],
+        into: str = "",
+        progress: Progress = no_progress,
+        keep: Callable[[str, bytes], None] = lambda digest, raw: None,
     ) -> Batch:
-        """Files as items, with the pictures that they show. A bad file says why and does not hold up the others."""
+        """Files as items, with the pictures that they show. A bad file says why and does not hold up the others.
+
+        `keep` is given what was converted, to be compared with.
+        """
         require(actor, "propose a change")
         folder, everything = safe_folder(into), list(unzipped(files))
-        uploads = [upload for upload in everything if not is_picture(upload.name)]
+        beside = [upload for upload in everything if is_picture(upload.name) or upload.refused == HIDDEN]
+        uploads = [upload for upload in everything if upload not in beside]
         items, pictures = [], list[Picture]()
         for n, upload in enumerate(uploads, 1):
             item, brought = self._item(upload, folder)
-            items.append(item)
+            items.append(_with_original(item, upload.raw, keep))
             pictures += brought
             progress(n, len(uploads), "Reading")
-        beside = [upload for upload in everything if is_picture(upload.name)]
         kept, left_out = brought_pictures(items, beside, folder)
         return self.look(Batch(tuple(items), (*pictures, *kept), left_out))
 
@@ -152,7 +165,7 @@ class Uploads:
         batch = batch.with_item(n, replace(item, duplicates=(), compared=False))
         if path is not None and path.strip() != item.path:
             batch = relocated(batch, {item.path: path.strip()})
-            batch = batch.with_item(n, replace(batch.at(n), choice="", target=""))
+            batch = batch.with_item(n, replace(batch.at(n), choice="", target="", pinned=True))
         return self.look(batch)
 
     def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
@@ -160,7 +173,7 @@ class Uploads:
         item = batch.at(n)
         if choice and choice not in CHOICES:
             raise BadInput(f"There is no choice {choice!r}. Choices: {', '.join(CHOICES)}.")
-        known = [duplicate.path for duplicate in item.duplicates if not duplicate.batch]
+        known = replaceable(item.duplicates)
         if choice == "replace" and (target or (known or [""])[0]) not in known:
             raise BadInput("Only a document of the knowledge base can be replaced. Keep both, or drop this one.")
         path = (
@@ -180,6 +193,15 @@ class Uploads:
                 batch = self.choose(batch, n, "replace" if own else "keep", item.path if own else "")
         return batch
 
+    def move(self, batch: Batch, into: str) -> Batch:
+        """All items whose path nobody typed, in another folder, with the pictures that came along."""
+        moved = relocated(batch, moves_into(batch, safe_folder(into)))
+        items = (
+            after if before.path == after.path else replace(after, choice="", target="", compared=False)
+            for before, after in zip(batch.items, moved.items, strict=True)
+        )
+        return self.look(replace(moved, items=tuple(items)))
+
     def remove(self, batch: Batch, n: int) -> Batch:
         batch.at(n)
         return self.look(replace(batch, items=batch.items[:n] + batch.items[n + 1 :]))
@@ -187,13 +209,13 @@ class Uploads:
     def meaning(self, batch: Batch, n: int) -> Batch:
         """Compare one item by meaning with every passage, not a sample."""
         item = batch.at(n)
-        others = tuple(duplicate for duplicate in item.duplicates if duplicate.kind != "same meaning")
+        others = tuple(duplicate for duplicate in item.duplicates if duplicate.kind not in ("same meaning", CLOSE))
         document = document_of(item)
         if document is None:
             return batch
         excluded = frozenset({item.place, *(duplicate.path for duplicate in others)})
-        similar = self.duplicates.meanings([document], [excluded], probes=200)[0]
-        return batch.with_item(n, replace(item, duplicates=others + similar))
+        found = self.duplicates.meanings([document], [excluded], probes=200)[0]
+        return batch.with_item(n, _compared(item, replace(found, duplicates=others + found.duplicates)))
 
     def _around(self, batch: Batch) -> CheckContext:
         """Link and id targets: the approved documents and the other items."""
@@ -230,12 +252,13 @@ class Uploads:
         documents = [self._admitted(document_of(item)) for item in items]
         marks = ShingleIndex(document for document in documents if document)
         new = {n: document for n, document in enumerate(documents) if document and _stale(items[n], there)}
-        duplicates = {n: _among(self.duplicates.duplicates(document), document, marks) for n, document in new.items()}
-        open_ = [n for n in new if not duplicates[n]]
+        found = {n: _among(self.duplicates.duplicates(document), document, marks) for n, document in new.items()}
+        comparisons = {n: MeaningMatches(duplicates) for n, duplicates in found.items()}
+        open_ = [n for n in new if not found[n]]
         excluded = [frozenset({new[n].path}) for n in open_]
-        duplicates |= dict(zip(open_, self.duplicates.meanings([new[n] for n in open_], excluded), strict=True))
+        comparisons |= dict(zip(open_, self.duplicates.meanings([new[n] for n in open_], excluded), strict=True))
         for n, item in enumerate(items):
-            yield _decided(replace(item, duplicates=duplicates[n], compared=True)) if n in duplicates else item
+            yield _decided(_compared(item, comparisons[n])) if n in comparisons else item
 
     def _admitted(self, document: Document | None) -> Document | None:
         """The document, unless it takes too long to read, which its checks say."""
@@ -245,6 +268,12 @@ class Uploads:
         except BadInput:
             return None
         return document
+
+    def original(self, actor: Actor, item: UploadItem, raw: bytes, page: int = 1) -> conversions.Original:
+        """The file that an item was converted from, to be seen beside it."""
+        require(actor, "propose a change")
+        suffix = conversions.suffix_of(item.name)
+        return self.originals.draw(suffix, raw, page) if self.originals else conversions.Original()
 
     # ------------------------------------------------------------ handing on
 
@@ -263,20 +292,35 @@ class Uploads:
         files = self.files(batch)
         if not files:
             raise BadInput("No document is ready. Fix what is refused, or decide about the duplicates, first.")
+        if unseen := [item.place for item in batch.included if item.unseen]:
+            raise BadInput(f"Compare {', '.join(unseen)} with the original first, and say that you looked at it.")
         if not title.strip():
             raise BadInput("The change needs a title, so that a reviewer knows what it is about.")
         if self.changes is None:
             raise Unavailable("This workspace has no change service, so nothing can be proposed.")
-        change = self.changes.propose(actor, " ".join(title.split()), files, message.strip())
+        change = self.changes.propose(
+            actor, " ".join(title.split()), files, message.strip(), origin=origins(batch.included)
+        )
         left = tuple(item for item in batch.items if not item.included and item.choice != "drop")
         return change, replace(batch, items=left)
 
 
+def _with_original(item: UploadItem, raw: bytes, keep: Callable[[str, bytes], None]) -> UploadItem:
+    """An item that names the file it was converted from, which is kept to be compared with."""
+    if not item.converted:
+        return item
+    digest = hashlib.sha256(raw).hexdigest()
+    keep(digest, raw)
+    return replace(item, original=digest)
+
+
 def _notes(path: str, raw: bytes, converted: str) -> tuple[Finding, ...]:
-    if converted:
-        why = f"Converted from {converted}. Compare it with the original before you submit it."
-        return (Finding(path, 1, "note", "converted", why),)
-    return checks.decoding_notes(path, raw)
+    return () if converted else checks.decoding_notes(path, raw)
+
+
+def _compared(item: UploadItem, found: MeaningMatches) -> UploadItem:
+    compared = replace(item, duplicates=found.duplicates, compared=True)
+    return replace(compared, probed=found.probed, passages=found.passages)
 
 
 def _stale(item: UploadItem, there: set[str]) -> bool:

@@ -1,13 +1,11 @@
-"""Uploads: the list with its states, findings with their lines, matching passages side by side."""
+"""Uploads: the list with its states, matching passages side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from core.curation.diffs import diff
-from core.curation.duplicates import Duplicate
-from core.curation.findings import Finding
+from core.curation.duplicates import CLOSE, Duplicate
 from core.curation.uploads import Batch, UploadItem, document_of
 from pages.ui import style
 from pages.ui.components import component
@@ -46,6 +44,8 @@ def why(item: UploadItem) -> str:
         return item.findings[0].message
     if item.undecided:
         return f"{kind(item.duplicates[0])}: {item.duplicates[0].title}"
+    if item.unseen:
+        return f"Converted from {item.converted}: compare it with the original."
     if item.choice == "replace":
         return f"Becomes a new version of {item.target}."
     counts = [
@@ -74,31 +74,8 @@ def kind(duplicate: Duplicate) -> str:
         "same id": "A document with this id is there",
         "near copy": f"{duplicate.score:.0%} of the wording is there",
         "same meaning": f"{duplicate.score:.0%} of the passages say what is there",
+        CLOSE: "a passage about the same thing",
     }[duplicate.kind]
-
-
-def findings_view(findings: Sequence[Finding], text: str, key: str) -> None:
-    """Draw the findings, each with its line."""
-    lines = text.split("\n")
-    rows = [{**_finding(finding), "excerpt": _excerpt(finding, lines)} for finding in findings]
-    component("findings")(key=key, data={"findings": rows, "fine": "Every check passed."})
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    return {
-        "line": finding.line,
-        "severity": finding.severity,
-        "rule": finding.rule,
-        "message": finding.message,
-    }
-
-
-def _excerpt(finding: Finding, lines: Sequence[str]) -> str:
-    """The line itself; never of a secret, which must not be shown again."""
-    unquoted = finding.severity == "note" or finding.rule in ("secrets", "path", "file", "title")
-    if unquoted or not 0 < finding.line <= len(lines):
-        return ""
-    return lines[finding.line - 1].strip()[:160]
 
 
 def matching_passages(duplicate: Duplicate, key: str) -> None:

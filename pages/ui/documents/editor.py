@@ -79,7 +79,8 @@ def _form_and_text(start: Opened, key: str) -> None:
 def _findings(start: Opened, path: str, text: str) -> list[Finding]:
     """What should be mended before somebody else reads it."""
     today = app().upload.uploads.clock.today()
-    found = app().reviews.changes.checking.typed(path or UNTITLED, text, start.base, today)
+    held = app().knowledge.pictures.held(identity.me(), start.place)
+    found = app().reviews.changes.checking.typed(path or UNTITLED, text, start.base, today, held)
     return [finding for finding in found if finding.severity != "note"]
 
 

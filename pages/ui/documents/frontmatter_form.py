@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import streamlit as st
 
 from core.curation.frontmatter import STATUSES
 from core.curation.writing import Value
-from core.types import Document, Meta
-from pages.ui import style
+from core.types import NOTHING, Document, Meta
+from pages.ui import flash, style
 from pages.ui.workspace import app
 
 
-def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
-    """Draw the fields; returns their values."""
+def form(
+    meta: Meta, title: str, key: str, *, title_key: str = "", status: bool = True, remarks: Mapping[str, str] = NOTHING
+) -> dict[str, Value]:
+    """Draw the fields, each with the remark about it; returns their values. Without `status` it stays as it is."""
     documents = app().knowledge.documents.all()
     title_cell, type_cell, owner_cell = st.columns([2, 1, 1])
-    name = title_cell.text_input("Title", title, key=f"{key}_title", max_chars=200)
+    name = title_cell.text_input("Title", title, key=title_key or f"{key}_title", max_chars=200)
     types = (*style.TYPES, *(document.meta.doc_type for document in documents))
     doc_type = type_cell.selectbox(
         "Type",
@@ -35,15 +38,10 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
         placeholder="Who keeps it true",
         key=f"{key}_owner",
     )
-    status_cell, effective_cell, due_cell, tags_cell = st.columns([1, 1, 1, 2])
-    status = status_cell.selectbox(
-        "Status",
-        STATUSES,
-        index=STATUSES.index(meta.status),
-        format_func=lambda value: style.STATUSES[value],
-        key=f"{key}_status",
-        help="Only approved documents are found by default.",
-    )
+    for cell, field in ((title_cell, "title"), (type_cell, "doc_type"), (owner_cell, "owner")):
+        _remark(cell, remarks.get(field, ""))
+    *status_cell, effective_cell, due_cell, tags_cell = st.columns([1, 1, 1, 2] if status else [1, 1, 2])
+    chosen = _status(status_cell[0], meta.status, key) if status else meta.status
     effective = effective_cell.date_input(
         "Effective from", meta.effective_date, format="YYYY-MM-DD", key=f"{key}_effective"
     )
@@ -55,6 +53,8 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
         accept_new_options=True,
         key=f"{key}_tags",
     )
+    for cell, field in ((effective_cell, "effective_date"), (due_cell, "review_due"), (tags_cell, "tags")):
+        _remark(cell, remarks.get(field, ""))
     with st.expander("Questions it answers, and what it supersedes", icon=":material/quiz:", type="compact"):
         questions = st.text_area(
             "Questions this document must answer, one per line",
@@ -62,6 +62,7 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
             height=130,
             key=f"{key}_answers",
         )
+        _remark(st, remarks.get("answers", ""))
         supersedes = st.multiselect(
             "Supersedes",
             options((document.id for document in documents), *meta.supersedes),
@@ -70,17 +71,36 @@ def form(meta: Meta, title: str, key: str) -> dict[str, Value]:
             accept_new_options=True,
             key=f"{key}_supersedes",
         )
+        _remark(st, remarks.get("supersedes", ""))
     return {
         "title": _line(name) if _line(name) != title or meta.title else meta.title,
         "doc_type": _line(doc_type).lower(),
         "owner": _line(owner),
-        "status": status,
+        "status": chosen,
         "effective_date": effective,
         "review_due": due,
         "tags": tuple(map(_line, tags)),
         "supersedes": tuple(map(_line, supersedes)),
         "answers": tuple(line for text in (questions or "").splitlines() if (line := _line(text))),
     }
+
+
+def _status(cell: Any, status: str, key: str) -> str:
+    return str(
+        cell.selectbox(
+            "Status",
+            STATUSES,
+            index=STATUSES.index(status),
+            format_func=lambda value: style.STATUSES[value],
+            key=f"{key}_status",
+            help="Only approved documents are found by default.",
+        )
+    )
+
+
+def _remark(cell: Any, sentence: str) -> None:
+    if sentence:
+        cell.caption(f":material/info: {flash.plain(sentence)}")
 
 
 def options(values: Iterable[str], *more: str) -> list[str]:

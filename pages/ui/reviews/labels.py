@@ -81,7 +81,9 @@ def event(entry: AuditEntry) -> dict[str, object]:
         "text": text,
         "tone": tone,
         "when": style.moment(entry.at),
-        "note": nodes(entry.detail) if entry.action in ("merge with bypass", "close") and entry.detail else None,
+        "note": nodes(entry.detail)
+        if entry.action in ("propose", "merge with bypass", "close") and entry.detail
+        else None,
     }
 
 

@@ -1,178 +1,167 @@
-"""The opened upload: its checks, its duplicates, its text beside the preview, its chunks."""
+"""The opened upload: its fields, and behind tabs its original, its text and its duplicates."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from core.chunking import CHUNKERS, known
-from core.curation.duplicates import CHOICES
-from core.curation.uploads import UploadItem, document_of
-from core.errors import ConcordError
-from core.types import ChunkerSpec
-from pages.ui import flash, identity, keys, pictures
-from pages.ui.components.chunk_view import chunk_view
-from pages.ui.components.reader import reader
-from pages.ui.components.upload_view import findings_view, kind, matching_passages
-from pages.ui.documents.chunks import cut
-from pages.ui.upload import session
-from pages.ui.workspace import app
-
-TABS = {"checks": "Checks", "duplicates": "Duplicates", "text": "Text and preview", "chunks": "Chunks"}
+from core import strict
+from core.curation.upload_edits import fill, look_at, start_fresh
+from core.curation.uploads import LIMITS, UploadItem, document_of
+from core.types import Document
+from pages.ui import flash, identity, keys
+from pages.ui.documents import chunks, frontmatter_form
+from pages.ui.upload import duplicates, original, session, shared, text
 
 
 def draw(item: UploadItem, n: int) -> None:
-    turn = session.turn()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Path",
-            item.path,
-            key=f"item_path_{turn}_{n}",
-            on_change=_set_path,
-            args=(n, f"item_path_{turn}_{n}"),
-            disabled=item.choice == "replace",
-            help="Where the document will stand. Other documents link to this path.",
+    document = document_of(item)
+    _head(item, n, document)
+    if document:
+        _fields(item, n, document)
+    if item.readable:
+        _place(item, n)
+    _refused(item, n)
+    if item.converted:
+        _conversion(item, n)
+    _tabs(item, n, document)
+    if document:
+        _passages(document)
+
+
+def _head(item: UploadItem, n: int, document: Document | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader(flash.plain(document.title if document else item.name), anchor=False)
+        st.button("Remove", icon=":material/delete:", key=f"item_remove_{session.turn()}_{n}", on_click=_remove, args=(n,))  # fmt: skip
+
+
+def _fields(item: UploadItem, n: int, document: Document) -> None:
+    """The form of the editor. A status is asked for only where the file has another one than approved."""
+    key = f"item_{session.turn()}_{n}"
+    values = frontmatter_form.form(
+        document.meta,
+        document.title,
+        key,
+        title_key=f"{key}_title_{strict.digest([document.title])}",
+        status=document.meta.status != "approved" or item.choice == "replace",
+        remarks={finding.field: finding.message for finding in reversed(item.findings) if finding.field},
+    )
+    changed = {name: value for name, value in values.items() if getattr(document.meta, name) != value}
+    if changed and session.change(
+        lambda uploads, batch: uploads.look(fill(batch, n, changed)), moves="title" in changed
+    ):
+        st.rerun()
+
+
+def _place(item: UploadItem, n: int) -> None:
+    """The folder and the file name; a document that is replaced stays where it is."""
+    if item.choice == "replace":
+        st.caption(f"It becomes a new version of {flash.plain(item.target)}.")
+        return
+    key = f"item_{session.turn()}_{n}"
+    at, _, last = item.path.rpartition("/")
+    folder_cell, name_cell = st.columns([1, 1])
+    folder = folder_cell.selectbox(
+        "Folder",
+        frontmatter_form.options(shared.folders(), at),
+        index=frontmatter_form.index_of(shared.folders(), at),
+        accept_new_options=True,
+        placeholder="Top level, or a folder",
+        key=f"{key}_folder",
+    )
+    name = name_cell.text_input("File name", last, key=f"{key}_name", help="Other documents link to it.")
+    for finding in item.findings:
+        if finding.field == "path":
+            name_cell.caption(f":material/error: {flash.plain(finding.message)}")
+    typed = (name or last).strip().removesuffix(".md") + ".md"
+    path = "/".join(part for part in ((folder or "").strip("/"), typed) if part)
+    if path != item.path and session.change(lambda uploads, batch: uploads.edit(batch, n, path=path)):
+        st.rerun()
+
+
+def _refused(item: UploadItem, n: int) -> None:
+    """Why there is no form, and the way to get one."""
+    for finding in item.findings:
+        if finding.rule in ("frontmatter", "file", "encoding", LIMITS) and finding.severity == "error":
+            st.error(flash.plain(finding.message), icon=":material/error:")
+    if any(finding.rule == "frontmatter" and finding.severity == "error" for finding in item.findings):
+        st.button(
+            "Start the fields fresh",
+            icon=":material/restart_alt:",
+            key=f"item_fresh_{session.turn()}_{n}",
+            on_click=_start_fresh,
+            args=(n,),
+            help="Keeps the fields at the top that can be read, and leaves the others out. The text stays.",
         )
-        st.button("Remove", icon=":material/delete:", key=f"item_remove_{turn}_{n}", on_click=_remove, args=(n,))
+    if not item.readable and item.text:
+        st.caption("The text was not stored as UTF-8. It is shown as an older Windows program would have written it.")
+        st.button("Use the text as shown", key=f"item_salvage_{session.turn()}_{n}", on_click=_salvage, args=(n,))
+
+
+def _conversion(item: UploadItem, n: int) -> None:
+    """Amber until somebody says that it was looked at."""
+    key = "conversion_looked" if item.looked else "conversion_amber"
+    with st.container(key=key, horizontal=True, vertical_alignment="center", border=True):
+        if item.looked:
+            st.markdown(f":material/check_circle: {flash.plain(item.looked)} compared it with the original.")
+        else:
+            st.markdown(f":material/visibility: **Converted from {item.converted}.** {original.to_compare(item)}")
+            st.button(
+                "Looked at",
+                icon=":material/check:",
+                key=f"item_looked_{session.turn()}_{n}",
+                on_click=_looked,
+                args=(n,),
+                help="It says right what the original says.",
+            )
+        original.download(item)
+
+
+def _tabs(item: UploadItem, n: int, document: Document | None) -> None:
+    fixes = sum(finding.severity != "note" and not finding.field for finding in item.findings)
+    names = {
+        **({"original": "Beside the original"} if item.converted else {}),
+        "text": f"Text · {fixes} to fix" if fixes else "Text",
+        "duplicates": duplicates.label(item),
+    }
     tab = st.segmented_control(
         "Show",
-        list(TABS),
-        format_func=lambda name: _label(name, item),
-        key=keys.UPLOAD_SIDE,
-        default="checks",
+        list(names),
+        format_func=names.__getitem__,
+        key=f"{keys.UPLOAD_SIDE}_{session.turn()}_{n}",
+        default=next(iter(names)) if item.unseen else "text",
         required=True,
         label_visibility="collapsed",
     )
-    {"checks": checks, "duplicates": duplicates, "text": text, "chunks": chunks}[tab or "checks"](item, n)
-
-
-def _label(name: str, item: UploadItem) -> str:
-    sizes = {"checks": len(item.findings), "duplicates": len(item.duplicates)}
-    return f"{TABS[name]} · {sizes[name]}" if sizes.get(name) else TABS[name]
-
-
-def checks(item: UploadItem, n: int) -> None:
-    findings_view(item.findings, item.text, key="findings")
-    if not item.readable and item.text:
-        st.caption("The text was not stored as UTF-8. It is shown as an older Windows program would have written it.")
-        st.button("Use the text as shown", key="item_salvage", on_click=_edit, args=(n, ""))
-
-
-def duplicates(item: UploadItem, n: int) -> None:
-    """Existing documents that say the same, side by side, and what to do about them."""
-    if not item.duplicates:
-        st.info("Nothing like this is in the knowledge base.", icon=":material/check_circle:")
+    if tab == "original":
+        original.draw(item, n, document)
+    elif tab == "duplicates":
+        duplicates.draw(item, n)
     else:
-        _choice(item, n)
-    for number, duplicate in enumerate(item.duplicates):
-        st.markdown(f"**{flash.plain(duplicate.title)}** · {flash.plain(kind(duplicate))}")
-        if duplicate.pairs:
-            matching_passages(duplicate, key=f"duplicates_{number}")
-        else:
-            st.caption(flash.plain(duplicate.path))
-    if item.readable:
-        st.button(
-            "Compare every passage by meaning",
-            icon=":material/join_inner:",
-            type="tertiary",
-            key="item_meaning",
-            on_click=_compare_meaning,
-            args=(n,),
-        )
+        text.draw(item, n, document)
 
 
-def _choice(item: UploadItem, n: int) -> None:
-    known = [duplicate.path for duplicate in item.duplicates if not duplicate.batch]
-    options = [choice for choice in CHOICES if choice != "replace" or known]
-    key = f"item_choice_{session.turn()}_{n}"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.radio(
-            "What should happen?",
-            options,
-            index=options.index(item.choice) if item.choice in options else None,
-            format_func=CHOICES.__getitem__,
-            horizontal=True,
-            key=key,
-            on_change=_choose,
-            args=(n, key),
-        )
-        if item.choice == "replace" and len(known) > 1:
-            target = f"item_target_{session.turn()}_{n}"
-            st.selectbox(
-                "Replace",
-                known,
-                known.index(item.target),
-                key=target,
-                on_change=_choose,
-                args=(n, key, target),
-                width=340,
-            )
-
-
-def text(item: UploadItem, n: int) -> None:
-    """The text to fix, and how it will look."""
-    left, right = st.columns(2, gap="medium")
-    key = f"item_text_{session.turn()}_{n}"
-    with left:
-        st.text_area("Markdown", item.text, height=560, key=key, on_change=_edit, args=(n, key))
-        st.caption("The preview and the checks follow when you leave the box or press Ctrl+Enter.")
-    document = document_of(item)
-    with right, st.container(border=True, height=606, key="preview"):
-        if document is None:
-            st.warning("There is no preview until the errors are fixed.", icon=":material/edit_note:")
-        else:
-            st.markdown(f"### {flash.plain(document.title)}")
-            shown = pictures.uploaded(identity.me(), session.batch().pictures)
-            reader(document, key="upload_reader", address=shown)
-
-
-def chunks(item: UploadItem, n: int) -> None:
-    """The chunks that it will become, with any chunker."""
-    document = document_of(item)
-    if document is None:
-        st.warning("There are no chunks until the errors are fixed.", icon=":material/edit_note:")
-        return
-    production = app().platform.settings.production().profile
-    names = list(CHUNKERS)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Chunker", names, names.index(production.chunker.name), key="upload_chunker", width=190)
-        defaults = {**known(name).defaults, **(production.chunker.params if name == production.chunker.name else {})}
-        params = {
-            key: int(st.number_input(key.replace("_", " "), 0, 5000, value, key=f"upload_{name}_{key}", width=140))
-            for key, value in defaults.items()
-        }
-    try:
-        pieces = cut(document, ChunkerSpec(name, params))
-    except ConcordError as error:
-        st.warning(flash.plain(str(error)))
-        return
-    chunk_view(document, [(f"{name} ({', '.join(map(str, params.values()))})", pieces)], key="upload_chunks")
+def _passages(document: Document) -> None:
+    """What search will find it by."""
+    box = st.expander("How it will be found", icon=":material/search:", key="upload_passages", on_change="rerun", type="compact")  # fmt: skip
+    with box:
+        if box.open:
+            st.caption("Search finds passages, not whole documents. These are the passages of this one.")
+            chunks.draw(document)
 
 
 # ---------------------------------------------------------------- callbacks
 
 
-def _set_path(n: int, key: str) -> None:
-    session.change(lambda uploads, batch: uploads.edit(batch, n, path=str(st.session_state[key])))
+def _looked(n: int) -> None:
+    session.change(lambda uploads, batch: look_at(batch, n, identity.me().name))
 
 
-def _edit(n: int, key: str) -> None:
-    new_text = str(st.session_state[key]) if key else session.batch().at(n).text
-    session.change(lambda uploads, batch: uploads.edit(batch, n, text=new_text))
+def _start_fresh(n: int) -> None:
+    session.change(lambda uploads, batch: uploads.look(start_fresh(batch, n)), moves=True)
 
 
-def _choose(n: int, key: str, target: str = "") -> None:
-    choice = str(st.session_state[key] or "")
-    replaced = str(st.session_state[target]) if target else ""
-    session.change(lambda uploads, batch: uploads.choose(batch, n, choice, replaced))
-
-
-def _compare_meaning(n: int) -> None:
-    before = len(session.batch().at(n).duplicates)
-    if (
-        session.change(lambda uploads, batch: uploads.meaning(batch, n))
-        and len(session.batch().at(n).duplicates) == before
-    ):
-        flash.say("Every passage was compared; nothing more says the same.", "info")
+def _salvage(n: int) -> None:
+    session.change(lambda uploads, batch: uploads.edit(batch, n, text=batch.at(n).text), moves=True)
 
 
 def _remove(n: int) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import strict
 from core.access import require
-from core.curation.uploads import Batch
+from core.curation.uploads import MAX_UPLOAD, Batch
 from core.errors import ConcordError
 from core.services.upload.uploads import Uploads
 from pages.ui import flash, identity, keys
@@ -22,8 +22,22 @@ def batch() -> Batch:
 
 
 def save(batch: Batch) -> None:
-    """Store the batch, as plain values."""
+    """Store the batch, as plain values, and forget originals that no item needs."""
     st.session_state[keys.UPLOAD] = strict.plain(batch) if batch.items else None
+    needed = {item.original for item in batch.items}
+    st.session_state[keys.UPLOAD_ORIGINALS] = {name: raw for name, raw in originals().items() if name in needed}
+
+
+def originals() -> dict[str, bytes]:
+    """The files that were converted, by digest."""
+    kept: dict[str, bytes] = st.session_state.setdefault(keys.UPLOAD_ORIGINALS, {})
+    return kept
+
+
+def keep_original(digest: str, raw: bytes) -> None:
+    """Keep a file to compare with, as long as all of them together are no larger than one upload may be."""
+    if sum(map(len, originals().values())) + len(raw) <= MAX_UPLOAD:
+        originals()[digest] = raw
 
 
 def turn() -> int:

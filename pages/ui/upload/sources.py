@@ -7,8 +7,11 @@ import streamlit as st
 from core.access import Actor
 from core.curation.conversions import SUFFIXES
 from core.curation.templates import TEMPLATES, fill
-from pages.ui import identity, keys, style
-from pages.ui.upload import session
+from core.curation.uploads import Batch
+from core.ports import Progress
+from core.services.upload.uploads import Uploads
+from pages.ui import flash, identity, keys, style
+from pages.ui.upload import session, shared
 from pages.ui.workspace import app
 
 WAYS = {
@@ -16,40 +19,18 @@ WAYS = {
     "paste": ":material/content_paste: Paste text",
     "template": ":material/article: Template",
 }
-TOP = "(top)"
 
 
 def draw(me: Actor) -> None:
-    """The chosen way, and the folder that new documents go to."""
-    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-        way = st.segmented_control(
-            "Bring in", list(WAYS), format_func=WAYS.__getitem__, default="files", required=True, key="upload_way"
-        )
-        st.selectbox(
-            "Into folder",
-            [TOP, *folders()],
-            key=keys.UPLOAD_INTO,
-            accept_new_options=True,
-            width=300,
-            help="Choose a folder or type a new one. Folders inside a zip are kept below it.",
-        )
+    """The chosen way to bring documents in."""
+    way = st.segmented_control(
+        "Bring in", list(WAYS), format_func=WAYS.__getitem__, default="files", required=True, key="upload_way"
+    )
     {"files": files, "paste": paste, "template": template}[way or "files"](me)
 
 
-def folders() -> list[str]:
-    """Every folder and parent folder of the knowledge base."""
-    parents = [document.path.split("/")[:-1] for document in app().knowledge.documents.all()]
-    return sorted({"/".join(names[:n]) for names in parents for n in range(1, len(names) + 1)})
-
-
-def into() -> str:
-    """The chosen folder; "" for the top level."""
-    chosen = str(st.session_state.get(keys.UPLOAD_INTO) or TOP)
-    return "" if chosen == TOP else chosen
-
-
 def files(me: Actor) -> None:
-    """Read what was dropped, then reset the widget so that the session does not hold the bytes."""
+    """Read what was dropped, then reset the widget: only what was converted is kept, to be compared with."""
     dropped = st.file_uploader(
         "Drop Markdown, Word, PDF, HTML, PowerPoint, Excel or text files here, or a zip of a folder",
         type=[suffix.removeprefix(".") for suffix in SUFFIXES],
@@ -65,12 +46,15 @@ def files(me: Actor) -> None:
     def show(done: int, total: int, what: str) -> None:
         bar.progress(done / total, f"{what} {done} of {total}")
 
-    session.change(
-        lambda uploads, batch: uploads.add(batch, uploads.read(identity.me(), raw, into(), show)), moves=True
-    )
+    session.change(lambda uploads, batch: uploads.add(batch, _read(uploads, raw, show)), moves=True)
     st.session_state[keys.UPLOAD_ITEM] = first
     session.reset_widgets()
     st.rerun()
+
+
+def _read(uploads: Uploads, raw: list[tuple[str, bytes]], progress: Progress) -> Batch:
+    """Files as items, with what was chosen for all."""
+    return shared.applied(uploads, uploads.read(identity.me(), raw, shared.into(), progress, session.keep_original))
 
 
 def paste(me: Actor) -> None:
@@ -103,7 +87,6 @@ def _add_template(turn: int, name: str, owner: str) -> None:
     title = str(st.session_state.get(f"template_title_{turn}", ""))
     if title.strip():
         _add(title, fill(TEMPLATES[name], title, owner, app().upload.uploads.clock.today()))
-        st.session_state[keys.UPLOAD_SIDE] = "text"
     else:
         _add(title, "")
 
@@ -111,6 +94,15 @@ def _add_template(turn: int, name: str, owner: str) -> None:
 def _add(name: str, text: str) -> None:
     first = len(session.batch().items)
     if session.change(
-        lambda uploads, batch: uploads.add(batch, uploads.paste(identity.me(), name, text, into())), moves=True
+        lambda uploads, batch: uploads.add(batch, uploads.paste(identity.me(), name, text, shared.into())), moves=True
     ):
         st.session_state[keys.UPLOAD_ITEM] = first
+
+
+def left_out(batch: Batch) -> None:
+    """Every file that was brought and is none of the documents, with the reason."""
+    if not batch.left_out:
+        return
+    with st.expander(f"{style.count(len(batch.left_out), 'file')} left out", icon=":material/block:", type="compact"):
+        for name, why in batch.left_out:
+            st.markdown(f"- **{flash.plain(name)}**: {flash.plain(why)}")
