@@ -54,7 +54,6 @@ def test_a_picture_is_read_opened_large_compared_and_previewed(chromium: Any, ho
         screen.open("/upload")
         raw = {"name": "Doors.docx", "mimeType": "application/octet-stream", "buffer": uploads.rich_docx()}
         page.locator("input[type=file]").first.set_input_files([raw])
-        page.get_by_role("radio", name="Text and preview").click()
         expect(
             page.get_by_role("button", name="Show larger: Dock door 14 with its chock").locator("img")
         ).to_be_visible()
