@@ -24,8 +24,15 @@ RUN = """async (spared) => {
     why: [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ").slice(0, 200),
   }))).filter(({ rule, where, html }) => !spared.some(([other, part]) => rule === other && (where.includes(part) || html.includes(part))));
 }"""
-# What belongs to Streamlit's own markup and cannot be reached from here: the rule, part of the place, and why.
-SPARED = (("empty-table-header", 'role="columnheader"', "st.dataframe leaves the head of its check boxes empty"),)
+# What belongs to the markup of Streamlit or CodeMirror and cannot be reached from here: the rule, part of the place, and why.
+SPARED = (
+    ("empty-table-header", 'role="columnheader"', "st.dataframe leaves the head of its check boxes empty"),
+    (
+        "scrollable-region-focusable",
+        "cm-scroller",
+        "CodeMirror scrolls around its text, and the text takes the keyboard",
+    ),
+)
 VIEWS = {
     "home": "/",
     "search": "/search",
