@@ -98,8 +98,8 @@ def test_profiles_without_further_embedders_keep_their_names() -> None:
     ("raw", "why"),
     [
         ({"embedders": ["bge-small-en-v1.5-int8"]}, "named once"),
-        ({"embedders": ["a+b"]}, "without \\+"),
-        ({"embedder": ""}, "needs a name"),
+        ({"embedders": ["a+b"]}, "has no \\+"),
+        ({"embedder": ""}, "choose at least one embedder"),
         ({"combine": "sum"}, "Known: concatenation, rrf"),
         ({"embedders": "a"}, "expected a list"),
     ],

@@ -91,11 +91,15 @@ def found_and_right(sample: list[dict[str, Any]]) -> tuple[float, float]:
 
 def test_the_rules_hold_on_hand_labelled_passages_of_the_starter_base() -> None:
     sample = json.loads((ROOT / "tests" / "data" / "entities.json").read_text(encoding="utf-8"))
-    assert len(sample) >= 25
-    assert sum(len(passage["entities"]) for passage in sample) > 200
-    precision, recall = found_and_right(sample)
+    seen = [passage for passage in sample if not passage["unseen"]]  # the rules were written with these in view
+    assert len(seen) >= 25
+    assert sum(len(passage["entities"]) for passage in seen) > 200
+    precision, recall = found_and_right(seen)
     assert precision >= 0.97, precision
     assert recall >= 0.92, recall
+    precision, recall = found_and_right([passage for passage in sample if passage["unseen"]])
+    assert precision >= 0.94, precision
+    assert recall >= 0.93, recall
 
 
 @pytest.mark.parametrize(

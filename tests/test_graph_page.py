@@ -157,7 +157,7 @@ def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_
         ({"connect": "SAR", "with": "SARs"}, "'SAR' and 'SARs' are the same entity"),
         ({"connect": "SAR", "with": "Zebra crossing"}, "The graph has no entity 'Zebra crossing'"),
         ({"connect": "SAR", "with": PAYLOADS[0]}, "The graph has no entity"),
-        ({"connect": "Oxidizer", "with": "OFAC"}, "There is no path: Oxidizer is connected only with Acid"),
+        ({"connect": "Savannah", "with": "OFAC"}, "There is no path: Savannah is connected only with "),
     ],
 )
 def test_without_a_path_a_sentence_says_why(visit: Open, kb_app: App, ends: dict[str, str], sentence: str) -> None:

@@ -125,3 +125,18 @@ def test_a_reranker_is_asked_once_what_it_cuts(indexed_app: App, monkeypatch: py
     columns = [Column("local", replace(presets()["Rerank always"], alpha=alpha)) for alpha in (0.2, 0.9)]
     indexed_app.playground.comparer.run(demo("author"), QUERY, columns)
     assert len(asked) == len(set(asked)) > 0
+
+
+def test_a_move_that_its_browser_gave_up_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    import anyio
+    from starlette.requests import Request
+
+    from pages.ui import routes
+
+    async def gone() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    monkeypatch.setattr(routes, "_account", lambda request: demo("author"))
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/api/playground", "query_string": b"", "headers": headers}
+    assert anyio.run(routes.playground, Request(scope, gone)).status_code == 499

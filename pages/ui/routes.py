@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -67,6 +67,8 @@ def needs(action: str) -> Callable[[Handler], Callable[[Request], Awaitable[Resp
             try:
                 require(actor, action)
                 return await handler(request, actor)
+            except ClientDisconnect:
+                return Response(status_code=499)  # a newer move of the same knob took its place; nobody reads this
             except request_body.Unreadable as error:
                 return _refused(error.status, str(error))
             except Refused as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
 
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
@@ -97,10 +98,10 @@ class Grades:
         self, actor: Actor, query: str, columns: Sequence[tuple[Index, Sequence[Hit]]]
     ) -> tuple[LiveScore | None, ...]:
         """What everybody's grades of a query so far say of each column; None where nobody graded anything."""
-        judgments = [
+        judgments = tuple(
             Judgment("", grade.path, _steps(grade.heading), grade.quote, grade.grade, "person", grade.judge)
             for grade in self.of(actor, query)
-        ]
+        )
         return tuple(_score(judgments, index, hits[:K]) if judgments else None for index, hits in columns)
 
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
@@ -133,9 +134,15 @@ def anchor(hit: Hit) -> tuple[str, str, str]:
     return hit.path, " › ".join(hit.heading), " ".join(hit.text.split())[:_QUOTE]
 
 
-def _score(judgments: Sequence[Judgment], index: Index, hits: Sequence[Hit]) -> LiveScore:
+@lru_cache(maxsize=8)
+def _gains(judgments: tuple[Judgment, ...], index: Index) -> dict[str, float]:
+    """The grade of each judged chunk; cached, since every move of a slider asks again."""
     gains = anchoring.gains(judgments, index, "passage").gains.get("", {})
-    named = {index.passage(chunk).id: gain for chunk, gain in gains.items()}
+    return {index.passage(chunk).id: gain for chunk, gain in gains.items()}
+
+
+def _score(judgments: tuple[Judgment, ...], index: Index, hits: Sequence[Hit]) -> LiveScore:
+    named = _gains(judgments, cast(Any, index))
     order = [hit.chunk for hit in hits]
     relevant = sum(named.get(chunk, 0.0) > 0 for chunk in order)
     precision = relevant / len(order) if order else 0.0

@@ -176,7 +176,7 @@ def _questions(queryset: QuerySet) -> None:
         {"Question": question.text, "Category": question.category, "Judgments": judged[question.id], "Id": question.id}
         for question in queryset.questions[:SHOWN]
     ]
-    st.dataframe(rows, hide_index=True, key="questions", height=320)
+    st.dataframe(rows, hide_index=True, key="questions", height=min(320, 38 + 35 * len(rows)))
     if len(queryset.questions) > SHOWN:
         st.caption(f"The first {SHOWN} of {len(queryset.questions):,}; the export has all.")
 

@@ -19,7 +19,7 @@ from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
 _GREY = "rgba(122,135,148,0.45)"
-_LABEL = 30  # characters
+_LABEL = 24  # characters
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
@@ -81,18 +81,18 @@ def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, 
 
 
 def _label_lines(chart: Any, strip: AlphaStrip, alpha: float, search: CachedSearch) -> None:
-    """A name at the right end of every line that the present ranking shows; lines that end before get it there."""
+    """Names of the lines that the present ranking shows: at their right end, or at the left one if they end before."""
     for chunk in strip.intervals:
-        ends = [(stretch.high, stretch.rank) for stretch in strip.intervals[chunk] if stretch.rank]
-        if not strip.rank(chunk, alpha) or not ends:
+        right, left = strip.rank(chunk, 1.0), strip.rank(chunk, 0.0)
+        if not strip.rank(chunk, alpha) or not (right or left):
             continue
-        at, rank = max(ends)
         passage = search.index.passage(chunk)
         title = passage.heading[-1] if passage.heading else search.index.documents[passage.document].title
-        chart.add_annotation(
-            x=at, y=rank, text=escape(style.shortened(title, _LABEL)), showarrow=False, xanchor="left" if at > 0.97 else "right",
-            xshift=6 if at > 0.97 else -4, yshift=0 if at > 0.97 else 9, font={"size": 11},
-        )  # fmt: skip
+        text = {"text": escape(style.shortened(title, _LABEL), quote=False), "showarrow": False, "font": {"size": 11}}
+        if right:
+            chart.add_annotation(x=1.0, y=right, xanchor="left", xshift=6, **text)
+        else:
+            chart.add_annotation(x=0.0, y=left, xanchor="left", xshift=4, yshift=8, **text)
 
 
 def figure(
@@ -151,7 +151,7 @@ def figure(
             annotation_position="top right",
         )
     chart.update_layout(
-        height=330, margin={"l": 44, "r": 190, "t": 30, "b": 42}, hovermode="closest",
+        height=330, margin={"l": 44, "r": 150, "t": 30, "b": 42}, hovermode="closest",
         xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
         yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
     )  # fmt: skip

@@ -164,4 +164,4 @@ def ranks(passage: PassageRanks, diagnosis: Diagnosis) -> str:
     if diagnosis.cut == "found" or passage.final:
         legs.append(f"fused: {passage.fused or 'not among the candidates'} · final: {passage.final or 'none'}")
     words = ", ".join(flash.plain(word) for word in passage.words)
-    return "  \n".join([" · ".join(legs), f"has: {words}" if words else "has none of the words"])
+    return "  \n".join([*legs, f"has: {words}" if words else "has none of the words"])
