@@ -17,7 +17,7 @@ from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
-from core.curation import limits, pictures, svg
+from core.curation import conversions, limits, pictures, svg
 from core.curation.render import plain, render, with_pictures
 from core.curation.rendered import rendered_diff
 from core.entrypoints.cli import main
@@ -207,6 +207,13 @@ def test_a_pdf_says_on_which_page_its_tables_pictures_and_scans_are(app: App, co
     table = item.to_check[1]
     assert table.words == "Site, Hours"
     assert "Site" in item.text.split("\n")[table.line - 1]
+
+
+def test_a_table_that_a_pdf_reader_guessed_is_named_as_a_guess() -> None:
+    text = "Hours\n\n| Site | Hours |\n| --- | --- |\n| CMH2 | 6 |\n"
+    (part,) = conversions.tidied(conversions.Conversion(text), ".pdf", "Hours").to_check
+    assert (part.kind, part.line, part.words) == ("table", 5, "Site, Hours")
+    assert "guessed" in part.note
 
 
 def test_pictures_of_a_page_are_taken_out_or_said_to_be_left_out(conversion: Converters) -> None:

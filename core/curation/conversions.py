@@ -18,6 +18,7 @@ SUFFIXES = (*TEXT, *CONVERTED, ".zip")
 KINDS: Mapping[str, str] = {
     "table": "Table", "picture": "Picture", "scan": "Scanned page", "left out": "Picture left out", "rest": "Pages not looked at",
 }  # fmt: skip
+GUESSED = "Its columns were guessed from the gaps between words. Compare every row."
 _DATA_IMAGE = re.compile(r"!\[([^\]\n]{0,200})\]\(data:[^)\n]*\)")
 _COMMENT = re.compile(r"<!--.{0,500}?-->", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -87,7 +88,10 @@ def tidied(conversion: Conversion, suffix: str, title: str) -> Conversion:
     """A conversion as a document: its text tidied, and everything to check at its line."""
     text = tidy(conversion.text, suffix, conversion.title or title)
     if suffix == ".pdf":
-        return replace(conversion, text=text, to_check=tuple(_found(text, conversion.to_check)))
+        found = list(_found(text, conversion.to_check))
+        known = {part.line for part in found if part.kind == "table"}
+        guessed = (replace(part, note=GUESSED) for part in _tables(text, ()) if part.line not in known)
+        return replace(conversion, text=text, to_check=(*found, *guessed))
     standing = [*_tables(text, conversion.merged), *_pictures(text)]
     shown = sorted(standing, key=lambda part: part.line)
     return replace(conversion, text=text, to_check=(*shown, *conversion.to_check))
