@@ -13,6 +13,7 @@ from core.access import SYSTEM, Actor, require
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
+from core.adapters.conversion import docx_file
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
 from core.adapters.git.store import GitStore
@@ -51,6 +52,7 @@ from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.drafts import Drafts
+from core.services.knowledge.exports import Exports
 from core.services.knowledge.feedback import FeedbackBoard
 from core.services.knowledge.freshness import FreshnessBoard
 from core.services.knowledge.gaps import Gaps
@@ -112,6 +114,7 @@ class Knowledge:
     gaps: Gaps
     feedback: FeedbackBoard
     pictures: Pictures
+    exports: Exports
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +339,7 @@ def build(
             gaps,
             feedback,
             Pictures(store, drafts),
+            Exports(documents, docx_file.word_file),
         ),
         reviews=Reviews(changes, Discussion(changes), merger),
         inbox=Inbox(messages, watches, reminders, owners),

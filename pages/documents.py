@@ -35,6 +35,7 @@ def read_tab(document: Document) -> None:
     if clicked.more:
         st.query_params[keys.FROM] = str(clicked.more["from"])
         st.rerun()
+    links.linked_from(document)
 
 
 def marked(document: Document) -> tuple[int, int] | None:
@@ -94,7 +95,7 @@ def all_documents() -> None:
         st.warning(f"{flash.plain(path)} cannot be read and is left out: {flash.plain(why)}", icon=":material/warning:")
     if not documents:
         st.info(
-            "There are no documents yet. Write one, or bring a folder in with: `python -m core import DIR`",
+            "There are no documents yet. Write one, or bring files in on Upload.",
             icon=":material/library_add:",
         )
         return

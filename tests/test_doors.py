@@ -73,6 +73,7 @@ USE_CASES = {
         "confirmations": EVERYBODY,
         "landed": INNER,
     },
+    "knowledge.exports": {"export": EVERYBODY},
     "reviews.changes": {
         "ask asked_of close describe edit listed own_work propose reopen reviewers show submit waiting_for withdraw": "propose a change",
         "all allow get known touch writing": INNER,
@@ -116,7 +117,7 @@ USE_CASES = {
     },
     "search.searcher": {
         "index search": EVERYBODY,
-        "ask candidates documents_near models_used search_in weigh weighers": INNER,
+        "ask candidates models_used search_in weigh weighers": INNER,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
     "graph.explorer": {
@@ -190,7 +191,7 @@ ADAPTERS = {
 COMMANDS = {  # a command with arguments that lead nowhere, by the action it needs
     EVERYBODY: (
         "search nothing", "documents list", "documents show nothing", "documents history nothing",
-        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "freshness", "overview", "models list",
+        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "documents export nothing", "freshness", "overview", "models list",
         "methods",
     ),
     "report a gap": ("gaps report nothing",),

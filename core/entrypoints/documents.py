@@ -1,4 +1,4 @@
-"""Documents on the command line: list, show, history, diff, links, chunks, pictures, edit."""
+"""Documents on the command line: list, show, history, diff, links, chunks, pictures, edit, export."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
+from core.services.knowledge.exports import MEDIA_TYPES
 from core.settings import Settings
 from core.types import ChunkerSpec, Document, Filters
 
@@ -40,6 +41,7 @@ def register(add: Any) -> None:
         ("chunks", documents_chunks, "the chunks a document becomes"),
         ("pictures", documents_pictures, "the pictures a document shows, and those that are missing"),
         ("attach", documents_attach, "add a picture to a document, in a change"),
+        ("export", documents_export, "a document as a file"),
     ):
         command = documents(name, run, about)
         command.add_argument("document", metavar="ID_OR_PATH")
@@ -50,6 +52,11 @@ def register(add: Any) -> None:
             command.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
         if name == "attach":
             _attaching(command)
+        if name == "export":
+            command.add_argument("--format", choices=tuple(MEDIA_TYPES), default="md", help="md, or docx for Word")
+            command.add_argument(
+                "--out", default="", metavar="FILE", help="where to write it (default: its own name, here)"
+            )
         if name == "chunks":
             command.add_argument("--chunker", default="", help="another chunker than the one in production")
             command.add_argument("--param", action="append", default=[], metavar="KEY=N", help="a parameter of it")
@@ -283,4 +290,17 @@ def documents_chunks(settings: Settings, options: Namespace, terminal: Terminal)
     rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(chunks, 1)]
     heads = ("n", "start", "end", "tokens", "heading")
     terminal.show([strict.plain(chunk) for chunk in chunks], [*table(rows, heads), *notes])
+    return 0
+
+
+def documents_export(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    file = app.knowledge.exports.export(acting(app, options), options.document, options.format)
+    path = Path(options.out or file.name)
+    try:
+        path.write_bytes(file.content)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}. Name another file with --out.") from None
+    value = {"file": str(path), "bytes": len(file.content), "media_type": file.media_type}
+    terminal.show(value, [f"Wrote {path}, {len(file.content):,} bytes."])
     return 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.access import SYSTEM
 from core.curation.review import names
 from core.services.knowledge.documents import Documents
 from core.types import Commit
@@ -49,3 +51,12 @@ def approval(message: str) -> str:
     if trailers["Verified-by"]:
         return f"Confirmed by {names(trailers['Verified-by'])}"
     return f"Approved by {names(trailers['Reviewed-by'])}" if trailers["Reviewed-by"] else ""
+
+
+def editors(lines: Iterable[BlameLine], limit: int = 3) -> tuple[Commit, ...]:
+    """The newest commit of each person who wrote a line that still stands, newest first; what Concord brought in is nobody's."""
+    newest: dict[str, Commit] = {}
+    written = (line.commit for line in lines if line.commit and line.commit.author != SYSTEM.person)
+    for commit in sorted(written, key=lambda commit: commit.when):
+        newest[commit.author.name] = commit
+    return tuple(sorted(newest.values(), key=lambda commit: commit.when, reverse=True))[:limit]

@@ -19,6 +19,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const decorate = (element, tag, position) => {
     if (isMarked(tag, position, data.mark)) element.classList.add("marked");
+    if (position.id) element.append(sectionLink(partHref(data.doc, position.id), element.textContent));
   };
   const more = (count, label, from) =>
     el(
@@ -47,6 +48,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     else if (heading(data.anchor)) jump(data.anchor);
     else if (turned) root.scrollIntoView();
   }, 60);
+}
+
+// Copies the address of a section.
+function sectionLink(href, title) {
+  const link = new URL(href, window.location.origin).href;
+  const symbol = button("#", (event) => copy(link, event.currentTarget), { kind: "section", title: "Copy link" });
+  symbol.setAttribute("aria-label", `Copy link to “${title}”`);
+  return symbol;
 }
 
 // A list item counts only when the mark covers all of it: a long list would light up as a whole.

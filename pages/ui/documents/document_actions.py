@@ -1,4 +1,4 @@
-"""What an author can do with a document: edit, move, retire, restore. Each becomes a change."""
+"""What people can do with a document: take it along; for authors edit, move, retire, restore, each as a change."""
 
 from __future__ import annotations
 
@@ -9,25 +9,35 @@ from core.services.knowledge.documents import Version
 from core.services.reviews.authoring import Files, moved, restored, touching, with_status
 from core.types import Document
 from pages.ui import address, flash, keys, style
-from pages.ui.documents import save_target
+from pages.ui.documents import save_target, share
 from pages.ui.workspace import app, links_to
 
 
 def draw(document: Document, me: Actor) -> None:
     """The buttons below the header, and the open changes that touch this document."""
-    if not allowed(me, "propose a change"):
-        return
+    may_edit = allowed(me, "propose a change")
     with st.container(horizontal=True, key="document_tools", gap="small"):
-        if st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
-            address.show(**{keys.DOC: document.id, keys.DO: "edit"})
-            st.rerun()
-        with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
-            _move(document, me)
-        retired = document.meta.status in ("retired", "superseded")
-        word, status = ("Restore", "approved") if retired else ("Retire", "retired")
-        icon = ":material/unarchive:" if retired else ":material/archive:"
-        with st.popover(word, icon=icon, key="status_box"):
-            _status(document, me, word, status)
+        if may_edit:
+            _author_tools(document, me)
+        share.draw(document)
+    if may_edit:
+        _open_changes(document, me)
+
+
+def _author_tools(document: Document, me: Actor) -> None:
+    if st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
+        address.show(**{keys.DOC: document.id, keys.DO: "edit"})
+        st.rerun()
+    with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
+        _move(document, me)
+    retired = document.meta.status in ("retired", "superseded")
+    word, status = ("Restore", "approved") if retired else ("Retire", "retired")
+    icon = ":material/unarchive:" if retired else ":material/archive:"
+    with st.popover(word, icon=icon, key="status_box"):
+        _status(document, me, word, status)
+
+
+def _open_changes(document: Document, me: Actor) -> None:
     for change in touching(app().reviews.changes, me, document.path):
         st.page_link(
             "pages/reviews.py",

@@ -7,10 +7,22 @@ from datetime import date
 import streamlit as st
 
 from core.curation.freshness import freshness
+from core.services.knowledge.blame import blame, editors
 from core.types import Document
 from pages.ui import style
 from pages.ui.components import component
 from pages.ui.workspace import app
+
+
+def _people_to_ask(document: Document) -> str:
+    """Who wrote what stands there now, and when they last did."""
+    return ", ".join(_editors(app().knowledge.store.head(), document.id))
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _editors(head: str, doc: str) -> list[str]:
+    newest = editors(blame(app().knowledge.documents, doc))
+    return [f"{commit.author.name} (edited {style.day(commit.when[:10])})" for commit in newest]
 
 
 def draw(document: Document, today: date) -> None:
@@ -19,6 +31,7 @@ def draw(document: Document, today: date) -> None:
     last = app().knowledge.documents.touched().get(document.path)
     facts = [
         ("Owner", meta.owner or "no owner"),
+        ("Ask", _people_to_ask(document)),
         ("Version", f"{document.version}, {style.moment(last.when)}" if last else str(document.version)),
         ("Effective", style.day(meta.effective_date) if meta.effective_date else ""),
         ("Review due", style.day(meta.review_due) if meta.review_due else ""),
@@ -28,6 +41,7 @@ def draw(document: Document, today: date) -> None:
     ]
     badges = [
         {"text": style.type_name(meta.doc_type), "tone": ""},
+        *([{"text": style.STATUSES["approved"], "tone": "good"}] if meta.status == "approved" else []),
         *style.badges(meta.status, state, str(meta.effective_date or "")),
     ]
     if document.id != document.path.removesuffix(".md"):
