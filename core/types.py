@@ -333,7 +333,6 @@ class Result:
     hits: tuple[Hit, ...]
     stages: tuple[Stage, ...]
     warnings: tuple[str, ...] = ()
-    near: tuple[int, ...] = ()  # numbers of all documents that any leg retrieved
 
 
 # ---------------------------------------------------------------- language models

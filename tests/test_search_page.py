@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+import re
 import weakref
 from collections import Counter
 
@@ -14,9 +15,12 @@ from hypothesis import strategies as st
 
 from core.analysis import analyser
 from core.bootstrap import App
-from core.retrieval.snippets import _sentences, snippet
+from core.curation.excerpts import excerpt_text
+from core.retrieval.snippets import RARE, RUNS, WIDTH, _sentences, snippet
 from core.services.search.page import readable
-from core.types import LexicalOptions
+from core.types import Filters, LexicalOptions
+from pages.ui import style
+from pages.ui.components.search_view import view
 from pages.ui.direct import packed
 from tests.conftest import FixedClock, put
 
@@ -38,9 +42,12 @@ def test_a_snippet_marks_exactly_the_words_of_the_query(text: str, query: str, o
     made = snippet(text, query, options, rarity)
     shown, analyse = "".join(segment.text for segment in made.segments), analyser(options)
     wanted = set(analyse(query))
-    at = text.index(shown)
-    assert made.cut_before or at == 0
-    assert made.cut_after == (at + len(shown) < len(text)) or text.count(shown) > 1
+    parts = re.split(r" … |\n…\n", shown)
+    assert all(part in text for part in parts)
+    assert len(parts) <= RUNS
+    assert made.cut_before or text.startswith(parts[0])
+    assert made.cut_after or text.endswith(parts[-1])
+    assert (len(shown) == len(text)) == (not made.cut_before and not made.cut_after and len(parts) == 1)
     marked = Counter(segment.text for segment in made.segments if segment.matched)
     assert marked == Counter(shown[a:b] for a, b, terms in analyse.words(shown) if wanted.intersection(terms))
 
@@ -50,7 +57,7 @@ def test_the_best_sentence_holds_the_rarest_words_of_the_query(text: str, query:
     analyse = analyser(options)
     wanted = set(analyse(query))
     found = [text[a:b] for a, b in _sentences(text)]
-    worth = [sum(map(rarity, sorted(wanted.intersection(analyse(sentence))))) for sentence in found]
+    worth = [sum(rarity(term) ** RARE for term in sorted(wanted.intersection(analyse(it)))) for it in found]
     best = "".join(segment.text for segment in snippet(text, query, options, rarity).segments if segment.best)
     assert found[worth.index(max(worth))].startswith(best) if wanted.intersection(analyse(text)) else not best
 
@@ -61,6 +68,38 @@ def test_one_text_is_laid_out_once_for_each_way_of_analysing() -> None:
     ]
     assert marks(LexicalOptions()) == ["Filing"]
     assert marks(LexicalOptions(stemmer="none")) == []
+
+
+TABLE = "| Amount | Who signs |\n|---|---|\n" + "".join(
+    f"| up to ${n},000 | Person {n} of a department with a rather long name |\n" for n in range(1, 40)
+)
+
+
+def shown_text(text: str, query: str) -> str:
+    return "".join(segment.text for segment in snippet(text, query, LexicalOptions(), rarity).segments)
+
+
+def test_a_row_that_answers_comes_with_the_head_of_its_table() -> None:
+    shown = shown_text(excerpt_text(f"Signing limits.\n\n{TABLE}"), "person 31").split("\n")
+    assert "Amount\tWho signs\t" in shown
+    assert any(line.startswith("up to $31,000\tPerson 31") for line in shown)
+    assert "|" not in "".join(shown)
+    assert len("".join(shown)) < 2 * WIDTH
+
+
+def test_steps_keep_their_numbers_and_lists_their_marks() -> None:
+    steps = "7. Open the **gate**\n   - slowly\n   - with gloves\n\n8. Close the valve\n"
+    assert excerpt_text(steps) == "7. Open the gate\n  • slowly\n  • with gloves\n8. Close the valve"
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b c", "", "`x`", "d"]), min_size=2, max_size=2), min_size=1, max_size=9)
+)
+def test_rows_without_their_head_are_still_rows(rows: list[list[str]]) -> None:
+    lines = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    filled = ["\t".join(cell.strip("`") or "\u00a0" for cell in cells) for cells in rows if any(cells)]
+    assert excerpt_text(lines).split("\n") == (filled or [""])
+    assert excerpt_text(lines, "Place\n| Form | Days |\n|---|---|").split("\n") == ["Form\tDays\t", *filled]
 
 
 def policy(owner: str, due: str) -> str:
@@ -74,12 +113,83 @@ def indexed_app(app: App) -> App:
     return app
 
 
-def test_facets_count_the_documents_near_the_query(indexed_app: App) -> None:
+def test_facets_count_the_documents_in_the_list(indexed_app: App) -> None:
     facets = indexed_app.search.page.find("bank").facets
     assert facets["folders"] == (("fin", 1), ("it", 1))
     assert facets["owners"] == (("ann", 1),)
     assert facets["tags"] == (("bank", 1), ("cash", 1))
     assert facets["freshness"] == (("due soon", 1), ("undated", 1))
+
+
+def test_counts_in_head_facets_and_list_agree(app: App) -> None:
+    words = ("bank", "cash", "vault", "door", "key", "guard")
+    files = {
+        f"{folder}/{n}.md": f"---\nowner: {owner}\ntags: [t{n % 3}]\ndoc_type: {('sop', 'policy')[n % 2]}\n---\n# {words[n % 6]} {n}\n\n"
+        + "\n\n".join(
+            f"## Part {part}\n\nThe {words[(n + part) % 6]} and the {words[(n * part) % 6]}." for part in range(4)
+        )
+        for n, (folder, owner) in enumerate([("fin", "ann"), ("it", "ben"), ("it/net", "ann"), ("hr", "cid")] * 6)
+    }
+    put(app, files)
+    app.index.builder.build(app.platform.settings.profile())
+    choices: list[dict[str, tuple[str, ...]]] = [
+        {},
+        {"folders": ("it",)},
+        {"owners": ("ann",)},
+        {"types": ("sop",), "folders": ("fin", "it")},
+    ]
+    for query in (*words, "bank door", "the key of the vault", "guard part 3"):
+        for chosen in choices:
+            filters = Filters(**chosen)
+            found = app.search.page.find(query, filters)
+            shown, listed = view(found, filters, {}), len(found.groups)
+            passages = sum(len(group.passages) for group in found.groups)
+            assert len({group.facts.doc for group in found.groups}) == listed == len(shown["groups"])
+            assert shown["summary"] == f"{style.count(passages, 'passage')} in {style.count(listed, 'document')}"
+            for name in ("folders", "owners", "types", "statuses", "freshness"):
+                counts, picked = dict(found.facets[name]), chosen.get(name)
+                assert sum(n for value, n in counts.items() if not picked or value in picked) == listed, (query, name)
+
+
+def test_the_page_says_first_when_nothing_fits(indexed_app: App) -> None:
+    find = indexed_app.search.page.find
+    assert not find("bank records").weak
+    assert find("bank yacht").weak, "of two words only the common one is found"
+    assert find("zeppelin").weak
+    assert not find("zeppelin").literal
+    assert not find("bank 2031").weak, "a number is rarely written as asked"
+    assert not view(find("bank"), Filters(), {})["weak"]
+
+
+def test_a_hit_says_whether_to_trust_it(indexed_app: App) -> None:
+    touched = indexed_app.knowledge.documents.touched()
+    [first, *_] = view(indexed_app.search.page.find("keep records"), Filters(), touched)["groups"]
+    day = style.day(touched["fin/a.md"].when[:10])
+    assert f"kept by ann · version 1 of {day}" in first["about"]
+    assert [badge["text"] for badge in first["badges"]] == ["Approved", "Review due in 35 days"]
+
+
+def test_a_long_passage_can_be_shown_whole(app: App) -> None:
+    text = " ".join(f"Sentence {n} speaks of harbour {n}." for n in range(40))
+    put(app, {"a.md": f"# A\n\n{text}\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    [passage] = app.search.page.find("harbour 25").groups[0].passages
+    assert passage.whole is not None
+    assert "".join(part.text for part in passage.whole.segments) == text
+    assert "harbour 25" in (shown := "".join(part.text for part in passage.snippet.segments))
+    assert len(shown) < len(text)
+
+
+def test_a_passage_that_begins_inside_a_table_has_the_head_of_the_table(app: App) -> None:
+    put(app, {"a.md": f"# Limits\n\n{TABLE * 1}" + "".join(f"| over ${n}M | Board member {n} |\n" for n in range(200))})
+    app.index.builder.build(app.platform.settings.profile())
+    passages = [passage for group in app.search.page.find("board member 150").groups for passage in group.passages]
+    cut = [passage for passage in passages if passage.hit.text.startswith("| over")]
+    assert cut
+    for passage in cut:
+        shown = "".join(part.text for part in passage.snippet.segments)
+        assert shown.startswith("Amount\tWho signs\t\n")
+        assert "|" not in shown
 
 
 def test_titles_and_headings_of_hits_are_plain_text(indexed_app: App) -> None:

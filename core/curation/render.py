@@ -250,12 +250,13 @@ def plain(markdown: str) -> str:
         elif token.type in ("fence", "code_block"):
             lines.append(token.content.rstrip())
         elif token.type == "inline" and not heading:
-            (lines if row is None else row).append(_words(token))
+            (lines if row is None else row).append(words(token))
     text = "\n".join(line for line in lines if line.strip())
-    return text or "\n".join(_words(token) for token in parser().parse(markdown) if token.type == "inline")
+    return text or "\n".join(words(token) for token in parser().parse(markdown) if token.type == "inline")
 
 
-def _words(token: Token) -> str:
+def words(token: Token) -> str:
+    """The words of an inline token, without markup."""
     parts = []
     for child in token.children or []:
         if child.type in ("softbreak", "hardbreak"):

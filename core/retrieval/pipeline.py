@@ -88,7 +88,7 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
     candidates = gather(query, config, index, ask, trace)
     ranked = rank(candidates, config, index, ask, trace)
     results = hits(ranked, config, index, ask, trace)
-    generation, near = index.generation, documents_near(index, candidates)
+    generation = index.generation
     return Result(
         candidates.query,
         generation.profile,
@@ -98,7 +98,6 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
         results,
         tuple(trace.stages),
         tuple(trace.warnings),
-        near,
     )
 
 
@@ -155,11 +154,6 @@ def _asked(query: str, config: SearchConfig, ask: Ask, trace: Trace) -> LegQuery
 def _guide(leg: Leg) -> Guide | None:
     """The leg, if it explains its path. `hasattr`, because a protocol check costs a tenth of a search."""
     return cast("Guide", leg) if hasattr(leg, "path") else None
-
-
-def documents_near(index: Index, candidates: Candidates) -> tuple[int, ...]:
-    """Every document that any leg retrieved."""
-    return tuple(dict.fromkeys(index.document_of(chunk) for leg in candidates.retrieved.values() for chunk in leg))
 
 
 # ---------------------------------------------------------------- rank

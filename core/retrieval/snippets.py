@@ -1,18 +1,27 @@
-"""What a hit shows: the part of its passage around the best sentence, with the query's words marked."""
+"""What a hit shows: the parts of its passage that speak of the query, with the query's words marked."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from core.analysis import analyser
 from core.chunking.sentences import sentences
 from core.types import LexicalOptions
 
-WIDTH = 360  # characters
+WIDTH = 480  # characters
+RUNS = 3  # parts that a snippet may have
+CLAUSE = 400  # characters; longer sentences are cut at a comma or a semicolon
+LENGTH = 0.3  # how much a long sentence loses against a short one with the same words, as in BM25
+RARE = 1.5  # a power: one rare word says more than two common ones
+BEFORE, AFTER = 0.5, 0.3  # what a sentence gains from the one before it and the one after it
 CACHED = 5_000  # texts
+
+_CLAUSES = re.compile(r"(?<=[.;:!?,])\s+")
 
 Span = tuple[int, int]
 
@@ -28,7 +37,10 @@ class SnippetSegment:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Segments in order, and whether text was left out before or after them."""
+    """Segments in order, and whether text was left out before or after them; inside, dots stand for what was left out.
+
+    A line with tabs is a row of a table, and one that ends with a tab heads it.
+    """
 
     segments: tuple[SnippetSegment, ...]
     cut_before: bool = False
@@ -38,7 +50,7 @@ class Snippet:
 def snippet(
     text: str, query: str, options: LexicalOptions, rarity: Callable[[str], float], width: int = WIDTH
 ) -> Snippet:
-    """The best sentence with as many neighbours as fit.
+    """The sentences that hold most of the query, the best of them first, until the width is used up.
 
     >>> result = snippet("One thing. Keep SAR records. Other.", "sar records", LexicalOptions(), lambda term: 1.0)
     >>> [(s.text, s.matched, s.best) for s in result.segments if s.matched]
@@ -46,20 +58,25 @@ def snippet(
     """
     layout = _layout(text, options)
     known = [term for term in _query_terms(query, options) if term in layout.places]
-    best = _best(layout, known, rarity)
-    start, end = _window(text, layout.sentences, best, width)
+    worths = _worths(layout, known, rarity)
+    best = min(worths, key=lambda n: (-worths[n], n)) if worths and max(worths.values()) > 0 else None
+    windows = _windows(text, layout, worths, best, width)
     marks = sorted({place for term in known for place in layout.places[term]})
-    segments = _segments(text, start, end, marks, layout.sentences[best] if best is not None else None)
-    return Snippet(segments, start > 0, end < len(text))
+    segments = _joined(text, windows, marks, layout.sentences[best] if best is not None else None)
+    return Snippet(segments, windows[0][0] > 0, windows[-1][1] < len(text))
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A text prepared for any query: its sentences, the places of each term, and the sentences that hold it."""
+    """A text prepared for any query: its sentences, the places of each term, and the sentences that hold it.
+
+    `heads` are the sentences that head the table of a row, by the row's number.
+    """
 
     sentences: tuple[Span, ...]
     places: Mapping[str, Sequence[Span]]
     inside: Mapping[str, Sequence[int]]
+    heads: Mapping[int, int]
 
 
 @lru_cache(maxsize=CACHED)
@@ -74,7 +91,7 @@ def _layout(text: str, options: LexicalOptions) -> _Layout:
         for term in dict.fromkeys(terms):
             places.setdefault(term, []).append((a, b))
             inside.setdefault(term, {})[sentence] = None
-    return _Layout(spans, places, {term: tuple(numbers) for term, numbers in inside.items()})
+    return _Layout(spans, places, {term: tuple(numbers) for term, numbers in inside.items()}, _heads(text, spans))
 
 
 @lru_cache(maxsize=256)
@@ -83,62 +100,131 @@ def _query_terms(query: str, options: LexicalOptions) -> tuple[str, ...]:
 
 
 def _sentences(text: str) -> tuple[Span, ...]:
-    """Sentences, cut at line ends too: a list item or a table row is one of its own."""
-    spans, at = [], 0
+    """Sentences, cut at line ends too: a list item is one of its own, and so is a row of a table."""
+    spans: list[Span] = []
+    at = 0
     for line in text.split("\n"):
-        spans += sentences(text, at, at + len(line))
-        at += len(line) + 1
+        end = at + len(line)
+        if "\t" in line:
+            spans.append((at, end))
+        else:
+            spans += (part for span in sentences(text, at, end) for part in _clauses(text, *span))
+        at = end + 1
     return tuple(spans)
 
 
-def _best(layout: _Layout, known: Sequence[str], rarity: Callable[[str], float]) -> int | None:
-    """The sentence whose query words are rarest together; the first of equals; none if no word matches."""
-    scores: dict[int, float] = {}
+def _clauses(text: str, start: int, end: int) -> Iterator[Span]:
+    """A sentence that is too long, in parts."""
+    if end - start <= CLAUSE:
+        yield start, end
+        return
+    first = start
+    for gap in _CLAUSES.finditer(text, start, end):
+        if gap.end() - first >= CLAUSE / 2:
+            yield first, gap.start()
+            first = gap.end()
+    yield first, end
+
+
+def _heads(text: str, spans: Sequence[Span]) -> dict[int, int]:
+    heads: dict[int, int] = {}
+    head = None
+    for n, (start, end) in enumerate(spans):
+        if "\t" not in text[start:end]:
+            head = None
+        elif text[end - 1] == "\t":
+            head = n
+        elif head is not None:
+            heads[n] = head
+    return heads
+
+
+def _worths(layout: _Layout, known: Sequence[str], rarity: Callable[[str], float]) -> dict[int, float]:
+    """How rare the query's words in a sentence are together."""
+    worths: dict[int, float] = {}
     for term in known:
-        worth = rarity(term)
+        worth = rarity(term) ** RARE
         for sentence in layout.inside[term]:
-            scores[sentence] = scores.get(sentence, 0.0) + worth
-    return min(scores, key=lambda n: (-scores[n], n)) if scores and max(scores.values()) > 0 else None
+            worths[sentence] = worths.get(sentence, 0.0) + worth
+    return worths
 
 
-def _window(text: str, spans: Sequence[Span], best: int | None, width: int) -> Span:
+def _windows(text: str, layout: _Layout, worths: Mapping[int, float], best: int | None, width: int) -> list[Span]:
+    """The parts of a text that are shown, in order."""
+    spans = layout.sentences
     if len(text) <= width * 1.2 or not spans:
-        return 0, len(text)
-    first = last = best or 0
-    while True:
-        grown = [(a, b) for a, b in ((first, last + 1), (first - 1, last)) if a >= 0 and b < len(spans)]
-        fitting = [(a, b) for a, b in grown if spans[b][1] - spans[a][0] <= width]
-        if not fitting:
-            break
-        first, last = fitting[0]
-    start, end = spans[first][0], spans[last][1]
-    return (start, end) if end - start <= width * 1.5 else (start, _word_end(text, start + width))
+        return [(0, len(text))]
+    chosen = _chosen(layout, range(len(spans)) if best is None else _order(spans, worths, best), width)
+    runs = [[n, n] for n in sorted(chosen) if n - 1 not in chosen]
+    for run in runs:
+        while run[1] + 1 in chosen:
+            run[1] += 1
+    return [_fitting(text, spans[first][0], spans[last][1], width) for first, last in runs]
 
 
-def _word_end(text: str, at: int) -> int:
-    space = text.rfind(" ", 0, at)
-    return space if space > 0 else at
+def _order(spans: Sequence[Span], worths: Mapping[int, float], best: int) -> list[int]:
+    """Sentences by what they and their neighbours hold, for their length; the best one first."""
+    mean = sum(end - start for start, end in spans) / len(spans)
+    own = [worths.get(n, 0.0) / (1 - LENGTH + LENGTH * (end - start) / mean) for n, (start, end) in enumerate(spans)]
+    around = [0.0, *own, 0.0]
+    total = [own[n] + BEFORE * around[n] + AFTER * around[n + 2] for n in range(len(own))]
+    return sorted(range(len(own)), key=lambda n: (n != best, -total[n], n))
 
 
-def _segments(text: str, start: int, end: int, marks: Sequence[Span], best: Span | None) -> tuple[SnippetSegment, ...]:
+def _chosen(layout: _Layout, order: Sequence[int], width: int) -> set[int]:
+    """The first sentences of an order that fit, in few runs; a row brings the head of its table."""
+    chosen: set[int] = set()
+    used = 0
+    for n in order:
+        more = {n, layout.heads.get(n, n)} - chosen
+        length = sum(layout.sentences[m][1] - layout.sentences[m][0] for m in more)
+        if (chosen and used + length > width) or _runs(chosen | more, layout.heads) > RUNS:
+            continue
+        chosen |= more
+        used += length
+    return chosen
+
+
+def _runs(chosen: set[int], heads: Mapping[int, int]) -> int:
+    """How many parts the sentences make; a head belongs to its rows."""
+    first = set(heads.values())
+    return sum(n - 1 not in chosen and n not in first for n in chosen)
+
+
+def _fitting(text: str, start: int, end: int, width: int) -> Span:
+    if end - start <= width * 1.5 or "\t" in text[start:end]:
+        return start, end
+    space = text.rfind(" ", start + 1, start + width)
+    return start, space if space > 0 else start + width
+
+
+def _joined(text: str, windows: Sequence[Span], marks: Sequence[Span], best: Span | None) -> tuple[SnippetSegment, ...]:
+    """The segments of the windows, with dots between two of them."""
+    segments = [*_segments(text, *windows[0], marks, best)]
+    for (_, before), (after, end) in pairwise(windows):
+        gap = "\n…\n" if "\n" in text[before:after] else " … "
+        segments.append(SnippetSegment("\n" if text[before - 1] == "\t" else gap))
+        segments += _segments(text, after, end, marks, best)
+    return tuple(segments)
+
+
+def _segments(text: str, start: int, end: int, marks: Sequence[Span], best: Span | None) -> Iterator[SnippetSegment]:
     """The window cut at every mark: plain and matched runs take turns, and the best sentence cuts them once more."""
     first, last = best or (end, end)
-    segments: list[SnippetSegment] = []
 
-    def run(a: int, b: int, matched: bool) -> None:
+    def run(a: int, b: int, matched: bool) -> Iterator[SnippetSegment]:
         for edge in (first, last):
             if a < edge < b:
-                segments.append(SnippetSegment(text[a:edge], matched, first <= a < last))
+                yield SnippetSegment(text[a:edge], matched, first <= a < last)
                 a = edge
-        segments.append(SnippetSegment(text[a:b], matched, first <= a < last))
+        yield SnippetSegment(text[a:b], matched, first <= a < last)
 
     at = start
     for a, b in marks:
         if b > at and a < end:
             if a > at:
-                run(at, a, False)
-            run(max(a, at), min(b, end), True)
+                yield from run(at, a, False)
+            yield from run(max(a, at), min(b, end), True)
             at = min(b, end)
     if at < end:
-        run(at, end, False)
-    return tuple(segments)
+        yield from run(at, end, False)

@@ -7,34 +7,35 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser
-from core.chunking.sentences import trim
+from core.curation.excerpts import excerpt_text
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.names import top_folder
-from core.curation.render import plain
 from core.ports import Clock, Index
-from core.retrieval.snippets import Snippet, snippet
+from core.retrieval.doubt import is_doubtful
+from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
-from core.types import DocumentFacts, Filters, Hit, Result
+from core.types import DocumentFacts, Filters, Hit, Result, SearchConfig
 
 MAX_TAGS = 40
 PASSAGES = 20
-DOCUMENTS = 10
+FIRST, LONG = 3, 800  # the best passages of the first documents have longer snippets, in characters
 WARMED = 2_000  # passages whose snippets are prepared when the app starts, in about a second
 PER_DOCUMENT = 3  # passages of a document that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class PagePassage:
-    """A hit with its snippet."""
+    """A hit with its snippet, and the whole passage where the snippet leaves something out."""
 
     hit: Hit
     snippet: Snippet
+    whole: Snippet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class PageResults:
     facets: dict[str, tuple[tuple[str, int], ...]]
     literal: bool
     nearest: tuple[str, ...]
+    weak: bool = False  # nothing that was found is likely to answer
 
 
 class SearchPage:
@@ -71,17 +73,16 @@ class SearchPage:
         index = self.searcher.generations.open(production.profile)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
         result = self.searcher.search_in(index, query, config, filters)
-        open_filters = _without_facets(filters)
-        near = (
-            result.near if filters == open_filters else self.searcher.documents_near(index, query, config, open_filters)
-        )
+        groups, open_filters = self._groups(result, index), _without_facets(filters)
+        near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters)
         literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
         return PageResults(
             result=result,
-            groups=self._groups(result, index),
-            facets=self._facets(near, index),
+            groups=groups,
+            facets=self._facets(result, near, index, filters),
             literal=literal,
             nearest=() if literal else self._nearest(query, index),
+            weak=is_doubtful(query, result.hits, index),
         )
 
     def warm(self) -> None:
@@ -89,7 +90,11 @@ class SearchPage:
         self.find("warm up")
         index = self.searcher.index()
         for chunk in range(min(index.size, WARMED)):
-            snippet(readable(index.excerpt(chunk)), "", index.profile.lexical, index.rarity)
+            snippet(_text(index.excerpt(chunk), chunk, index), "", index.profile.lexical, index.rarity)
+
+    def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters) -> Result:
+        """What would be listed without the chosen values; a reranker is too slow for a count."""
+        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters)
 
     def _catalogue(self, index: Index) -> _Catalogue:
         """Cached per generation and day: every search counts the same documents."""
@@ -105,22 +110,36 @@ class SearchPage:
             grouped.setdefault(hit.doc, []).append(hit)
         return tuple(
             Group(
-                *known.by_id[doc],
-                tuple(PagePassage(hit, self._snippet(hit, result.query, index)) for hit in hits[:PER_DOCUMENT]),
+                *known.by_id[doc][1:],
+                tuple(
+                    self._passage(hit, result.query, index, LONG if n < FIRST else WIDTH) for hit in hits[:PER_DOCUMENT]
+                ),
             )
-            for doc, hits in list(grouped.items())[:DOCUMENTS]
+            for n, (doc, hits) in enumerate(grouped.items())
         )
 
-    def _snippet(self, hit: Hit, query: str, index: Index) -> Snippet:
-        return snippet(readable(hit.text), query, index.profile.lexical, index.rarity)
+    def _passage(self, hit: Hit, query: str, index: Index, width: int) -> PagePassage:
+        text = _text(hit.text, index.number(hit.chunk), index)
+        show = partial(snippet, text, query, index.profile.lexical, index.rarity)
+        part = show(width)
+        is_cut = part.cut_before or part.cut_after or sum(len(segment.text) for segment in part.segments) < len(text)
+        return PagePassage(hit, part, show(len(text)) if is_cut else None)
 
-    def _facets(self, near: Sequence[int], index: Index) -> dict[str, tuple[tuple[str, int], ...]]:
-        columns = self._catalogue(index).columns
-        counts = {name: Counter(chain.from_iterable(map(column.__getitem__, near))) for name, column in columns.items()}
-        return {
-            name: _ordered(values, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
-            for name, values in counts.items()
-        }
+    def _facets(
+        self, result: Result, near: Result, index: Index, filters: Filters
+    ) -> dict[str, tuple[tuple[str, int], ...]]:
+        """How many documents of the list have each value; for values that were not chosen, how many would be listed without filters."""
+        catalogue = self._catalogue(index)
+        listed, others = ({catalogue.by_id[hit.doc][0] for hit in found.hits} for found in (result, near))
+        facets = {}
+        for name, column in catalogue.columns.items():
+            counts, more = (Counter(chain.from_iterable(map(column.__getitem__, docs))) for docs in (listed, others))
+            if chosen := getattr(filters, name):
+                counts = Counter({**more, **{value: counts[value] for value in chosen}})
+            facets[name] = _ordered(counts, STATES if name == "freshness" else ())[
+                : MAX_TAGS if name == "tags" else None
+            ]
+        return facets
 
     def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
         """The query with each unknown word replaced by the known word closest to it, then those words alone."""
@@ -139,20 +158,23 @@ class SearchPage:
         return tuple(dict.fromkeys((*whole, *better)))[:4]
 
 
+def _text(markdown: str, chunk: int | None, index: Index) -> str:
+    """A passage as a card shows it; one that begins inside a table finds the table's head in its context."""
+    return readable(markdown, index.context(chunk) if chunk is not None and markdown.startswith("|") else "")
+
+
 @lru_cache(maxsize=20_000)
-def readable(markdown: str) -> str:
+def readable(markdown: str, context: str = "") -> str:
     """A passage without its markup; cached, since the same passages are shown often."""
-    text = plain(markdown)
-    start, end = trim(text, 0, len(text))
-    return text[start:end]
+    return excerpt_text(markdown, context)
 
 
 @dataclass(frozen=True, slots=True)
 class _Catalogue:
-    """The documents of a generation on one day: by id, and the values of each facet by document number."""
+    """The documents of a generation on one day: by id with their numbers, and the values of each facet by document number."""
 
     day: date
-    by_id: Mapping[str, tuple[DocumentFacts, Freshness]]
+    by_id: Mapping[str, tuple[int, DocumentFacts, Freshness]]
     columns: Mapping[str, Sequence[tuple[str, ...]]]
 
 
@@ -166,7 +188,7 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
         "owners": [(facts.owner,) for facts in index.documents],
         "tags": [facts.tags for facts in index.documents],
     }
-    by_id = {facts.doc: (facts, state) for facts, state in zip(index.documents, fresh, strict=True)}
+    by_id = {facts.doc: (n, facts, state) for n, (facts, state) in enumerate(zip(index.documents, fresh, strict=True))}
     return _Catalogue(today, by_id, columns)
 
 

@@ -115,12 +115,6 @@ class Searcher:
         """What the legs retrieve, before ranking."""
         return pipeline.gather(query, config, index, self.ask(index, config, filters, cache), Trace())
 
-    def documents_near(
-        self, index: Index, query: str, config: SearchConfig, filters: Filters = Filters()
-    ) -> tuple[int, ...]:
-        """The numbers of the documents that any leg retrieves."""
-        return pipeline.documents_near(index, self.candidates(index, query, config, filters))
-
     def weigh(self, index: Index, seen: Seen, config: SearchConfig) -> LegWeights:
         """The weights of the legs for a query, from the source of alpha that the configuration names."""
         weigh = ALPHAS[config.alpha_from].weigh

@@ -1,6 +1,7 @@
 // The search box and its results. Queries go straight to the server's route and the answers are drawn in place;
 // where a proxy hides the route, this query and all later ones go through Python instead.
 const PAUSE = 120; // milliseconds between the last key and the query
+const SHOWN = 10; // documents
 const EXAMPLES = [
   "how long do we keep SAR records",
   "FN-22",
@@ -15,7 +16,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     asked: data.asked,
     found: data.found,
     direct: data.direct, // the token for the route, null when queries go through Python
-    open: { why: new Set(), more: new Set(), reported: new Set(), told: new Set(), watched: new Set(), filters: false },
+    open: { all: "", filters: false, ...sets("why", "more", "whole", "reported", "told", "watched") },
     request: null,
     timer: 0,
     box: null,
@@ -34,6 +35,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (!isTyping && state.box.value !== state.asked.q) state.box.value = state.asked.q;
   draw(root, state);
 }
+
+const sets = (...names) => Object.fromEntries(names.map((name) => [name, new Set()]));
 
 // ------------------------------------------------------------ the box
 
@@ -185,10 +188,35 @@ function layout(root, state) {
     summaryBar(root, state, facets),
     found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
-    found.groups.map((group) => drawDocument(root, state, group)),
-    el("div", { class: "foot" }, reportForm(state), watchButton(state), found.groups.length ? timing(found) : null),
+    documents(root, state),
+    el(
+      "div",
+      { class: "foot" },
+      found.weak && found.groups.length ? null : reportForm(state),
+      watchButton(state),
+      found.groups.length ? timing(found) : null,
+    ),
   );
   return el("div", { class: "layout" }, main, facets); // the first result is one Tab away, the filters come after
+}
+
+// The first documents, and the rest on demand.
+function documents(root, state) {
+  const { found, open } = state;
+  const rest = open.all === found.query ? [] : found.groups.slice(SHOWN);
+  const showAll = () => {
+    open.all = found.query;
+    draw(root, state);
+  };
+  return [
+    found.groups.slice(0, found.groups.length - rest.length).map((group) => drawDocument(root, state, group)),
+    rest.length
+      ? button(rest.length === 1 ? "Show 1 more document" : `Show ${rest.length} more documents`, showAll, {
+          kind: "outline",
+          key: "all",
+        })
+      : null,
+  ];
 }
 
 function drawFacets(root, state) {
@@ -197,7 +225,7 @@ function drawFacets(root, state) {
     const values = on ? [...chosen, value] : chosen.filter((other) => other !== value);
     ask(root, state, { filters: { ...state.asked.filters, [key]: values } });
   };
-  const drawOption = (facet, option) =>
+  const drawOption = (facet, option, isFiltered) =>
     el(
       "label",
       { title: option.label },
@@ -208,7 +236,11 @@ function drawFacets(root, state) {
         onchange: (event) => choose(facet.key, option.value, event.target.checked),
       }),
       el("span", { class: "name" }, option.label),
-      el("span", { class: "n", title: "Documents near your question" }, option.count),
+      el(
+        "span",
+        { class: "n", title: option.on || !isFiltered ? "Documents in the list" : "Documents near your question" },
+        option.count,
+      ),
     );
   const facets = state.found.facets.filter((facet) => facet.options.length);
   return el(
@@ -219,7 +251,13 @@ function drawFacets(root, state) {
         "div",
         { class: "facet" },
         el("h2", {}, facet.title),
-        facet.options.map((option) => drawOption(facet, option)),
+        facet.options.map((option) =>
+          drawOption(
+            facet,
+            option,
+            facet.options.some(({ on }) => on),
+          ),
+        ),
       ),
     ),
   );
@@ -243,11 +281,18 @@ function summaryBar(root, state, facets) {
 }
 
 function weakNotice(root, state) {
-  const { notice, nearest } = state.found;
-  if (!notice) return null;
+  const { weak, notice, nearest } = state.found;
+  if (!weak) return null;
   const similar = () =>
     el("p", { class: "small" }, "Words that look like yours: ", queryLinks(root, state, nearest, ", "));
-  return el("div", { class: "notice" }, el("p", {}, notice), nearest.length ? similar() : null);
+  return el(
+    "div",
+    { class: "notice doubt", role: "status" },
+    el("h2", {}, "Nothing here answers this well"),
+    el("p", { class: "muted" }, notice),
+    nearest.length ? similar() : null,
+    reportForm(state),
+  );
 }
 
 function nothingFound(root, state) {
@@ -320,15 +365,31 @@ function drawPassage(state, passage) {
     drawer.replaceChildren(...(opened.has(chunk) ? [explain(passage.why)] : []));
   };
   showWhy();
+  const body = el("div", {});
+  const isWhole = () => state.open.whole.has(chunk);
+  const turn = () => {
+    isWhole() ? state.open.whole.delete(chunk) : state.open.whole.add(chunk);
+    showBody();
+  };
+  const wholeButton = passage.whole ? button("Show whole passage", turn, { key: "whole" }) : null;
+  const showBody = () => {
+    body.replaceChildren(
+      snippet(isWhole() && passage.whole ? { segments: passage.whole, cut: [false, false] } : passage),
+    );
+    if (wholeButton) wholeButton.textContent = isWhole() ? "Show less" : "Show whole passage";
+    wholeButton?.setAttribute("aria-expanded", isWhole());
+  };
+  showBody();
   return el(
     "div",
     { class: "passage", "data-key": chunk },
     heading.length ? el("div", { class: "crumb" }, heading.join(" › ")) : null,
-    snippet(passage),
+    body,
     el(
       "div",
       { class: "row actions" },
       inside({ class: "button", "data-key": "open" }, href, "Open here"),
+      wholeButton,
       whyButton,
       button("Copy link", (event) => copy(link, event.target), { key: "link" }),
       button("Copy citation", (event) => copy(`${citation} ${link}`, event.target), { key: "citation" }),
@@ -433,7 +494,10 @@ function reportForm(state) {
     box.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", report, { kind: "outline" })));
     note.focus();
   };
-  reported.has(query) ? thank() : box.append(button("Not what you were looking for?", askWhat));
+  const question = state.found.weak ? "Tell the owners what is missing" : "Not what you were looking for?";
+  reported.has(query)
+    ? thank()
+    : box.append(button(question, askWhat, { kind: state.found.weak ? "outline" : "plain" }));
   return box;
 }
 

@@ -10,8 +10,9 @@ from core.bootstrap import App
 from core.errors import ConcordError
 from core.retrieval.config import name as config_name
 from core.retrieval.fusions import FUSIONS
+from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
-from core.types import Filters, SearchConfig
+from core.types import Commit, Filters, SearchConfig
 from pages.ui import keys, style
 from pages.ui.components import component
 from pages.ui.passage_links import place
@@ -50,7 +51,7 @@ def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, dir
 def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:
     """Search, and return what the component draws; a refusal becomes its own sentence."""
     try:
-        return view(app.search.page.find(query, filters), filters)
+        return view(app.search.page.find(query, filters), filters, app.knowledge.documents.touched())
     except ConcordError as error:
         return {"error": str(error)}
 
@@ -60,7 +61,7 @@ def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filte
     return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
 
 
-def view(results: PageResults, filters: Filters) -> dict[str, Any]:
+def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) -> dict[str, Any]:
     """Everything the component draws, as plain values."""
     result = results.result
     passages = sum(len(group.passages) for group in results.groups)
@@ -72,13 +73,16 @@ def view(results: PageResults, filters: Filters) -> dict[str, Any]:
         else "",
         "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}",
         "warnings": list(result.warnings),
-        "notice": "" if results.literal else "No document uses these words. These passages are nearest in meaning.",
+        "weak": results.weak,
+        "notice": "The passages below are the nearest there are."
+        if results.literal
+        else "No document uses these words. The passages below are nearest in meaning.",
         "nearest": list(results.nearest),
         "advice": _advice(filters),
         "facets": [
             {"key": name, "title": TITLES[name], "options": _options(name, results, filters)} for name in keys.FACETS
         ],
-        "groups": [_group(group, result.config) for group in results.groups],
+        "groups": [_group(group, result.config, touched.get(group.facts.path)) for group in results.groups],
         "stages": [
             {
                 "label": style.stage_title(stage.name),
@@ -114,19 +118,21 @@ def _label(facet: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def _group(group: Group, config: SearchConfig) -> dict[str, Any]:
+def _group(group: Group, config: SearchConfig, last: Commit | None) -> dict[str, Any]:
     facts = group.facts
     about = [
         facts.doc if facts.doc != facts.path.removesuffix(".md") else "",
-        f"version {facts.version}",
-        facts.owner or "no owner",
+        f"kept by {facts.owner}" if facts.owner else "no owner",
+        f"version {facts.version}" + (f" of {style.day(last.when[:10])}" if last else ""),
+        f"next review {style.day(facts.review_due)}" if facts.review_due and group.freshness.state == "current" else "",
         " / ".join(facts.path.split("/")[:-1]),
     ]
+    approved = [{"text": style.STATUSES["approved"], "tone": "good"}] if facts.status == "approved" else []
     return {
         "doc": facts.doc,
         "title": facts.title,
         "type": style.type_name(facts.doc_type),
-        "badges": style.badges(facts.status, group.freshness, facts.effective_date),
+        "badges": [*approved, *style.badges(facts.status, group.freshness, facts.effective_date)],
         "about": " · ".join(part for part in about if part),
         "passages": [_passage(group, passage, config) for passage in group.passages],
     }
@@ -138,12 +144,17 @@ def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[s
     return {
         "chunk": hit.chunk,
         "heading": list(hit.heading),
-        "segments": [[segment.text, segment.matched, segment.best] for segment in passage.snippet.segments],
+        "segments": _segments(passage.snippet),
+        "whole": _segments(passage.whole) if passage.whole else None,
         "cut": [passage.snippet.cut_before, passage.snippet.cut_after],
         "place": place(hit.doc, hit.start, hit.end, hit.version),
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
         "why": _why(passage, config),
     }
+
+
+def _segments(snippet: Snippet) -> list[list[Any]]:
+    return [[segment.text, segment.matched, segment.best] for segment in snippet.segments]
 
 
 def _why(passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
