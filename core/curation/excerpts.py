@@ -27,7 +27,7 @@ def excerpt_text(markdown: str, context: str = "") -> str:
     """
     tokens = parser().parse(_with_head(markdown, context))
     lines = [line.rstrip(" \n") for line in _lines(tokens) if line.strip()]
-    return "\n".join(lines or [words(token) for token in tokens if token.type == "inline"])
+    return "\n".join(lines or [words(token) for token in tokens if token.type == "inline" and token.content])
 
 
 def _with_head(markdown: str, context: str) -> str:

@@ -18,9 +18,9 @@ from core.entrypoints.index import params_of
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
+from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
-from core.services.knowledge.exports import MEDIA_TYPES
 from core.settings import Settings
 from core.types import ChunkerSpec, Document, Filters
 
