@@ -13,7 +13,6 @@ from core.access import SYSTEM, Actor, require
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
-from core.adapters.conversion import docx_file
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
 from core.adapters.git.store import GitStore
@@ -23,6 +22,7 @@ from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
 from core.adapters.state.database import Database
+from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2

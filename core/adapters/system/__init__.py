@@ -1,1 +1,1 @@
-"""The machine: clock, files and locks, worker processes, password hashes. Each file is its own door."""
+"""The machine: clock, files and locks, worker processes, password hashes, Word files. Each file is its own door."""
