@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 def data(text: str, **more: Any) -> dict[str, Any]:
     empty = {"serial": "1", "place": "p", "path": "it/access/new.md", "title": "T", "nodes": [], "lines": []}
-    said = {"problem": "", "note": "Nothing changed yet", "saved": "", "checks": [], "direct": "token"}
+    said = {"problem": "", "note": "Nothing changed yet", "saved": "", "checks": [], "direct": "token", "insert": {}}
     return {**empty, **said, "library": "/api/codemirror.js", "text": text, **more}
 
 
@@ -249,6 +249,21 @@ def test_links_are_relative_as_the_checks_read_them(chromium: Any, here: str, th
     with browser.component(chromium, *PARTS) as page:
         assert call(page, f"relativePath({json.dumps(here)}, {json.dumps(there)})") == link
     assert links(Document("d", here, "", f"[x]({link})\n"))[0].path == there
+
+
+def test_a_chosen_picture_is_handed_over_and_shown_where_the_cursor_is(chromium: Any) -> None:
+    with editor(chromium, "See:") as page:
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Picture").click()
+        chooser.value.set_files({"name": "map.png", "mimeType": "image/png", "buffer": b"PNG"})
+        page.wait_for_function("sent.length")
+        ((name, picture),) = page.evaluate("sent")
+        assert (name, picture["name"], picture["data"]) == ("picture", "map.png", "UE5H")
+        answer = {"id": picture["id"], "markdown": "![map](new.assets/map.png)"}
+        page.evaluate("show", data("See:", insert=answer))
+        page.evaluate("show", data("See:", insert=answer))  # a later draw inserts nothing again
+        page.keyboard.type("The way in")
+        assert typed(page) == "See:\n\n![The way in](new.assets/map.png)\n\n"
 
 
 # ---------------------------------------------------------------- findings and preview

@@ -547,6 +547,22 @@ def test_two_people_in_one_document_of_a_change_are_told_and_overwrite_nothing(v
     assert "8 years" in both
 
 
+def test_a_picture_of_a_draft_is_saved_with_its_text(visit: Open, kb: App) -> None:
+    author, drawing = who(kb, "author"), b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
+    held = kb.knowledge.pictures.hold(author, f"0:{PATH}", PATH, "Way in.svg", drawing)
+    text = f"{TEXT}\n{held.markdown}\n"
+    kb.knowledge.drafts.keep(
+        author, f"0:{PATH}", json.dumps({"text": text, "base": kb.knowledge.store.head(), "folder": ""})
+    )
+    page = visit("documents", "author", doc="FIN-1", do="edit")
+    assert not [check for check in drawn(page, "editor")["checks"] if "picture" in check[2]], "it is not missing"
+    page.button(key="save").click().run()
+    assert not page.exception
+    (change,) = kb.reviews.changes.all()
+    assert {edit.path for edit in change.documents} >= {PATH, held.path}
+    assert kb.knowledge.pictures.held(author, f"0:{PATH}") == {}, "the draft is gone"
+
+
 def test_a_new_document_starts_from_a_template_and_keeps_its_title(visit: Open, kb: App) -> None:
     app = visit("documents", "author", do="new")
     key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")

@@ -3,14 +3,16 @@ const PAUSE = 450; // milliseconds
 const PATIENCE = 8000; // milliseconds until a text that nobody confirmed counts as not saved
 let cm = null; // CodeMirror, which is loaded once and only here
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ serial: null, timer: 0, sent: "", documents: null }));
+  const state = memory(root, () => ({ serial: null, timer: 0, sent: "", documents: null, pictures: new Set() }));
   state.set = setStateValue;
+  state.say = setTriggerValue;
   state.data = data;
   if (!state.surface) build(root, state);
   if (state.serial !== data.serial) open(state);
   if (state.surface.text() === data.text) forgetUnsent(data.place);
+  insertPicture(state, data.insert);
   showNote(state);
   showFindings(state);
   drawPreview(state);
@@ -26,7 +28,7 @@ function open(state) {
 
 // Built once; later draws only fill it, so that the cursor stays.
 function build(root, state) {
-  const tools = toolbar(() => state.surface.view);
+  const tools = toolbar(() => state.surface.view, choosePicture(state));
   state.tableTools = tools.tableTools;
   state.write = el("div", { class: "write" });
   state.preview = el("div", { class: "preview", role: "region", "aria-label": "Preview", tabindex: "0" });
@@ -129,7 +131,11 @@ function extensions(state) {
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": NAME, spellcheck: "true", autocapitalize: "sentences" }),
     EditorView.theme(THEME),
-    EditorView.domEventHandlers({ paste, blur: () => send(state) }),
+    EditorView.domEventHandlers({
+      paste: (event, view) => keepPictures(state, event, event.clipboardData) || paste(event, view),
+      drop: (event) => keepPictures(state, event, event.dataTransfer),
+      blur: () => send(state),
+    }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) typed(state);
       if (update.docChanged || update.selectionSet)
@@ -157,6 +163,40 @@ function paste(event, view) {
   event.preventDefault();
   view.dispatch(view.state.replaceSelection(markdown), { userEvent: "input.paste", scrollIntoView: true });
   return true;
+}
+
+// ---------------------------------------------------------------- pictures
+
+// Python keeps the picture with the draft and answers with the Markdown that shows it.
+function keepPicture(state, file) {
+  const id = `${Date.now()}-${state.pictures.size}`;
+  const reader = new FileReader();
+  reader.onload = () => {
+    state.pictures.add(id);
+    state.say("picture", { id, name: file.name || "picture.png", data: String(reader.result).split(",")[1] });
+  };
+  reader.readAsDataURL(file);
+}
+
+function keepPictures(state, event, { files, types }) {
+  const picture = [...files].find((file) => file.type.startsWith("image/"));
+  if (!picture || types.includes("text/html")) return false;
+  event.preventDefault();
+  keepPicture(state, picture);
+  return true;
+}
+
+function choosePicture(state) {
+  const input = el("input", { type: "file", onchange: () => input.files[0] && keepPicture(state, input.files[0]) });
+  input.accept = "image/png,image/jpeg,image/gif,image/webp,image/svg+xml";
+  return () => input.click();
+}
+
+// Only what this editor asked for: the answer is still there when it is drawn anew.
+function insertPicture(state, { id, markdown }) {
+  if (!state.pictures.delete(id)) return;
+  insertBlock(state.surface.view, markdown, markdown.slice(2, markdown.indexOf("](")));
+  state.surface.view.focus();
 }
 
 async function loadDocuments({ data }) {

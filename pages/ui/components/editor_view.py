@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from core.curation.findings import Finding
 from core.curation.render import Node
@@ -38,10 +39,14 @@ def editor_view(
     saved: str,
     findings: Sequence[Finding],
     token: str,
-) -> None:
-    """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0."""
+    insert: Mapping[str, str] | None = None,
+) -> Any:
+    """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0.
+
+    Returns what was said: `picture` (`id`, `name` and `data`, in base64) is one to keep; its Markdown is to `insert` by that id.
+    """
     above = text[: len(text) - len(body)].count("\n")
-    component("editor", "nodes", "checks", "tables", "formatting", "linking", "pasting")(
+    return component("editor", "nodes", "checks", "tables", "formatting", "linking", "pasting")(
         key=key,
         data={
             "serial": serial,
@@ -57,8 +62,10 @@ def editor_view(
             "checks": [[max(0, check.line - above), check.severity, check.message] for check in findings],
             "library": bundle()[1],
             "direct": token,
+            "insert": dict(insert or {}),
         },
         on_text_change=lambda: None,
+        on_picture_change=lambda: None,
     )
 
 

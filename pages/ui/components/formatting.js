@@ -141,7 +141,7 @@ const TOOLS = [
   null,
   ["link", "Link to a document or a page", "Mod-k", insertLink],
   ["table", "Table", "", (view) => insertBlock(view, NEW_TABLE, "Column 1")],
-  ["image", "Picture", "", (view) => insertBlock(view, "![What it shows](picture.png)", "What it shows")],
+  ["image", "Picture", "", null], // chosen from the disk by whoever has the toolbar
 ];
 const LEVELS = [
   ["", "Heading"],
@@ -167,7 +167,7 @@ const toolKeys = () => [
 ];
 
 // `view()` is asked at each click: the toolbar is there before the editor is.
-function toolbar(view) {
+function toolbar(view, picture) {
   const use = (run) => () => {
     run(view());
     view().focus();
@@ -180,7 +180,7 @@ function toolbar(view) {
         class: "tool",
         title: key ? `${name} (${shortcutName(key)})` : name,
         "aria-label": name,
-        onclick: use(run),
+        onclick: run ? use(run) : picture,
       },
       el("span", { class: "icon", "aria-hidden": "true" }, icon),
     );

@@ -99,6 +99,7 @@ def draw_others(start: Opened, me: Actor) -> None:
 def forget(actor: Actor, place: str) -> None:
     """Delete a draft and reset the editor."""
     app().knowledge.drafts.forget(actor, place)
+    app().knowledge.pictures.forget(actor, place)
     _reset_editor()
 
 

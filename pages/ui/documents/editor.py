@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -58,7 +60,7 @@ def _form_and_text(start: Opened, key: str) -> None:
         text, problem = start.text, str(error)
     note, saved = draft.keep(start, me, text, folder)
     nodes, too_long = _preview(start, document)
-    editor_view(
+    said = editor_view(
         key=f"{key}_text",
         serial=key,
         place=strict.digest([start.place, me.id]),
@@ -72,8 +74,23 @@ def _form_and_text(start: Opened, key: str) -> None:
         saved=saved,
         findings=[] if problem or too_long else _findings(start, path, text),
         token=identity.page_token(),
+        insert=st.session_state.get(f"{key}_insert"),
     )
+    if said.picture and said.picture["id"] != st.session_state.get(f"{key}_insert", {}).get("id"):
+        _hold(start, me, key, path, said.picture)
     _save(start, me, key, path, text, document)
+
+
+def _hold(start: Opened, me: Actor, key: str, path: str, picture: Mapping[str, Any]) -> None:
+    """Keep a picture with the draft and let the editor show it where the cursor is."""
+    try:
+        raw = base64.b64decode(str(picture["data"]), validate=True)
+        held = app().knowledge.pictures.hold(me, start.place, path or UNTITLED, str(picture["name"]), raw)
+    except (ConcordError, ValueError) as error:
+        st.error(flash.plain(str(error)), icon=":material/error:")
+        return
+    st.session_state[f"{key}_insert"] = {"id": str(picture["id"]), "markdown": held.markdown}
+    st.rerun(scope="fragment")
 
 
 def _findings(start: Opened, path: str, text: str) -> list[Finding]:
@@ -171,4 +188,5 @@ def _files(start: Opened, path: str, text: str) -> Files:
     if not path.endswith(".md"):
         raise BadInput("Give the document a title first; its file name is made from it.")
     content = text if text.endswith("\n") else f"{text}\n"
-    return {start.path or check_new_path(app().knowledge.documents, path): content.encode()}
+    name = start.path or check_new_path(app().knowledge.documents, path)
+    return app().knowledge.pictures.with_text(identity.me(), start.place, name, content)
