@@ -180,12 +180,12 @@ class Walker:
             self.mirror = self.tab(
                 self.context.browser.new_context(**WINDOW, storage_state=self.context.storage_state())
             )
-        shown = self.page.evaluate("walker.view()")
         self.mirror.goto(self.page.url)
         self.settle(self.mirror)
         problem = ""
         for _ in range(50):  # a busy machine draws late
-            if not (problem := self.difference(shown, self.mirror.evaluate("walker.view()"))):
+            shown, fresh = (page.evaluate("walker.view()") for page in (self.page, self.mirror))
+            if not (problem := self.difference(shown, fresh)):
                 return
             self.mirror.wait_for_timeout(200)
         self.found("other view", f"{way}: {problem}")
