@@ -34,6 +34,7 @@ NEEDS: Mapping[str, str] = {
     "review a change": "reviewer",
     "merge a change": "author",
     "bypass the review rules": "admin",
+    "lift a request for changes": "admin",
     "confirm a document": "reviewer",
     "see the audit": "admin",
     "manage accounts": "admin",

@@ -78,6 +78,7 @@ from core.services.playground.notebook import Notebook
 from core.services.playground.where import Locator
 from core.services.reviews.changes import Changes
 from core.services.reviews.discussion import Discussion
+from core.services.reviews.looks import Looks
 from core.services.reviews.merge import Merger
 from core.services.search.page import SearchPage
 from core.services.search.searcher import Searcher
@@ -124,6 +125,7 @@ class Reviews:
     changes: Changes
     discussion: Discussion
     merger: Merger
+    looks: Looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +343,7 @@ def build(
             Pictures(store, drafts),
             Exports(documents, docx_file.word_file),
         ),
-        reviews=Reviews(changes, Discussion(changes), merger),
+        reviews=Reviews(changes, Discussion(changes), merger, Looks(changes)),
         inbox=Inbox(messages, watches, reminders, owners),
         upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes, Originals()), reader),
         index=IndexRoom(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.access import SYSTEM
+from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment
@@ -59,11 +59,12 @@ READING = {
     "models.ledger": "recent summary",
     "platform.jobs": "listed log show",
 }
-OWN_DESK = {  # what nobody else sees: text that is being typed, one's own past queries and links to them
+OWN_DESK = {  # what nobody else sees: text that is being typed, what one has looked at, one's own past queries and links to them
     "knowledge.drafts": "find forget keep others",
     "knowledge.pictures": "forget held hold with_text",
     "inbox.messages": "opened read",
     "inbox.watches": "listed stop watch",
+    "reviews.looks": "look mark news viewed",
     "playground.notebook": "history keep opened remember star",
 }
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
@@ -100,9 +101,14 @@ def suggested(app: App) -> tuple[int, int]:
     return number, app.reviews.discussion.comment(AUTHOR, number, body, path="suggested.md", line=3).id
 
 
-def commented(app: App) -> tuple[int, int]:
+def commented(app: App, actor: Actor = AUTHOR) -> tuple[int, int]:
     number = proposed(app, "commented")
-    return number, app.reviews.discussion.comment(AUTHOR, number, "Why?").id
+    return number, app.reviews.discussion.comment(actor, number, "Why?").id
+
+
+def judged(app: App, name: str, actor: Actor) -> int:
+    """A change that somebody blocks."""
+    return app.reviews.discussion.request_changes(actor, proposed(app, name), "Shorter.").id
 
 
 def closed(app: App) -> int:
@@ -187,6 +193,14 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "reviews.discussion.request_changes": lambda app: app.reviews.discussion.request_changes(
         ADMIN, proposed(app, "r"), "Shorter."
     ),
+    "reviews.discussion.take_back": lambda app: app.reviews.discussion.take_back(ADMIN, judged(app, "t", ADMIN)),
+    "reviews.discussion.lift": lambda app: app.reviews.discussion.lift(
+        ADMIN, judged(app, "l", REVIEWER), "It is gone."
+    ),
+    "reviews.discussion.edit_comment": lambda app: app.reviews.discussion.edit_comment(
+        ADMIN, *commented(app, ADMIN), "So?"
+    ),
+    "reviews.discussion.delete_comment": lambda app: app.reviews.discussion.delete_comment(ADMIN, *commented(app)),
     "reviews.merger.merge": lambda app: app.reviews.merger.merge(ADMIN, approved(app, "merge")),
     "reviews.merger.revert": lambda app: app.reviews.merger.revert(ADMIN, merged(app, "revert")),
     "reviews.merger.solve": lambda app: app.reviews.merger.solve(ADMIN, in_conflict(app), {"conflict.md": ("mine",)}),

@@ -79,8 +79,9 @@ USE_CASES = {
         "all allow get known touch writing": INNER,
     },
     "reviews.discussion": {
-        "apply comment comments resolve": "propose a change",
-        "approve request_changes": "review a change",
+        "apply comment comments delete_comment edit_comment resolve": "propose a change",
+        "approve request_changes take_back": "review a change",
+        "lift": "lift a request for changes",
     },
     "reviews.merger": {
         "collisions revert solve": "propose a change",
@@ -93,6 +94,7 @@ USE_CASES = {
     "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
     "inbox.reminders": {"remind": UPKEEP},
     "inbox.owners": {"unknown": EVERYBODY, "of": INNER},
+    "reviews.looks": {"look mark news viewed": "propose a change"},
     "upload.uploads": {
         "paste read submit": "propose a change",
         "add choose decided edit files look meaning remove": IN_HAND,
@@ -205,8 +207,10 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
+        "change edit-comment 99999 1", "change delete-comment 99999 1", "change diff 99999", "change viewed 99999",
     ),
-    "review a change": ("change approve 99999", "change request-changes 99999"),
+    "review a change": ("change approve 99999", "change request-changes 99999", "change take-back 99999"),
+    "lift a request for changes": ("change lift 99999",),
     "merge a change": ("change merge 99999",),
     "confirm a document": ("confirm BSA-1 --until 2000-01-01",),
     "import documents": ("import {folder}", "init"),
@@ -436,9 +440,9 @@ def command(doors_app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
         for name in ("open_app", "build"):
             if hasattr(part, name):
                 monkeypatch.setattr(part, name, lambda settings: doors_app)
-    from core.entrypoints import querysets, session, workspace
+    from core.entrypoints import change_texts, querysets, session, workspace
 
-    for part in (querysets, session, workspace):
+    for part in (change_texts, querysets, session, workspace):
         monkeypatch.setattr(part, "open_app", lambda settings: doors_app)
     places = _places(tmp_path)
 

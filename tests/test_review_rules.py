@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from core.access import Actor
 from core.bootstrap import App
 from core.curation import policy, review
-from core.curation.conflicts import hunks, solve
+from core.curation.conflicts import Hunk, combined, hunks, solve
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, ConcordError, Refused
 from core.services.people.accounts import DEMO
@@ -52,9 +54,18 @@ def verdict(who: str, head: str = "c2", said: str = "approved") -> Verdict:
         ((verdict("cyd", said="changes requested"),), "changes requested"),
         ((verdict("cyd"), verdict("dan", said="changes requested")), "changes requested"),
         ((verdict("cyd", said="changes requested"), verdict("cyd")), "approved"),
+        ((verdict("cyd", "c1", "changes requested"),), "changes requested"),
+        ((verdict("cyd", "c1", "changes requested"), verdict("dan")), "changes requested"),
+        ((verdict("cyd", "c0", "changes requested"), verdict("cyd", "c1")), "in review"),
+        ((verdict("cyd", "c1", "changes requested"), verdict("cyd", "c1", "taken back")), "in review"),
+        ((verdict("cyd", "c1", "changes requested"), verdict("cyd", "c1", "lifted"), verdict("dan")), "approved"),
+        ((verdict("bob", "c1", "changes requested"),), "changes requested"),
+        ((verdict("cyd"), verdict("cyd", said="taken back")), "in review"),
     ],
 )
-def test_the_state_follows_from_verdicts_on_the_present_text_by_others(given_: tuple[Verdict, ...], state: str) -> None:
+def test_the_state_follows_from_approvals_of_the_present_text_and_requests_that_stand(
+    given_: tuple[Verdict, ...], state: str
+) -> None:
     assert review.state(facts(verdicts=given_)) == state
 
 
@@ -111,6 +122,78 @@ def test_three_way_comparison_loses_nothing(base: str, mine: str, theirs: str) -
         assert not part.conflict or "\n".join(part.mine) in mine or not part.mine
 
 
+def touched(base: str, mine: str, theirs: str) -> Hunk:
+    return Hunk(True, *(tuple(text.split("\n")) for text in (mine, theirs, base)))
+
+
+EDITS = ("word", "", "two words", "line\nand line", "!")
+places = st.lists(st.tuples(st.integers(0, 9), st.sampled_from(EDITS)), max_size=4, unique_by=lambda edit: edit[0])
+
+
+@given(places, places, st.sampled_from([" ", "\n", ", "]))
+def test_edits_of_different_words_are_all_in_the_combined_text(
+    mine: list[tuple[int, str]], theirs: list[tuple[int, str]], gap: str
+) -> None:
+    """Words are told apart by their number, so that no edit can be taken for another."""
+    words = [f"w{n}" for n in range(10)]
+    left = {2 * n: text for n, text in mine if 2 * n < 10}
+    right = {2 * n + 1: text for n, text in theirs if 2 * n + 1 < 10}
+    put = lambda edits: gap.join(edits.get(n, word) for n, word in enumerate(words))
+    base, here, there, both = put({}), put(left), put(right), put(left | right)
+    for one, other in ((here, there), (there, here)):
+        text = combined(touched(base, one, other))
+        if all(edits.values() for edits in (left, right) if edits) and "" not in {*left.values(), *right.values()}:
+            assert text == both
+        assert text is None or all(edit in text for edit in {*left.values(), *right.values()})
+
+
+sentences = st.lists(st.sampled_from(["a", "b", "c", " ", "\n", "d."]), min_size=1, max_size=12).map("".join)
+
+
+@given(sentences, sentences, sentences)
+def test_combining_knows_no_sides_and_keeps_what_one_side_alone_did(base: str, mine: str, theirs: str) -> None:
+    both = combined(touched(base, mine, theirs))
+    assert both == combined(touched(base, theirs, mine))
+    assert combined(touched(base, mine, base)) == mine
+    assert combined(touched(base, mine, mine)) == mine
+    if both is not None:
+        grown = lambda text: Counter(re.findall(r"\w+", text)) - Counter(re.findall(r"\w+", base))
+        assert not (grown(mine) | grown(theirs)) - Counter(re.findall(r"\w+", both)), (
+            "a word that somebody added is lost"
+        )
+
+
+def test_a_line_that_only_the_knowledge_base_changed_keeps_its_new_words() -> None:
+    """Side by side with an edit of the change, six hours do not become four again."""
+    base = "Tell the duty manager.\nThe report is due in 4 hours.\nFile it."
+    mine = base.replace("duty manager", "duty manager and the owner")
+    theirs = base.replace("4 hours", "6 hours")
+    (conflict,) = (part for part in hunks(base, mine, theirs) if part.conflict)
+    assert combined(conflict) == "Tell the duty manager and the owner.\nThe report is due in 6 hours."
+    assert solve(hunks(base, mine, theirs), ("both",)).endswith("due in 6 hours.\nFile it.")
+
+
+@pytest.mark.parametrize(
+    ("base", "mine", "theirs", "both"),
+    [
+        ("Keep it 5 years here.", "Keep it 7 years here.", "Keep it 5 years there.", "Keep it 7 years there."),
+        ("Keep it 5 years.", "Keep it 7 years.", "Keep it 9 years.", None),
+        ("Ask Ann.", "Ask Ann.\n\nThen Bob.", "Please ask Ann.", "Please ask Ann.\n\nThen Bob."),
+        ("Ask Ann first.", "Ask Ann first.\nThen Bob.", "Ask Cyd first.", "Ask Cyd first.\nThen Bob."),
+        ("One, two, three.", "One, three.", "One, two, three!", "One, three!"),
+        ("One", "", "One two", None),
+        ("", "Mine", "Theirs", None),
+    ],
+)
+def test_both_edits_are_offered_only_where_they_do_not_touch(
+    base: str, mine: str, theirs: str, both: str | None
+) -> None:
+    assert combined(touched(base, mine, theirs)) == both
+    if both is None:
+        with pytest.raises(BadInput, match="same words"):
+            solve((touched(base, mine, theirs),), ("both",))
+
+
 class Journey(RuleBasedStateMachine):
     """People at random. Whatever they try, only approved text reaches the main line, and a verdict dies with an edit."""
 
@@ -120,6 +203,7 @@ class Journey(RuleBasedStateMachine):
         self.app = small_app(Path(self.folder.name) / "home", NoProcesses())
         self.words = 0
         self.approved: set[tuple[int, str]] = set()
+        self.blocked: dict[int, set[str]] = {}  # who requested changes and has not come back
 
     @initialize()
     def start(self) -> None:
@@ -144,7 +228,8 @@ class Journey(RuleBasedStateMachine):
         except ConcordError:
             return
         assert not made.approvals, "an approval survived an edit"
-        assert made.state in ("draft", "in review")
+        assert made.state in ("draft", "changes requested" if made.blocks else "in review")
+        assert {block.who for block in made.blocks} == self.blocked.get(made.id, set()), "an edit lifted a request"
 
     @rule(
         who=st.sampled_from(sorted(PEOPLE)),
@@ -169,6 +254,21 @@ class Journey(RuleBasedStateMachine):
         assert PEOPLE[who].name not in (change.author_name, change.editors[-1])
         if good:
             self.approved.add((number, change.head))
+        blockers = self.blocked.setdefault(number, set())
+        blockers.discard(who) if good else blockers.add(who)
+
+    @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9), lift=st.booleans())
+    def undo(self, who: str, pick: int, lift: bool) -> None:
+        number, discussion = self.number(pick), self.app.reviews.discussion
+        try:
+            change = (
+                discussion.lift(PEOPLE[who], number, "because") if lift else discussion.take_back(PEOPLE[who], number)
+            )
+        except ConcordError:
+            return
+        assert who == "admin" or not lift
+        self.blocked[number] = set() if lift else self.blocked.get(number, set()) - {who}
+        assert {block.who for block in change.blocks} == self.blocked[number]
 
     @precondition(lambda self: self.app.reviews.changes.all())
     @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9))
@@ -181,6 +281,7 @@ class Journey(RuleBasedStateMachine):
             return
         assert before.state == "approved"
         assert (number, merged.head) in self.approved
+        assert not self.blocked.get(number)
 
     @invariant()
     def only_merged_text_is_on_the_main_line(self) -> None:

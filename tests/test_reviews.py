@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from core.adapters.state.migrations import MIGRATIONS, statements
 from core.bootstrap import App
 from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
+from core.services.reviews.looks import Look, News
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
@@ -257,6 +259,171 @@ def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(reviews_
     with pytest.raises(Conflict, match="look at the conflicts again"):
         reviews_app.reviews.merger.solve(AUTHOR, number, {seen.path: ("theirs",)}, head=seen.head, main=seen.main)
     assert reviews_app.reviews.changes.get(number).head == head
+
+
+# ---------------------------------------------------------------- requests for changes
+
+
+def blocked(app: App) -> int:
+    """A change that a reviewer asked to be changed."""
+    number = app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    app.reviews.changes.submit(AUTHOR, number)
+    app.reviews.discussion.request_changes(REVIEWER, number, "Say from when.")
+    return number
+
+
+def test_a_request_for_changes_stays_until_its_reviewer_comes_back(reviews_app: App) -> None:
+    number = blocked(reviews_app)
+    assert reviews_app.reviews.changes.waiting_for(REVIEWER) == ()
+    edited = reviews_app.reviews.changes.edit(AUTHOR, number, changed("5 years", "8 years"))
+    assert (edited.state, [block.note for block in edited.blocks]) == ("changes requested", ["Say from when."])
+    assert [change.id for change in reviews_app.reviews.changes.waiting_for(REVIEWER)] == [number]
+    assert reviews_app.reviews.changes.waiting_for(REVIEWER2) == ()
+    other = reviews_app.reviews.discussion.approve(REVIEWER2, number)
+    assert (other.state, other.requirements) == ("changes requested", ("Petra Voss requested changes.",))
+    with pytest.raises(Refused, match="this one is changes requested"):
+        reviews_app.reviews.merger.merge(AUTHOR, number)
+    assert reviews_app.reviews.discussion.take_back(REVIEWER, number).state == "approved"
+    with pytest.raises(Refused, match="Petra Voss has no verdict"):
+        reviews_app.reviews.discussion.take_back(REVIEWER, number)
+
+
+def test_an_approval_is_taken_back_and_the_change_waits_again(reviews_app: App) -> None:
+    number = approved(reviews_app, changed("5", "6"))
+    assert reviews_app.reviews.discussion.take_back(REVIEWER, number).state == "in review"
+    assert [change.id for change in reviews_app.reviews.changes.waiting_for(REVIEWER)] == [number]
+
+
+def test_an_admin_lifts_a_request_with_a_reason_that_stays(reviews_app: App) -> None:
+    number = blocked(reviews_app)
+    reviews_app.reviews.discussion.request_changes(REVIEWER2, number, "Shorter.")
+    with pytest.raises(BadInput, match="Say why"):
+        reviews_app.reviews.discussion.lift(ADMIN, number, " ")
+    with pytest.raises(Refused, match="Only admins may lift a request for changes"):
+        reviews_app.reviews.discussion.lift(REVIEWER2, number, "On leave.")
+    with pytest.raises(NotFound, match="Who did: reviewer, reviewer2"):
+        reviews_app.reviews.discussion.lift(ADMIN, number, "On leave.", "author")
+    one = reviews_app.reviews.discussion.lift(ADMIN, number, "On leave.", REVIEWER.id)
+    assert [block.who for block in one.blocks] == [REVIEWER2.id]
+    assert reviews_app.reviews.discussion.lift(ADMIN, number, "Agreed on the phone.").state == "in review"
+    lines = [entry.detail for entry in reviews_app.people.audit.entries(ADMIN, action="lift")]
+    assert lines == [f"{REVIEWER2.name}: Agreed on the phone.", f"{REVIEWER.name}: On leave."]
+
+
+def test_a_request_of_somebody_who_may_no_longer_review_blocks_nobody(reviews_app: App) -> None:
+    number = blocked(reviews_app)
+    reviews_app.people.accounts.set_role(ADMIN, REVIEWER.id, "author")
+    assert reviews_app.reviews.changes.get(number).state == "in review"
+
+
+def test_requests_that_an_edit_voided_before_the_upgrade_stay_void(tmp_path: Path) -> None:
+    """Of two requests of the version before, the one that was edited away does not come back."""
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {"finance/records.md": TEXT})
+    edited, standing = blocked(app), blocked(app)
+    app.reviews.changes.edit(AUTHOR, edited, changed("5 years", "8 years"))
+    for statement in list(statements(next(script for script in MIGRATIONS if "CREATE TABLE looks" in script)))[:1]:
+        sql(app, statement)
+    assert {change.id: change.state for change in app.reviews.changes.all()} == {
+        edited: "in review",
+        standing: "changes requested",
+    }
+
+
+# ---------------------------------------------------------------- own comments
+
+
+def test_own_comments_are_edited_and_deleted_and_the_audit_keeps_their_words(reviews_app: App) -> None:
+    number, talk = blocked(reviews_app), reviews_app.reviews.discussion
+    first, long = talk.comment(REVIEWER, number, "Whi?"), "x" * 20_000
+    assert talk.edit_comment(REVIEWER, number, first.id, "Why?").body == "Why?"
+    assert talk.comments(AUTHOR, number)[0].edited
+    talk.edit_comment(REVIEWER, number, first.id, long)
+    for actor in (AUTHOR, ADMIN):
+        with pytest.raises(Refused, match="Only Petra Voss may edit"):
+            talk.edit_comment(actor, number, first.id, "No.")
+    with pytest.raises(Refused, match="Petra Voss or an admin may delete"):
+        talk.delete_comment(AUTHOR, number, first.id)
+    with pytest.raises(BadInput, match="Delete it instead"):
+        talk.edit_comment(REVIEWER, number, first.id, " ")
+    talk.delete_comment(ADMIN, number, first.id)
+    with pytest.raises(NotFound, match="no comment"):
+        talk.edit_comment(REVIEWER, number, first.id, "Why?")
+    (gone,) = talk.comments(AUTHOR, number)
+    assert (gone.body, bool(gone.deleted), reviews_app.reviews.changes.get(number).conversations) == ("", True, 0)
+    kept = [entry.detail for entry in reviews_app.people.audit.entries(ADMIN, change=number)]
+    assert f"{first.id}: Whi?" in kept
+    assert f"{first.id}, by Petra Voss: {long}" in kept
+
+
+def test_a_conversation_lives_on_without_its_first_comment(reviews_app: App) -> None:
+    number, talk = blocked(reviews_app), reviews_app.reviews.discussion
+    first = talk.comment(REVIEWER, number, "Why?")
+    answer = talk.comment(AUTHOR, number, "Because.", thread=first.id)
+    talk.delete_comment(REVIEWER, number, first.id)
+    assert reviews_app.reviews.changes.get(number).conversations == 1
+    talk.comment(AUTHOR, number, "More.", thread=first.id)
+    talk.delete_comment(AUTHOR, number, answer.id)
+    assert reviews_app.reviews.changes.get(number).conversations == 1
+
+
+# ---------------------------------------------------------------- the last look
+
+
+def test_the_second_look_shows_what_others_did_since_the_first(reviews_app: App) -> None:
+    number, looks = blocked(reviews_app), reviews_app.reviews.looks
+    assert looks.look(REVIEWER, number) == Look()
+    first = reviews_app.reviews.changes.get(number).head
+    reviews_app.reviews.changes.edit(AUTHOR, number, changed("5 years", "8 years"))
+    reviews_app.reviews.changes.edit(AUTHOR2, number, {"it/vpn.md": b"# VPN\n\nUse it daily.\n"})
+    reviews_app.reviews.discussion.comment(AUTHOR, number, "Done.")
+    everything = reviews_app.reviews.changes.all()
+    assert looks.news(REVIEWER, everything)[number] == News(2, 1)
+    for _ in range(2):  # what was seen before stays known while the text stays as it is
+        look = looks.look(REVIEWER, number)
+        assert (look.before, look.edits) == (first, 2)
+        assert [edit.path for edit in look.documents] == ["finance/records.md", "it/vpn.md"]
+    assert looks.news(REVIEWER, everything)[number] == News()
+    assert looks.news(AUTHOR, everything)[number] == News(1, 0), "one's own edits and comments are no news"
+    assert looks.news(REVIEWER2, everything)[number] == News(seen=False)
+
+
+def test_what_came_in_from_the_main_line_is_not_new_in_the_change(reviews_app: App) -> None:
+    number, looks = blocked(reviews_app), reviews_app.reviews.looks
+    looks.look(REVIEWER, number)
+    theirs = TEXT.replace("5 years", "10 years")
+    put(reviews_app, {"finance/records.md": theirs, "it/other.md": "# Other\n"})
+    reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ("mine",)})
+    assert [edit.path for edit in looks.look(REVIEWER, number).documents] == []
+    assert looks.look(REVIEWER, number).edits == 1
+
+
+def test_a_viewed_mark_is_for_one_person_and_one_text(reviews_app: App) -> None:
+    number, looks, path = blocked(reviews_app), reviews_app.reviews.looks, "finance/records.md"
+    looks.mark(REVIEWER, number, path)
+    assert (looks.viewed(REVIEWER, number), looks.viewed(REVIEWER2, number)) == ({path}, frozenset())
+    reviews_app.reviews.changes.edit(AUTHOR, number, {"it/vpn.md": b"# VPN\n\nMore.\n"})
+    assert looks.viewed(REVIEWER, number) == {path}
+    reviews_app.reviews.changes.edit(AUTHOR, number, changed("5 years", "8 years"))
+    assert looks.viewed(REVIEWER, number) == frozenset()
+    looks.mark(REVIEWER, number, path)
+    looks.mark(REVIEWER, number, path, viewed=False)
+    assert looks.viewed(REVIEWER, number) == frozenset()
+    with pytest.raises(BadInput, match="does not touch 'x.md'"):
+        looks.mark(REVIEWER, number, "x.md")
+
+
+def test_edits_that_do_not_touch_are_combined_by_the_word(reviews_app: App) -> None:
+    mine = TEXT.replace("Keep them 5 years.", "Keep all of them 5 years.")
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"finance/records.md": mine.encode()}).id
+    put(reviews_app, changed_text("5 years", "6 years"))
+    solved = reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ("both",)})
+    text = reviews_app.knowledge.store.read(solved.head, "finance/records.md").decode()
+    assert "Keep all of them 6 years." in text
+
+
+def changed_text(old: str, new: str) -> dict[str, str | None]:
+    return {"finance/records.md": TEXT.replace(old, new)}
 
 
 def test_two_spellings_of_a_path_never_meet_in_the_knowledge_base(reviews_app: App) -> None:

@@ -1,10 +1,16 @@
-"""Three-way merge of one document, hunk by hunk."""
+"""Three-way merge of one document, hunk by hunk; inside a conflict word by word, as far as the edits do not touch."""
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from core.curation.diffs import matcher
+from core.errors import BadInput
+
+_TOKENS = re.compile(r"\n|[^\S\n]+|\w+|[^\w\s]")
+_MOST_TOKENS = 20_000  # of a conflict that is compared word by word
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,25 @@ def hunks(base: str, mine: str, theirs: str) -> tuple[Hunk, ...]:
     >>> solve(hunks("a\\nb\\nc", "A\\nb\\nc", "a\\nb\\nC"), ())
     'A\\nb\\nC'
     """
-    o, a, b = (text.split("\n") for text in (base, mine, theirs))
+    return _merge(*(text.split("\n") for text in (base, mine, theirs)))
+
+
+def combined(hunk: Hunk) -> str | None:
+    """Both edits of a conflict in one text; None where they touch the same words.
+
+    >>> combined(Hunk(True, ("Call within 4 hours.", "Ask Ann."), ("Call within 6 hours.",), ("Call within 4 hours.",)))
+    'Call within 6 hours.\\nAsk Ann.'
+    >>> combined(Hunk(True, ("7 years",), ("9 years",), ("5 years",))) is None
+    True
+    """
+    sides = [_TOKENS.findall("\n".join(lines)) for lines in (hunk.base, hunk.mine, hunk.theirs)]
+    if not all(sides) or sum(map(len, sides)) > _MOST_TOKENS:
+        return None
+    parts = _merge(*sides)
+    return None if any(part.conflict for part in parts) else "".join(token for part in parts for token in part.mine)
+
+
+def _merge(o: Sequence[str], a: Sequence[str], b: Sequence[str]) -> tuple[Hunk, ...]:
     parts: list[Hunk] = []
     at_o = at_a = at_b = 0
     for start, end, in_a, in_b in _anchors(o, a, b):
@@ -57,7 +81,7 @@ def _follows(anchor: tuple[int, int, int, int], n: int, a: int, b: int) -> bool:
 
 
 def _kept(o: Sequence[str], side: Sequence[str]) -> dict[int, int]:
-    blocks = difflib.SequenceMatcher(None, o, side, autojunk=False).get_matching_blocks()
+    blocks = matcher(o, side).get_matching_blocks()
     return {block.a + n: block.b + n for block in blocks for n in range(block.size)}
 
 
@@ -68,7 +92,7 @@ def _between(o: Sequence[str], a: Sequence[str], b: Sequence[str]) -> Hunk:
 
 
 def solve(parts: Sequence[Hunk], choices: Sequence[str]) -> str:
-    """The merged text, with one choice per conflict: "mine", "theirs", or "=" followed by other text.
+    """The merged text, with one choice per conflict: "mine", "theirs", "both", or "=" followed by other text.
 
     >>> solve(hunks("b", "B", "X"), ("=both",))
     'both'
@@ -77,5 +101,14 @@ def solve(parts: Sequence[Hunk], choices: Sequence[str]) -> str:
     lines: list[str] = []
     for part in parts:
         choice = next(left) if part.conflict else "mine"
-        lines += choice[1:].split("\n") if choice.startswith("=") else getattr(part, choice)
+        lines += _chosen(part, choice)
     return "\n".join(lines)
+
+
+def _chosen(part: Hunk, choice: str) -> Sequence[str]:
+    if choice == "both":
+        text = combined(part)
+        if text is None:
+            raise BadInput("Both edits change the same words here. Take one of them, or write what should stand here.")
+        choice = f"={text}"
+    return choice[1:].split("\n") if choice.startswith("=") else part.mine if choice == "mine" else part.theirs

@@ -1,6 +1,7 @@
 """Review rules: which move is allowed in which state, and what is missing before a merge.
 
-A verdict belongs to the exact commit it was given for, so an edit voids it by construction.
+An approval belongs to the exact commit it was given for, so an edit voids it by construction. A request for changes
+stands until its reviewer comes back to it or an admin lifts it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ MOVES: Mapping[str, tuple[tuple[str, ...], str]] = {
         ("in review", "changes requested", "approved"),
         "Changes can only be requested while a change is in review",
     ),
+    "take back": (("in review", "changes requested", "approved"), "A verdict belongs to a change in review"),
+    "lift": (("changes requested",), "There is no request for changes to lift"),
     "merge": (("approved",), "Only an approved change can be merged"),
     "bypass": (("in review", "changes requested", "approved"), "A bypass needs a change in review"),
     "close": (OPEN, "Only an open change can be closed"),
@@ -36,7 +39,7 @@ MOVES: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A reviewer's verdict on one commit: approved or changes requested."""
+    """A reviewer's verdict on one commit: approved, changes requested, or that the last one is taken back or lifted."""
 
     who: str
     name: str
@@ -65,15 +68,27 @@ class Facts:
 
 
 def current_verdicts(facts: Facts) -> dict[str, Verdict]:
-    """Each eligible reviewer's last verdict on the current commit; authors and last editors are not eligible.
+    """Each reviewer's last verdict, if it still counts: an approval for this commit alone, a request until it is taken back.
 
     >>> old, new = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
     >>> list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old,), 0, (), (), ()))), \\
     ... list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old, new), 0, (), (), ())))
     ([], ['bob'])
     """
-    silent = (facts.author, *facts.last_editors, *facts.barred)
-    return {v.who: v for v in facts.verdicts if v.head == facts.head and v.who not in silent}
+    last = {verdict.who: verdict for verdict in facts.verdicts}
+    return {who: verdict for who, verdict in last.items() if who not in facts.barred and _counts(facts, verdict)}
+
+
+def _counts(facts: Facts, verdict: Verdict) -> bool:
+    """Authors and last editors approve nothing; a request for changes outlives every edit."""
+    if verdict.verdict == "approved":
+        return verdict.head == facts.head and verdict.who not in (facts.author, *facts.last_editors)
+    return verdict.verdict == "changes requested"
+
+
+def blocking(facts: Facts) -> tuple[Verdict, ...]:
+    """The requests for changes that stand."""
+    return tuple(v for v in current_verdicts(facts).values() if v.verdict == "changes requested")
 
 
 def approvals(facts: Facts) -> tuple[Verdict, ...]:
@@ -83,7 +98,7 @@ def approvals(facts: Facts) -> tuple[Verdict, ...]:
 def state(facts: Facts) -> str:
     if facts.stage != "in review":
         return facts.stage
-    if any(v.verdict == "changes requested" for v in current_verdicts(facts).values()):
+    if blocking(facts):
         return "changes requested"
     return "in review" if missing_approvals(facts) else "approved"
 
@@ -173,8 +188,8 @@ def obstacles(facts: Facts) -> tuple[str, ...]:
 
 def judgments(facts: Facts) -> tuple[str, ...]:
     """What reviewers still have to do; an admin may bypass it with a reason."""
-    against = [v.name for v in current_verdicts(facts).values() if v.verdict == "changes requested"]
-    sentences = [f"{name} requested changes." for name in against] + list(missing_approvals(facts))
+    sentences = [f"{verdict.name} requested changes." for verdict in blocking(facts)]
+    sentences += missing_approvals(facts)
     strict = [rule for rule in applicable(facts.rules, facts.paths) if rule.conversations == "block"]
     if strict and facts.open_conversations:
         count = facts.open_conversations

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor
+from core.entrypoints import change_texts
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
 from core.services.reviews.changes import Change
+from core.services.reviews.looks import News
 from core.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def register(add: Any) -> None:
     _editing(change)
     _moving(change)
     _talking(change)
+    change_texts.register(change)
     _merging(change)
     listing = change("list", changes_list, "changes, the one last touched first")
     listing.add_argument(
@@ -41,7 +44,7 @@ def register(add: Any) -> None:
 def _editing(add: Any) -> None:
     first = add("new", new, "start a change")
     first.add_argument("--title", required=True, help="what it does")
-    more = _numbered(add, "edit", edit, "add an edit; earlier verdicts are void")
+    more = _numbered(add, "edit", edit, "add an edit; earlier approvals are void")
     more.add_argument("--title", default="", help="another title")
     for command in (first, more):
         command.add_argument("--file", action="append", default=[], help="a Markdown file (- for standard input)")
@@ -56,7 +59,7 @@ def _moving(add: Any) -> None:
         ("reopen", reopen, "take a closed change up again"),
         ("revert", revert, "propose to undo a merged change"),
         ("show", show, "one change with its discussion"),
-        ("conflicts", conflicts, "what must be decided before it can be merged"),
+        ("take-back", take_back, "withdraw your approval or your request for changes"),
     ):
         _numbered(add, name, run, about)
     for name, run, about in (
@@ -81,17 +84,29 @@ def _talking(add: Any) -> None:
     say.add_argument("--last", type=int, default=0, help="the last line, for several")
     say.add_argument("--head", default="", help="the head that was read; refused if the change was edited since")
     say.add_argument("--reply", type=int, default=0, metavar="N", help="answer this comment")
-    end = _numbered(add, "resolve", resolve, "close a conversation")
-    end.add_argument("comment", type=int, metavar="COMMENT")
-    end.add_argument("--reopen", action="store_true", help="open it again")
-    take = _numbered(add, "apply", apply, "take a suggestion over")
-    take.add_argument("comment", type=int, metavar="COMMENT")
+    for name, run, about in (
+        ("resolve", resolve, "close a conversation"),
+        ("apply", apply, "take a suggestion over"),
+        ("edit-comment", edit_comment, "put other words into a comment of yours"),
+        ("delete-comment", delete_comment, "delete a comment of yours, or any (admins)"),
+    ):
+        command = _numbered(add, name, run, about)
+        command.add_argument("comment", type=int, metavar="COMMENT")
+        if name == "resolve":
+            command.add_argument("--reopen", action="store_true", help="open it again")
+        if name == "edit-comment":
+            _said(command)
+    lifting = _said(_numbered(add, "lift", lift, "lift requests for changes, with the reason as message (admins)"))
+    lifting.add_argument("--reviewer", default="", metavar="ACCOUNT", help="only the request of this account")
 
 
 def _merging(add: Any) -> None:
     decide = _numbered(add, "solve", solve, "decide about conflicts")
     decide.add_argument(
-        "--choice", action="append", default=[], help="mine, theirs, =TEXT or delete; one per conflict, in their order"
+        "--choice",
+        action="append",
+        default=[],
+        help="mine, theirs, both, =TEXT or delete; one per conflict, in their order",
     )
     for name, about in (("head", "the newest commit of the change"), ("main", "the commit of the main line")):
         decide.add_argument(f"--{name}", default="", metavar="COMMIT", help=f"{about} whose conflicts you saw")
@@ -137,6 +152,7 @@ def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> i
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
     lines += [f"  asked {request.name}: {request.answer or 'no answer yet'}" for request in change.asked]
     lines += [f"  approved by {name}" for name in change.approvals]
+    lines += [f"  {block.name} ({block.who}) asks for: {block.note}" for block in change.blocks]
     lines += [f"  - {sentence}" for sentence in change.requirements]
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
@@ -228,6 +244,31 @@ def request_changes(settings: Settings, options: Namespace, terminal: Terminal) 
     )
 
 
+def take_back(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    return _show(app, options, app.reviews.discussion.take_back(acting(app, options), options.change), terminal)
+
+
+def lift(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    lifted = app.reviews.discussion.lift(acting(app, options), options.change, options.message, options.reviewer)
+    return _show(app, options, lifted, terminal)
+
+
+def edit_comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor = acting(app, options)
+    app.reviews.discussion.edit_comment(actor, options.change, options.comment, options.message)
+    return _show(app, options, app.reviews.changes.show(actor, options.change), terminal)
+
+
+def delete_comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor = acting(app, options)
+    app.reviews.discussion.delete_comment(actor, options.change, options.comment)
+    return _show(app, options, app.reviews.changes.show(actor, options.change), terminal)
+
+
 def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Merge, and wait until the change can be found."""
     app = open_app(settings)
@@ -280,24 +321,21 @@ def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> 
             actor, state=options.state, author=actor.id if options.mine else "", text=options.text
         )
     )
-    rows = [(change.id, change.state, change.author_name, len(change.documents), change.title) for change in listed]
-    terminal.show([strict.plain(change) for change in listed], table(rows, ("id", "state", "author", "docs", "title")))
+    news = app.reviews.looks.news(actor, listed)
+    rows = [
+        (change.id, change.state, change.author_name, len(change.documents), _news(news.get(change.id)), change.title)
+        for change in listed
+    ]
+    value = [{**strict.plain(change), "news": strict.plain(news.get(change.id, News()))} for change in listed]
+    terminal.show(value, table(rows, ("id", "state", "author", "docs", "news", "title")))
     return 0
 
 
-def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    collisions = app.reviews.merger.collisions(acting(app, options), options.change)
-    lines = []
-    for collision in collisions:
-        lines.append(f"{collision.path}{' (not in ' + collision.gone + ')' if collision.gone else ''}")
-        for n, part in enumerate([part for part in collision.parts if part.conflict], 1):
-            lines += [f"  {n}. mine:   {line}" for line in part.mine] + [f"     theirs: {line}" for line in part.theirs]
-    if collisions:
-        seen = f"--head {collisions[0].head[:12]} --main {collisions[0].main[:12]}"
-        lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
-    terminal.show([strict.plain(collision) for collision in collisions], lines or ["There is no conflict."])
-    return 0
+def _news(news: News | None) -> str:
+    """What is new to the acting account, in a column."""
+    if news is None or not (news.edits or news.comments or not news.seen):
+        return ""
+    return f"{news.edits} edits, {news.comments} comments" if news.seen else "not seen"
 
 
 def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:

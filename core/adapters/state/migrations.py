@@ -188,6 +188,28 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE gaps SET account = (SELECT id FROM accounts WHERE name = who)
     WHERE (SELECT count(*) FROM accounts WHERE name = who) = 1;
     """,
+    """
+    INSERT INTO verdicts (change, who, name, head, verdict, note, at)
+    SELECT change, who, name, head, 'lifted', 'An edit voided it.', at FROM verdicts AS asked
+    WHERE verdict = 'changes requested' AND id = (
+        SELECT max(id) FROM verdicts WHERE change = asked.change AND who = asked.who
+    ) AND EXISTS (
+        SELECT 1 FROM audit AS line JOIN audit AS edit ON edit.change = line.change AND edit.id > line.id
+        WHERE line.change = asked.change AND line.who = asked.who AND line.at = asked.at
+        AND line.action = 'request changes' AND edit.action IN ('edit', 'solve conflicts')
+    );
+    ALTER TABLE comments ADD COLUMN edited TEXT NOT NULL DEFAULT '';
+    ALTER TABLE comments ADD COLUMN deleted TEXT NOT NULL DEFAULT '';
+    CREATE TABLE looks (
+        who TEXT NOT NULL, change INTEGER NOT NULL REFERENCES changes (id), head TEXT NOT NULL, at TEXT NOT NULL,
+        comment INTEGER NOT NULL DEFAULT 0, before TEXT NOT NULL DEFAULT '', before_at TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (who, change)
+    );
+    CREATE TABLE viewed (
+        who TEXT NOT NULL, change INTEGER NOT NULL REFERENCES changes (id), path TEXT NOT NULL, blob TEXT NOT NULL,
+        PRIMARY KEY (who, change, path)
+    );
+    """,
 )
 
 

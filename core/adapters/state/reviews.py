@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import changes, comments, review_requests, verdicts
+from core.adapters.state.tables import changes, comments, looks, review_requests, verdicts, viewed
 
 # asked for every change of a list, so built once
 _CHANGE = select(changes).where(changes.c.id == bindparam("number"))
@@ -17,6 +17,13 @@ _CONVERSATIONS = (
     select(func.count())
     .select_from(comments)
     .where(comments.c.change == bindparam("number"), comments.c.thread == 0, comments.c.resolved == "")
+)
+_NEWEST = select(func.max(comments.c.id)).where(comments.c.change == bindparam("number"))
+_BY_OTHERS = (
+    select(func.count())
+    .select_from(comments)
+    .where(comments.c.change == bindparam("number"), comments.c.who != bindparam("who"), comments.c.deleted == "")
+    .where(comments.c.id > bindparam("after"))
 )
 
 
@@ -88,6 +95,19 @@ class CommentRows:
         """One comment of a change."""
         return self._run.first(select(comments).where(comments.c.id == number, comments.c.change == change))
 
+    def newest(self, change: int) -> int:
+        """The id of the last one, 0 without any."""
+        return int(self._run.value(_NEWEST, number=change) or 0)
+
+    def by_others(self, change: int, who: str, after: int) -> int:
+        """How many others wrote after a comment."""
+        return int(self._run.value(_BY_OTHERS, number=change, who=who, after=after))
+
+    def alive(self, change: int, thread: int) -> int:
+        """How many comments of a conversation nobody deleted."""
+        there = select(func.count()).select_from(comments).where(comments.c.change == change, comments.c.deleted == "")
+        return int(self._run.value(there.where(or_(comments.c.id == thread, comments.c.thread == thread))))
+
     def open_conversations(self, change: int) -> int:
         """How many are not resolved."""
         return int(self._run.value(_CONVERSATIONS, number=change))
@@ -99,3 +119,38 @@ class CommentRows:
     def set(self, number: int, **values: Any) -> None:
         """Other values in some columns."""
         self._run.change(update(comments).where(comments.c.id == number).values(**values))
+
+
+class LookRows:
+    """The tables `looks` and `viewed`: what each person has seen of a change."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_person(self, who: str) -> dict[int, Row]:
+        """By change."""
+        return {row["change"]: row for row in self._run.rows(select(looks).where(looks.c.who == who))}
+
+    def get(self, who: str, change: int) -> Row | None:
+        """The last look of a person at a change."""
+        return self._run.first(select(looks).where(looks.c.who == who, looks.c.change == change))
+
+    def keep(self, **values: Any) -> None:
+        """Another look, in place of the last one."""
+        new = ("head", "at", "comment", "before", "before_at")
+        self._run.upsert(looks, [values], ("who", "change"), new)
+
+    def viewed(self, who: str, change: int) -> dict[str, str]:
+        """Path to the blob that was viewed."""
+        mine = select(viewed.c.path, viewed.c.blob).where(viewed.c.who == who, viewed.c.change == change)
+        return self._run.pairs(mine)
+
+    def mark(self, who: str, change: int, path: str, blob: str) -> None:
+        """A document was viewed with this text."""
+        row = {"who": who, "change": change, "path": path, "blob": blob}
+        self._run.upsert(viewed, [row], ("who", "change", "path"), ("blob",))
+
+    def unmark(self, who: str, change: int, path: str) -> None:
+        """It was not."""
+        mine = (viewed.c.who == who, viewed.c.change == change, viewed.c.path == path)
+        self._run.change(delete(viewed).where(*mine))

@@ -189,6 +189,27 @@ comments = Table(
     _text("resolved", ""),
     _text("applied", ""),
     Index("comments_change", "change"),
+    _text("edited", ""),
+    _text("deleted", ""),
+)
+looks = Table(
+    "looks",
+    METADATA,
+    _text("who", primary_key=True),
+    _number("change", None, ForeignKey("changes.id"), primary_key=True, autoincrement=False),
+    _text("head"),
+    _text("at"),
+    _number("comment", 0),  # the newest one there was
+    _text("before", ""),  # the head that was looked at before this one, and when
+    _text("before_at", ""),
+)
+viewed = Table(
+    "viewed",
+    METADATA,
+    _text("who", primary_key=True),
+    _number("change", None, ForeignKey("changes.id"), primary_key=True, autoincrement=False),
+    _text("path", primary_key=True),
+    _text("blob"),  # the text that was viewed
 )
 
 review_requests = Table(

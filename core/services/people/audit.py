@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
     from core.adapters.state.database import Database, State
 
+MAX_DETAIL = 21_000  # characters; a comment and who wrote it
+
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
@@ -52,7 +54,7 @@ class Audit:
             what=what[:500],
             change=change,
             commit_id=commit,
-            detail=detail[:2000],
+            detail=detail[:MAX_DETAIL],
         )
 
     def note(self, actor: Actor, action: str, what: str, **more: Any) -> None:

@@ -1,7 +1,7 @@
 """Changes: proposed edits of one or more documents, each on a branch of its own, until they are merged or closed.
 
 Git holds the text, the database the talk. The head of a change is the head of its branch and nothing else,
-so a verdict, which names the commit it was given for, can never survive an edit. Whatever writes, writes inside
+so an approval, which names the commit it was given for, can never survive an edit. Whatever writes, writes inside
 one database transaction that also moves the branch; a kill leaves at most a branch that is ahead, never one behind.
 """
 
@@ -49,6 +49,7 @@ class Change:
     editors: tuple[str, ...]
     approvals: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
+    blocks: tuple[Verdict, ...]  # requests for changes that stand
     conversations: int
     requirements: tuple[str, ...]
     conflicts: tuple[str, ...]
@@ -118,13 +119,16 @@ class Changes:
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person should review."""
         require(actor, "propose a change")
-        return tuple(
-            change
-            for change in self.all(state="open")
-            if change.state == "in review"
-            and not review.own_work(self._facts_of(change), actor.id, actor.name)
-            and actor.id not in {v.who for v in change.verdicts if v.head == change.head}
-        )
+        return tuple(change for change in self.all(state="open") if self._waits_for(change, actor))
+
+    def _waits_for(self, change: Change, actor: Actor) -> bool:
+        """In review and not judged by this person yet; or edited since they requested changes."""
+        if change.state == "changes requested":
+            return any(block.who == actor.id and block.head != change.head for block in change.blocks)
+        mine = [verdict for verdict in change.verdicts if verdict.who == actor.id][-1:]
+        approved = any(verdict.verdict == "approved" and verdict.head == change.head for verdict in mine)
+        own_work = review.own_work(self._facts_of(change), actor.id, actor.name)
+        return change.state == "in review" and not own_work and not approved
 
     def asked_of(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person was asked to review and has not judged as they are now."""
@@ -164,6 +168,7 @@ class Changes:
             editors=tuple(dict.fromkeys(name for _, name in work.editors)),
             approvals=tuple(v.name for v in review.approvals(facts)),
             verdicts=facts.verdicts,
+            blocks=review.blocking(facts),
             conversations=facts.open_conversations,
             requirements=review.requirements(facts) if now in review.OPEN else (),
             conflicts=facts.conflicts,
@@ -229,7 +234,7 @@ class Changes:
         *,
         expected: str | None = None,
     ) -> Change:
-        """Another edit. `expected` is the head that the editor saw; earlier verdicts are void."""
+        """Another edit. `expected` is the head that the editor saw; earlier approvals are void."""
         require(actor, "propose a change")
         checked = checked_files(files)
         with self.writing(number) as (state, row, facts):

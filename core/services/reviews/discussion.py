@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
 from core.curation import review
@@ -13,6 +13,9 @@ from core.curation.diffs import lines
 from core.curation.proposals import check_text
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
 
 _SUGGESTION = re.compile(r"^```suggestion[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -33,6 +36,8 @@ class Comment:
     at: str
     resolved: str
     applied: str
+    edited: str = ""
+    deleted: str = ""
 
     @property
     def suggestion(self) -> str | None:
@@ -131,6 +136,37 @@ class Discussion:
         quote = "\n".join(present[line - 1 : last]) if line else ""
         return {"path": path, "line": line, "last": last, "quote": quote}
 
+    def edit_comment(self, actor: Actor, number: int, comment: int, body: str) -> Comment:
+        """Other words in one's own comment; the old ones are kept in the audit."""
+        require(actor, "propose a change")
+        text = check_text(body)
+        if not text:
+            raise BadInput("The comment is empty. Delete it instead.")
+        with self.changes.writing(number) as (state, row, facts):
+            self.changes.allow("comment", facts)
+            old = _there(state, number, comment)
+            if old["who"] != actor.id:
+                raise Refused(f"Only {old['name']} may edit this comment.")
+            state.comments.set(comment, body=text, edited=self.clock.stamp())
+            audit = self.changes.audit
+            audit.record(state, actor, "edit comment", row["title"], change=number, detail=f"{comment}: {old['body']}")
+        return next(remark for remark in self.comments(actor, number) if remark.id == comment)
+
+    def delete_comment(self, actor: Actor, number: int, comment: int) -> None:
+        """Delete one's own comment, or any as an admin; its words are kept in the audit."""
+        require(actor, "propose a change")
+        with self.changes.writing(number) as (state, row, facts):
+            self.changes.allow("comment", facts)
+            old = _there(state, number, comment)
+            if old["who"] != actor.id and actor.role != "admin":
+                raise Refused(f"Only {old['name']} or an admin may delete this comment.")
+            stamp, root = self.clock.stamp(), old["thread"] or comment
+            state.comments.set(comment, body="", deleted=stamp)
+            if not state.comments.alive(number, root):
+                state.comments.set(root, resolved=stamp)
+            detail = f"{comment}, by {old['name']}: {old['body']}"
+            self.changes.audit.record(state, actor, "delete comment", row["title"], change=number, detail=detail)
+
     def resolve(self, actor: Actor, number: int, comment: int, *, done: bool = True) -> None:
         """Close a conversation, or reopen it."""
         require(actor, "propose a change")
@@ -193,6 +229,40 @@ class Discussion:
             self.changes.news.judged(state, actor, row, verdict, text)
         return self.changes.get(number)
 
+    def take_back(self, actor: Actor, number: int) -> Change:
+        """Withdraw one's own approval or request for changes, also after having edited the text oneself."""
+        require(actor, "review a change")
+        with self.changes.writing(number) as (state, row, facts):
+            self.changes.allow("take back", facts)
+            verdict = review.current_verdicts(facts).get(actor.id)
+            if verdict is None:
+                raise Refused(f"{actor.name} has no verdict on this text that could be taken back.")
+            self._undo(state, number, verdict, "taken back")
+            self.changes.audit.record(state, actor, "take back", row["title"], change=number, detail=verdict.verdict)
+        return self.changes.get(number)
+
+    def lift(self, actor: Actor, number: int, reason: str, who: str = "") -> Change:
+        """Lift the requests for changes, or that of one reviewer, with a reason that stays."""
+        require(actor, "lift a request for changes")
+        text = check_text(reason)
+        if not text:
+            raise BadInput("Say why the request for changes is lifted. The reason stays with the change.")
+        with self.changes.writing(number) as (state, row, facts):
+            self.changes.allow("lift", facts)
+            lifted = [verdict for verdict in review.blocking(facts) if who in ("", verdict.who)]
+            if not lifted:
+                raise NotFound(f"{who} did not request changes. Who did: {_accounts(review.blocking(facts))}.")
+            for verdict in lifted:
+                self._undo(state, number, verdict, "lifted", text)
+                detail = f"{verdict.name}: {text}"
+                self.changes.audit.record(state, actor, "lift", row["title"], change=number, detail=detail)
+        return self.changes.get(number)
+
+    def _undo(self, state: State, number: int, verdict: review.Verdict, how: str, note: str = "") -> None:
+        judge = {"who": verdict.who, "name": verdict.name, "head": verdict.head}
+        state.verdicts.add(change=number, **judge, verdict=how, note=note, at=self.clock.stamp())
+        self.changes.touch(state, number)
+
     def _may_judge(self, actor: Actor, facts: review.Facts, head: str) -> None:
         own = review.own_work(facts, actor.id, actor.name)
         if own:
@@ -200,6 +270,18 @@ class Discussion:
         if not review.may_judge(actor, facts.paths):
             raise Refused("Only admins may judge a change to the review rules.")
         _as_seen(facts, head)
+
+
+def _there(state: State, number: int, comment: int) -> dict[str, Any]:
+    """A comment that nobody deleted."""
+    row = state.comments.get(number, comment)
+    if row is None or row["deleted"]:
+        raise NotFound(f"Change {number} has no comment {comment}.")
+    return row
+
+
+def _accounts(verdicts: Sequence[review.Verdict]) -> str:
+    return ", ".join(verdict.who for verdict in verdicts)
 
 
 def _as_seen(facts: review.Facts, head: str) -> None:

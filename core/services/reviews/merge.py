@@ -136,7 +136,7 @@ class Merger:
     ) -> Change:
         """Update a change with one decision per conflict; this is a new edit, so verdicts are void.
 
-        Per path: "mine", "theirs" or "=text" for each conflict; ("delete",) leaves the document out.
+        Per path: "mine", "theirs", "both" (edits that do not touch) or "=text" for each conflict; ("delete",) leaves the document out.
         `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
         require(actor, "propose a change")
@@ -279,6 +279,8 @@ def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
     if chosen == ("delete",) or (collision.gone and chosen == (collision.gone,)):
         return None
     wanted = sum(part.conflict for part in collision.parts)
-    if len(chosen) != wanted or any(c not in ("mine", "theirs") and not c.startswith("=") for c in chosen):
-        raise BadInput(f"{collision.path} has {wanted} conflicts; decide each with mine, theirs or a text of your own.")
+    if len(chosen) != wanted or any(c not in ("mine", "theirs", "both") and not c.startswith("=") for c in chosen):
+        raise BadInput(
+            f"{collision.path} has {wanted} conflicts; decide each with mine, theirs, both or a text of your own."
+        )
     return solve(collision.parts, chosen).encode()

@@ -1,0 +1,101 @@
+"""The texts of a change on the command line: what it changes, what is new to you, what is in conflict."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from core import strict
+from core.curation.conflicts import Hunk, combined
+from core.curation.diffs import Diff, Marks
+from core.curation.diffs import diff as line_diff
+from core.entrypoints.session import acting, open_app
+from core.entrypoints.terminal import Terminal
+from core.services.reviews.diff import compare
+from core.services.reviews.merge import Collision
+from core.settings import Settings
+
+
+def register(add: Any) -> None:
+    text = _numbered(add, "diff", diff, "what it changes, line by line; remembers that you looked")
+    text.add_argument("--since-look", action="store_true", help="only what changed since your last look")
+    marks = _numbered(add, "viewed", viewed, "mark documents as viewed until their text changes; list the marks")
+    marks.add_argument("--path", action="append", default=[], help="a document of the change")
+    marks.add_argument("--not", action="store_true", dest="unmark", help="take the mark away")
+    _numbered(add, "conflicts", conflicts, "what must be decided before it can be merged")
+
+
+def _numbered(add: Any, name: str, run: Any, about: str) -> ArgumentParser:
+    command: ArgumentParser = add(name, run, about)
+    command.add_argument("change", type=int, metavar="ID")
+    return command
+
+
+def diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The whole change, or what is new to the acting account."""
+    app = open_app(settings)
+    actor = acting(app, options)
+    change, look = app.reviews.changes.show(actor, options.change), app.reviews.looks.look(actor, options.change)
+    since = options.since_look and bool(look.before)
+    start, edits = (look.before, look.documents) if since else (change.start, change.documents)
+    documents = [compare(app.knowledge.store, start, change.head, edit) for edit in edits]
+    diffs = {document.edit.path: line_diff(document.before, document.after) for document in documents}
+    lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
+    seen = {"last_look": look.at, "edits": look.edits, "since": start, "head": change.head}
+    value = {path: strict.plain(rows) for path, rows in diffs.items()}
+    terminal.show({**seen, "documents": value}, lines or ["Nothing changed since your last look."])
+    return 0
+
+
+def _lines(rows: Diff) -> list[str]:
+    lines = []
+    for row in rows.rows:
+        lines += [f"- {row.left:>5}  {_text(row.before)}"] if row.kind in ("removed", "changed") else []
+        lines += [f"+ {row.right:>5}  {_text(row.after)}"] if row.kind in ("added", "changed") else []
+    return lines
+
+
+def _text(marks: Marks) -> str:
+    return "".join(words for _, words in marks)
+
+
+def viewed(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor, looks = acting(app, options), app.reviews.looks
+    for path in options.path:
+        looks.mark(actor, options.change, path, viewed=not options.unmark)
+    marked = looks.viewed(actor, options.change)
+    paths = [edit.path for edit in app.reviews.changes.show(actor, options.change).documents]
+    terminal.show({path: path in marked for path in paths}, [f"{'x' if p in marked else ' '} {p}" for p in paths])
+    return 0
+
+
+def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    collisions = app.reviews.merger.collisions(acting(app, options), options.change)
+    lines = []
+    for collision in collisions:
+        lines.append(f"{collision.path}{' (not in ' + collision.gone + ')' if collision.gone else ''}")
+        for n, part in enumerate([part for part in collision.parts if part.conflict], 1):
+            lines += _sides(n, part)
+    if collisions:
+        seen = f"--head {collisions[0].head[:12]} --main {collisions[0].main[:12]}"
+        lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
+    terminal.show([_collision(collision) for collision in collisions], lines or ["There is no conflict."])
+    return 0
+
+
+def _sides(number: int, part: Hunk) -> list[str]:
+    both = combined(part)
+    sides = {"before": part.base, "mine": part.mine, "theirs": part.theirs}
+    sides |= {"both": tuple(both.split("\n"))} if both is not None else {}
+    marked = [f"{name + ':':8}{line}" for name, lines in sides.items() for line in lines]
+    return [f"{f'  {number}. ' if not n else '     '}{line}" for n, line in enumerate(marked)]
+
+
+def _collision(collision: Collision) -> dict[str, Any]:
+    """A collision as JSON; `both` is the text with both edits, where they do not touch."""
+    value: dict[str, Any] = strict.plain(collision)
+    for part, plain in zip(collision.parts, value["parts"], strict=True):
+        plain["both"] = combined(part) if part.conflict else None
+    return value
