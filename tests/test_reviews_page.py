@@ -283,15 +283,20 @@ def test_a_bypass_needs_a_reason_and_is_seen_for_ever(visit: Open, kb: App) -> N
     assert "Reason: The auditor waits." in words(visit("reviews", "author2", change=str(number)))
 
 
-OFFERED = {"submit": "draft", "merge": "approved", "reopen": "closed"}  # where a button is drawn; else in review
+OFFERED = {
+    "submit": "draft",
+    "merge": "approved",
+    "reopen": "closed",
+    "lift": "changes requested",
+}  # where a button is drawn; else in review
 MEANWHILE = {"submit": "in review", "reopen": "draft"}  # what happens before it is clicked; else it is closed
 
 
-@pytest.mark.parametrize("move", [move for move in MOVES if move not in ("edit", "comment", "revert")])
+@pytest.mark.parametrize("move", [move for move in MOVES if move not in ("edit", "comment", "revert", "take back")])
 def test_a_click_on_a_button_from_before_is_refused_in_the_rules_own_words(visit: Open, kb: App, move: str) -> None:
     number = brought(kb, OFFERED.get(move, "in review")).id
     app = visit("reviews", "admin", change=str(number))
-    if move in ("bypass", "request changes"):
+    if move in ("bypass", "request changes", "lift"):
         app.text_area(key=f"note_{move.replace(' ', '_')}_{number}").set_value("now")
     state = MEANWHILE.get(move, "closed")
     moved(kb, number, state)
@@ -357,7 +362,14 @@ def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     assert "conflicts with what was merged meanwhile" in words(app)
-    assert [code.value for code in app.code] == ["Keep invoices 7 years.", "Keep invoices 6 years."]
+    place = drawn(app, "conflict")
+    assert [row["after"] for side in place["sides"] for row in side["rows"]] == [
+        [[False, "Keep invoices "], [True, "7"], [False, " years."]],
+        [[False, "Keep invoices "], [True, "6"], [False, " years."]],
+    ]
+    assert (place["before"], place["both"]) == ("Keep invoices 5 years.", None)
+    assert app.button(key=f"solve_{number}").disabled, "nothing is chosen beforehand"
+    assert "0 of 1 place decided" in words(app)
     seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
     app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("edit").run()
     app.text_area(key=f"conflict_text_{seen}_0_0").set_value("Keep invoices 8 years.").run()
@@ -367,12 +379,28 @@ def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     assert "8 years" in kb.knowledge.store.read(change.head, PATH).decode()
 
 
+def test_edits_of_different_words_are_offered_together_and_still_need_a_click(visit: Open, kb: App) -> None:
+    number = started(kb, TEXT.replace("Keep invoices", "Keep all invoices")).id
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
+    app = visit("reviews", "author", change=str(number), side="Conflicts")
+    assert drawn(app, "conflict")["both"]
+    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
+    choice = app.segmented_control(key=f"conflict_choice_{seen}_0_0")
+    assert (choice.options[0], choice.value, app.button(key=f"solve_{number}").disabled) == ("Both edits", None, True)
+    choice.set_value("both").run()
+    app.button(key=f"solve_{number}").click().run()
+    text = kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH).decode()
+    assert "Keep all invoices 6 years." in text
+
+
 def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     text = kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH)
     put(kb, {PATH: None}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     assert "The knowledge base no longer has this document here" in words(app)
+    assert app.button(key=f"solve_{number}").disabled
+    app.radio[0].set_value("keep").run()
     app.button(key=f"solve_{number}").click().run()
     change = kb.reviews.changes.get(number)
     assert (change.conflicts, kb.knowledge.store.read(change.head, PATH)) == ((), text)
@@ -382,10 +410,120 @@ def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: Ap
     number = brought(kb, "in review").id
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
+    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
+    app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("mine").run()
     edited = kb.reviews.changes.edit(who(kb, "author2"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
     app.button(key=f"solve_{number}").click().run()
     assert "look at the conflicts again" in words(app)
     assert kb.reviews.changes.get(number).head == edited.head
+
+
+def test_after_approving_there_is_no_second_approve_beside_merge(visit: Open, kb: App) -> None:
+    number = brought(kb, "approved").id
+    app = visit("reviews", "reviewer", change=str(number))
+    assert "You approved this text" in words(app)
+    assert not [button for button in app.button if button.key == f"do_approve_{number}"]
+    app.button(key=f"do_take_back_{number}").click().run()
+    assert kb.reviews.changes.get(number).approvals == ()
+    assert app.button(key=f"do_approve_{number}")
+
+
+def test_the_panel_says_who_blocks_with_which_words_until_an_admin_lifts_it(visit: Open, kb: App) -> None:
+    number = brought(kb, "changes requested").id
+    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
+    app = visit("reviews", "author", change=str(number))
+    (block,) = drawn(app, "pointers")["blocks"]
+    assert (block["name"], block["note"][0][2], block["edited"]) == (
+        "Petra Voss",
+        ["No."],
+        "The text was edited since.",
+    )
+    assert block["place"] == {"change": number, "side": "Discussion", "at": "v0"}
+    assert (
+        drawn(visit("reviews", "author", change=str(number), side="Discussion"), "discussion")["items"][2]["id"] == "v0"
+    )
+    assert not [button for button in app.button if button.key == f"do_lift_{number}"]
+    app = visit("reviews", "admin", change=str(number))
+    app.button(key=f"do_lift_{number}").click().run()
+    assert "Say why the request for changes is lifted" in words(app)
+    app.text_area(key=f"note_lift_{number}").set_value("Petra is on leave.")
+    app.button(key=f"do_lift_{number}").click().run()
+    assert kb.reviews.changes.get(number).state == "in review"
+
+
+def test_what_is_to_fix_and_what_is_talked_about_leads_to_its_place(visit: Open, kb: App) -> None:
+    number = started(kb, TEXT.replace("5", "7") + "\n#### Far\n").id
+    talk = kb.reviews.discussion.comment(who(kb, "reviewer"), number, "Why?", path=PATH, line=10).id
+    kb.reviews.discussion.comment(who(kb, "reviewer"), number, "In all?")
+    shown = drawn(visit("reviews", "author", change=str(number)), "pointers")
+    assert {(fix["path"], fix["line"]) for fix in shown["fixes"]} == {(PATH, 5), (PATH, 14)}
+    assert shown["talks"] == [
+        {"text": f"{PATH}, line 10: Petra Voss: Why?", "place": {"change": str(number), "side": "Documents", "at": f"c{talk}"}},
+        {"text": "Petra Voss: In all?", "place": {"change": str(number), "side": "Discussion", "at": f"c{talk + 1}"}},
+    ]  # fmt: skip
+
+
+def test_the_merge_dialog_names_the_conversations_that_are_open(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    talk = kb.reviews.discussion.comment(who(kb, "reviewer"), number, "Why seven?", path=PATH, line=10).id
+    kb.reviews.discussion.approve(who(kb, "reviewer"), number)
+    app = visit("reviews", "author", change=str(number))
+    assert "1 conversation still open" in words(app)
+    app.button(key=f"talk_{talk}").click().run()
+    assert app.segmented_control(key="side").value == "Documents"
+    assert drawn(app, "review")["at"] == f"c{talk}"
+
+
+def test_the_second_look_compares_with_what_was_seen(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    rows = drawn(visit("reviews", "reviewer", queue="open"), "queue")["rows"]
+    assert [badge["text"] for badge in rows[0]["news"]] == ["New to you"]
+    visit("reviews", "reviewer", change=str(number))
+    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5 years", "8 years").encode()})
+    kb.reviews.discussion.comment(who(kb, "author"), number, "Better?")
+    rows = drawn(visit("reviews", "reviewer", queue="open"), "queue")["rows"]
+    assert [badge["text"] for badge in rows[0]["news"]] == ["1 new edit", "1 new comment"]
+    app = visit("reviews", "reviewer", change=str(number))
+    assert "1 edit since you looked on" in words(app)
+    changed = lambda app: [
+        row["before"] for row in drawn(app, "review")["documents"][0]["rows"] if row["kind"] == "changed"
+    ]
+    assert changed(app) == [[[False, "Keep invoices "], [True, "7"], [False, " years."]]]
+    app.segmented_control(key="look").set_value("whole").run()
+    assert changed(app) == [[[False, "Keep invoices "], [True, "5"], [False, " years."]]]
+    assert drawn(visit("reviews", "reviewer", queue="open"), "queue")["rows"][0]["news"] == []
+
+
+def test_the_text_of_a_long_change_comes_when_it_is_asked_for(visit: Open, kb: App) -> None:
+    from pages.ui.reviews.documents import AT_ONCE
+
+    files = {f"it/part{n:02}.md": f"# Part {n}\n\nText.\n".encode() for n in range(40)}
+    number = kb.reviews.changes.propose(who(kb, "author"), "Forty", files).id
+    kb.reviews.looks.mark(who(kb, "reviewer"), number, "it/part00.md")
+    shown = drawn(visit("reviews", "reviewer", change=str(number)), "review")["documents"]
+    assert len(shown) == 40
+    assert [one["path"] for one in shown if "rows" in one] == [f"it/part{n:02}.md" for n in range(1, AT_ONCE + 1)]
+    assert [one["path"] for one in shown if one["viewed"]] == ["it/part00.md"]
+    linked = drawn(visit("reviews", "reviewer", change=str(number), at="l3:it/part39.md"), "review")["documents"]
+    assert "rows" in linked[39]
+
+
+def test_a_comment_offers_its_words_for_editing_to_its_author_alone(visit: Open, kb: App) -> None:
+    from pages.ui.reviews import comments
+
+    number, reviewer = brought(kb, "in review").id, who(kb, "reviewer")
+    talk = kb.reviews.discussion.comment(reviewer, number, "Whi?").id
+    kb.reviews.discussion.comment(reviewer, number, "Gone.")
+    edit = {"do": "edit comment", "comment": talk, "body": "Why?"}
+    assert comments.perform(reviewer, number, edit) == "Comment changed."
+    assert comments.perform(reviewer, number, {"do": "delete comment", "comment": talk + 1}) == "Comment deleted."
+    offered = {}
+    for name in ("reviewer", "author", "admin"):
+        items = drawn(visit("reviews", name, change=str(number), side="Discussion"), "discussion")["items"]
+        (thread,) = [item for item in items if "remarks" in item]
+        (remark,) = thread["remarks"]
+        offered[name] = (remark["body"], remark["mine"], remark["edited"])
+    assert offered == {"reviewer": ("Why?", True, True), "author": (None, False, True), "admin": (None, True, True)}
 
 
 # ---------------------------------------------------------------- talk

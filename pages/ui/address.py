@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.ui import keys
 
-_TABS = (keys.TAB, keys.SIDE)
+_TABS = (keys.TAB, keys.SIDE, keys.LOOK)
 
 
 def show(**parameters: str) -> None:

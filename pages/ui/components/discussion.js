@@ -1,7 +1,7 @@
 // The timeline of a change, oldest first, and a box for a comment.
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ unfolded: new Set(), typed: {}, sent: {}, replying: 0 }));
+  const state = memory(root, talkState);
   const act = (action) => setTriggerValue("act", action);
   state.people = data.people;
   hear(state, data.heard);
@@ -18,23 +18,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ),
     data.may.comment ? el("div", { class: "conversation" }, writer()) : el("div", { class: "muted" }, data.closed),
   );
-  seek(root, state, data.comment);
+  followLinks(state, data.at, (at) => show(root, at));
 }
 
-// Scroll once to the conversation that the address names.
-function seek(root, state, comment) {
-  if (!comment) return;
-  const thread = root.querySelector(`#thread-${CSS.escape(comment)}`);
-  thread?.classList.add("sought");
-  if (state.sought === comment) return;
-  state.sought = comment;
-  setTimeout(() => thread?.scrollIntoView({ block: "center" }), 60);
-}
-
-const drawEvent = ({ name, text, when, tone, note }) =>
+const drawEvent = ({ name, text, when, tone, note, id }) =>
   el(
     "div",
-    { class: "event" },
+    { class: "event", id },
     el("span", { class: `knot ${tone || ""}` }),
     el(
       "div",

@@ -76,6 +76,7 @@ const drawRow = (row) =>
         inside({ class: "title" }, `/reviews?change=${row.id}`, row.title),
         " ",
         el("span", { class: "muted small" }, `#${row.id}`),
+        row.news.map((news) => [" ", badge(news)]),
       ),
       el("div", { class: "sub" }, row.about),
     ),

@@ -9,20 +9,59 @@ const VIEWS = [
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
+  const many = data.documents.length > 1;
   const state = memory(root, () => ({
-    view: window.innerWidth > 900 ? "split" : "inline",
-    unfolded: new Set(), // resolved conversations that somebody opened
-    closed: new Set(), // documents that somebody folded
+    ...talkState(),
+    view: root.clientWidth > (many ? 1000 : 760) ? "split" : "inline",
+    folded: new Map(), // documents that somebody folded or unfolded; a viewed one is folded by itself
     open: new Set(), // unchanged parts that somebody opened
-    typed: {},
-    sent: {},
-    replying: 0,
+    busy: new Map(), // lines that a jump led to, by document
     writing: null,
+    filter: "",
+    tree: root.clientWidth > 700,
+    thing: -1, // the last thing to fix that was jumped to
+    goal: null, // a place whose document is on its way
+    wanted: new Set(), // documents that were asked for
   }));
   const act = (action) => setTriggerValue("act", { ...action, head: data.head });
   state.people = data.people;
   hear(state, data.heard);
+  const page = { root, state, data, act, draw: () => refocus(root, () => drawPage(page)) };
+  page.draw();
+  if (state.goal && reach(page, state.goal)) state.goal = null;
+  followLinks(state, data.at, (at) => jump(page, placeOf(data.documents, at)));
+}
 
+function drawPage(page) {
+  const { root, state, data } = page;
+  const many = data.documents.length > 1;
+  const shown = data.documents.filter((file) => isShown(state, file));
+  const files = el(
+    "div",
+    { class: "documents" },
+    shown.map((file) => drawFile({ ...page, file, n: data.documents.indexOf(file), may: data.may })),
+  );
+  const filter = (text) => {
+    state.filter = text;
+    page.draw();
+  };
+  const tree = many ? documentTree(state, data.documents, { filter, goTo: (file) => jump(page, { file }) }) : "";
+  const wide = many && root.clientWidth > 700;
+  root.replaceChildren(tools(page), el("div", { class: `layout${wide ? " wide" : ""}` }, tree, files));
+  loadOnSight(page);
+}
+
+function tools(page) {
+  const { state, data, draw } = page;
+  const things = thingsToFix(data.documents);
+  const foldAll = (folded) => () => {
+    data.documents.forEach((file) => state.folded.set(file.path, folded));
+    draw();
+  };
+  const next = () => {
+    state.thing = (state.thing + 1) % things.length;
+    jump(page, things[state.thing]);
+  };
   const viewButton = ([view, label]) => {
     const choose = () => {
       state.view = view;
@@ -30,39 +69,98 @@ export default function ({ data, parentElement, setTriggerValue }) {
     };
     return button(label, choose, { key: view, pressed: state.view === view ? "true" : "false" });
   };
-  const draw = () =>
-    refocus(root, () =>
-      root.replaceChildren(
-        el(
-          "div",
-          { class: "tools" },
-          el("span", { class: "muted small" }, data.summary),
-          el("span", { class: "spring" }),
-          VIEWS.map(viewButton),
-        ),
-        data.documents.length > 1 ? documentLinks(root, data.documents) : "",
-        ...data.documents.map((file, n) => drawFile({ root, state, file, n, may: data.may, act })),
-      ),
-    );
-  draw();
+  const many = data.documents.length > 1;
+  return el(
+    "div",
+    { class: "tools" },
+    things.length
+      ? button(`Next to fix (${things.length})`, next, {
+          kind: "outline",
+          key: "next",
+          title: "Go to the next finding or open conversation",
+        })
+      : null,
+    many ? button("Fold all", foldAll(true), { key: "fold all" }) : null,
+    many ? button("Unfold all", foldAll(false), { key: "unfold all" }) : null,
+    el("span", { class: "spring" }),
+    VIEWS.map(viewButton),
+  );
 }
 
-function documentLinks(root, documents) {
-  const scrollTo = (n) => root.querySelector(`#d${n}`)?.scrollIntoView({ behavior: "smooth", block: "start" });
-  return el(
-    "nav",
-    { class: "files", "aria-label": "Documents" },
-    documents.map((file, n) =>
-      actionLink(
-        {},
-        `#d${n}`,
-        () => scrollTo(n),
-        el("span", { class: `sign ${file.kind}` }, file.sign),
-        file.name,
-        file.threads.length ? el("span", { class: "muted small" }, ` · ${file.threads.length}`) : null,
-      ),
-    ),
+// ------------------------------------------------------------ going to a place
+
+// What a check found and what is still talked about, document by document and line by line.
+const thingsToFix = (documents) =>
+  documents.flatMap((file) => {
+    const found = file.checks.map(({ line }) => ({ file, line }));
+    const talks = file.threads.filter((thread) => !thread.resolved).map(({ id, line }) => ({ file, line, thread: id }));
+    return [...found, ...talks].sort((a, b) => a.line - b.line);
+  });
+
+// A link names a conversation (c7) or a line of a document (l12:path).
+function placeOf(documents, at) {
+  const [, line, path] = at.match(/^l(\d+):(.*)$/) || [];
+  if (path) return { file: documents.find((file) => file.path === path), line: Number(line) };
+  const thread = Number(at.slice(1));
+  return { file: documents.find((file) => file.threads.some(({ id }) => id === thread)), thread };
+}
+
+// Open the document and whatever hides the place, load its text if need be, and scroll there.
+function jump(page, place) {
+  const { state } = page;
+  if (!place.file) return false;
+  state.folded.set(place.file.path, false);
+  state.filter = isShown(state, place.file) ? state.filter : "";
+  if (place.thread) state.unfolded.add(place.thread);
+  if (place.line) {
+    if (state.view === "rendered") state.view = "inline";
+    state.busy.set(place.file.path, [...(state.busy.get(place.file.path) || []), place.line]);
+  }
+  if (place.file.rows) {
+    page.draw();
+    return reach(page, place);
+  }
+  state.goal = { ...place, path: place.file.path };
+  request(page, [place.file.path]);
+  return true;
+}
+
+// Scroll to a place whose document is drawn.
+function reach({ root, data }, { file, path, line, thread }) {
+  const n = data.documents.findIndex((one) => one.path === (path || file.path));
+  if (n < 0 || !data.documents[n].rows) return false;
+  if (thread && show(root, `c${thread}`)) return true;
+  if (line && (show(root, `d${n}l${line}`) || show(root, `d${n}checks`))) return true;
+  return show(root, `d${n}`);
+}
+
+// ------------------------------------------------------------ text that comes when it is needed
+
+function request({ state, act }, paths) {
+  const missing = paths.filter((path) => !state.wanted.has(path));
+  missing.forEach((path) => state.wanted.add(path));
+  if (missing.length) act({ do: "load", paths: missing });
+}
+
+// Ask for the text of documents that come near the screen, together after a short while.
+function loadOnSight(page) {
+  const { root, state, data } = page;
+  state.sight?.disconnect();
+  const waiting = [...root.querySelectorAll(".file.waiting")];
+  if (!waiting.length) return;
+  const near = new Set();
+  let timer = 0;
+  state.sight = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) near.add(target.getAttribute("data-key"));
+      clearTimeout(timer);
+      timer = setTimeout(() => near.size && request(page, [...near]), 120);
+    },
+    { rootMargin: "800px" },
   );
+  const known = new Set(data.documents.filter((file) => file.rows).map((file) => file.path));
+  state.wanted.forEach((path) => known.has(path) && state.wanted.delete(path));
+  waiting.forEach((section) => state.sight.observe(section));
 }
 
 // ------------------------------------------------------------ one document
@@ -73,6 +171,7 @@ function drawFile(context) {
   const redraw = () => refocus(root, () => section.replaceWith(drawFile(context)));
   const write = (line, last) => {
     state.writing = { path: file.path, line, last };
+    state.folded.set(file.path, false);
     redraw();
     root.querySelector(`#d${n} .composer textarea`)?.focus();
   };
@@ -82,20 +181,24 @@ function drawFile(context) {
     drawThread: (thread) => conversation(state, thread, may, act),
     writer: () => el("div", { class: "conversation" }, writer(context, redraw)),
   };
-  const closed = state.closed.has(file.path);
+  const closed = state.folded.get(file.path) ?? file.viewed;
   const section = el(
     "section",
-    { class: "file", id: `d${n}`, "data-key": file.path },
+    { class: `file${closed ? " closed" : file.rows ? "" : " waiting"}`, id: `d${n}`, "data-key": file.path },
     fileHead(context, closed, tools),
-    closed ? null : fileBody(context, tools),
+    closed ? null : file.rows ? fileBody(context, tools) : el("div", { class: "same" }, "Loading"),
   );
   return section;
 }
 
-function fileHead({ state, file, may, act }, closed, { redraw, write }) {
+function fileHead({ state, file, may, act, draw }, closed, { write }) {
   const toggle = () => {
-    closed ? state.closed.delete(file.path) : state.closed.add(file.path);
-    redraw();
+    state.folded.set(file.path, !closed);
+    draw();
+  };
+  const view = () => {
+    state.folded.delete(file.path);
+    act({ do: "viewed", path: file.path, on: !file.viewed });
   };
   const editable = may.edit && file.kind !== "deleted" && !isPicture(file);
   return el(
@@ -108,7 +211,7 @@ function fileHead({ state, file, may, act }, closed, { redraw, write }) {
         class: "fold",
         "data-key": "fold",
         "aria-expanded": closed ? "false" : "true",
-        "aria-label": closed ? "Unfold" : "Fold",
+        "aria-label": `${closed ? "Unfold" : "Fold"} ${file.title}`,
         onclick: toggle,
       },
       closed ? "▸" : "▾",
@@ -120,6 +223,7 @@ function fileHead({ state, file, may, act }, closed, { redraw, write }) {
       el("span", { class: "muted small path" }, file.was ? `${file.was} → ${file.path}` : file.path),
     ),
     badge({ text: file.word, tone: file.tone }),
+    file.checks.length ? badge({ text: toFix(file), tone: "warn" }) : null,
     !isPicture(file) &&
       el(
         "span",
@@ -128,17 +232,34 @@ function fileHead({ state, file, may, act }, closed, { redraw, write }) {
         " ",
         el("span", { class: "down" }, `−${file.removed}`),
       ),
-    may.comment ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole" }) : null,
-    editable ? button("Edit", () => act({ do: "edit", path: file.path }), { kind: "outline" }) : null,
+    may.comment
+      ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole", key: "comment" })
+      : null,
+    editable ? button("Edit", () => act({ do: "edit", path: file.path }), { kind: "outline", key: "edit" }) : null,
+    viewedBox(file, view),
   );
 }
 
+// Each person's own mark, until the text changes.
+function viewedBox(file, onchange) {
+  const box = el("input", { type: "checkbox", "data-key": "viewed", onchange });
+  box.checked = file.viewed;
+  return el("label", { class: "viewed", title: "Your own mark; it goes when the text changes" }, box, " Viewed");
+}
+
 function fileBody(context, tools) {
-  const { state, file } = context;
+  const { state, file, n } = context;
   const writing = writingIn(state, file);
+  const goTo = (line) => jump(context, { file, line });
   return [
     file.problem ? el("div", { class: "problem" }, file.problem) : null,
-    file.checks.length ? el("div", { class: "checks", "aria-label": "Checks" }, file.checks.map(checkRow)) : null,
+    file.checks.length
+      ? el(
+          "div",
+          { class: "checks", id: `d${n}checks`, "aria-label": "Checks", role: "group" },
+          file.checks.map((check) => checkLine(check, goTo)),
+        )
+      : null,
     file.fields.length ? fieldTable(file.fields) : null,
     file.threads.filter((thread) => !thread.line).map(tools.drawThread),
     writing && !writing.line ? tools.writer() : null,
@@ -149,6 +270,16 @@ function fileBody(context, tools) {
         : lineTable(context, writing, tools),
   ];
 }
+
+// What a check found, with the way to its line.
+const checkLine = ({ line, severity, message }, goTo) =>
+  el(
+    "div",
+    {},
+    severity === "error" ? badge({ text: "Error", tone: "bad" }) : badge({ text: "Fix", tone: "warn" }),
+    actionLink({}, `#line-${line}`, () => goTo(line), `Line ${line}`),
+    el("span", {}, message),
+  );
 
 const fieldTable = (fields) =>
   el(
@@ -206,6 +337,7 @@ function foldRows(state, file) {
   const busy = file.threads.filter((thread) => thread.line).map((thread) => thread.last);
   const writing = writingIn(state, file);
   if (writing) busy.push(writing.last);
+  busy.push(...(state.busy.get(file.path) || []));
   const folded = [];
   for (let start = 0; start < file.rows.length;) {
     if (file.rows[start].kind !== "equal") {
@@ -237,7 +369,7 @@ function foldRun(state, file, start, end, busy) {
   return [...folded, ...rows.slice(to, end)];
 }
 
-function lineTable({ state, file, may }, writing, { redraw, drawThread, write, writer }) {
+function lineTable({ state, file, n, may }, writing, { redraw, drawThread, write, writer }) {
   const split = state.view === "split" && file.kind !== "added" && file.kind !== "deleted";
   const hasChanges = file.rows.some((row) => row.kind !== "equal" && row.kind !== "gap");
   if (!hasChanges && !file.threads.length && !writing) return el("div", { class: "same" }, whyNoLines(file));
@@ -251,6 +383,10 @@ function lineTable({ state, file, may }, writing, { redraw, drawThread, write, w
     state.open.add(name);
     redraw();
   };
+  const named = (rows, { right }) => {
+    if (right) rows.at(-1).id = `d${n}l${right}`;
+    return rows;
+  };
   const talk = (row) => {
     const threads = file.threads.filter(({ line, last }) => line && row.right && last === row.right);
     const isWriting = writing && writing.line && row.right === writing.last;
@@ -259,7 +395,7 @@ function lineTable({ state, file, may }, writing, { redraw, drawThread, write, w
     return el("tr", { class: "talk" }, cell);
   };
   const rows = foldRows(state, file).map((row) =>
-    row.kind === "gap" ? gapRow(row, split, openGap) : [diffRows(row, split, lineNumber), talk(row)],
+    row.kind === "gap" ? gapRow(row, split, openGap) : [named(diffRows(row, split, lineNumber), row), talk(row)],
   );
   return el("table", { class: "lines" }, columnWidths(split), rows);
 }
@@ -293,7 +429,9 @@ const numberButton = (number, chosen, onclick) =>
 
 function gapRow({ count, name }, split, open) {
   const text = unchangedLines(count);
-  const content = name ? el("button", { type: "button", onclick: () => open(name) }, `↕ ${text}`) : text;
+  const content = name
+    ? el("button", { type: "button", "data-key": name, onclick: () => open(name) }, `↕ ${text}`)
+    : text;
   return el("tr", { class: "gap" }, el("td", { colspan: columnSpan(split) }, content));
 }
 

@@ -8,14 +8,44 @@ function hear(state, [message, accepted]) {
   if (!box || !accepted) return;
   delete state.typed[box];
   if (box === replyBox(state.replying)) state.replying = 0;
+  if (box === editBox(state.editing)) state.editing = 0;
   if (state.writing && box === lineBox(state.writing)) state.writing = null;
 }
 const lineBox = ({ path, line }) => `${path}:${line}`;
 const replyBox = (thread) => `reply-${thread}`;
+const editBox = (comment) => `edit-${comment}`;
 
-function composer(state, box, { hint, send, cancel, quote, label }) {
-  const area = el("textarea", { class: "write", placeholder: hint, "aria-label": hint });
-  area.value = state.typed[box] || "";
+// What a component with conversations remembers between two draws.
+const talkState = () => ({
+  unfolded: new Set(), // resolved conversations that somebody opened
+  typed: {},
+  sent: {},
+  replying: 0,
+  editing: 0,
+  deleting: 0,
+  jumped: "",
+});
+
+// A link leads to a place: go there once, and again when it is followed again.
+function followLinks(state, at, go) {
+  if (!state.follows) window.addEventListener("popstate", () => (state.jumped = ""));
+  state.follows = true;
+  if (at && at !== state.jumped && go(at)) state.jumped = at;
+}
+
+// Scroll to an element and show for a moment which one it is.
+function show(root, id) {
+  const node = root.querySelector(`#${CSS.escape(id)}`);
+  if (!node) return false;
+  requestAnimationFrame(() => node.scrollIntoView({ block: "center" }));
+  node.classList.add("found");
+  setTimeout(() => node.classList.remove("found"), 2500);
+  return true;
+}
+
+function composer(state, box, { hint, send, cancel, quote, label, text }) {
+  const area = el("textarea", { class: "write", placeholder: hint, "aria-label": hint, "data-key": `write ${box}` });
+  area.value = state.typed[box] ?? text ?? "";
   const keep = () => {
     state.typed[box] = area.value;
   };
@@ -117,7 +147,10 @@ function nameList(area, people, changed) {
   return { box, take };
 }
 
-function drawRemark(remark, may, act) {
+function drawRemark(state, remark, may, act, redraw) {
+  if (remark.deleted)
+    return el("div", { class: "remark muted small" }, `${remark.name} wrote something that is deleted.`);
+  const writing = state.editing === remark.id;
   return el(
     "div",
     { class: "remark" },
@@ -126,11 +159,47 @@ function drawRemark(remark, may, act) {
       { class: "who" },
       el("span", { class: "face", style: { background: remark.colour } }, remark.initials),
       el("strong", {}, remark.name),
-      el("span", { class: "muted small" }, remark.when),
+      el("span", { class: "muted small" }, remark.when, remark.edited ? " · edited" : ""),
+      may.comment && remark.mine && !writing ? ownTools(state, remark, act, redraw) : null,
     ),
-    remark.nodes.length ? prose(remark.nodes) : null,
-    remark.suggestion ? suggestion(remark, may, act) : null,
+    writing ? editor(state, remark, act, redraw) : remark.nodes.length ? prose(remark.nodes) : null,
+    remark.suggestion && !writing ? suggestion(remark, may, act) : null,
   );
+}
+
+// Edit and delete; a second click confirms that it goes.
+function ownTools(state, remark, act, redraw) {
+  const set = (name, value) => () => {
+    state[name] = value;
+    redraw();
+  };
+  const sure = state.deleting === remark.id;
+  const remove = () => act({ do: "delete comment", comment: remark.id });
+  return el(
+    "span",
+    { class: "own" },
+    remark.body !== null ? button("Edit", set("editing", remark.id), { key: `edit ${remark.id}` }) : null,
+    sure
+      ? [
+          button("Delete it", remove, { kind: "danger", key: `sure ${remark.id}` }),
+          button("Keep it", set("deleting", 0)),
+        ]
+      : button("Delete", set("deleting", remark.id), { key: `delete ${remark.id}` }),
+  );
+}
+
+function editor(state, remark, act, redraw) {
+  return composer(state, editBox(remark.id), {
+    hint: "Your comment",
+    label: "Save",
+    text: remark.body,
+    send: (body, n) => act({ do: "edit comment", comment: remark.id, body, n }),
+    cancel: () => {
+      delete state.typed[editBox(remark.id)];
+      state.editing = 0;
+      redraw();
+    },
+  });
 }
 
 function suggestion(remark, may, act) {
@@ -157,10 +226,10 @@ function conversation(state, thread, may, act) {
   const head = threadHead(state, thread, open, redraw);
   const box = el(
     "div",
-    { class: `conversation${thread.resolved ? " done" : ""}`, id: `thread-${thread.id}` },
+    { class: `conversation${thread.resolved ? " done" : ""}`, id: `c${thread.id}`, "data-key": `c${thread.id}` },
     head.childNodes.length ? head : null,
     open && thread.outdated ? el("pre", { class: "quote" }, thread.quote) : null,
-    open ? thread.remarks.map((remark) => drawRemark(remark, may, act)) : null,
+    open ? thread.remarks.map((remark) => drawRemark(state, remark, may, act, redraw)) : null,
     open && may.comment ? answer(state, thread, act, redraw) : null,
   );
   return box;

@@ -10,11 +10,16 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation import review
+from core.curation.review import Verdict
 from core.services.reviews.changes import Change
-from pages.ui import flash
-from pages.ui.reviews import indexing_progress, reviewers
+from core.services.reviews.discussion import Comment
+from pages.ui import flash, identity, keys, style
+from pages.ui.components import component
+from pages.ui.reviews import comments, indexing_progress, labels, reviewers
 from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
+
+Kind = Literal["primary", "secondary", "tertiary"]
 
 
 def draw(change: Change, me: Actor) -> None:
@@ -23,9 +28,12 @@ def draw(change: Change, me: Actor) -> None:
             indexing_progress.draw(change)
         elif change.open:
             _requirements(change)
+            _pointers(change, me)
             reviewers.draw(change, me)
         reviewing = change.open and allowed(me, "review a change")
         own_work = app().reviews.changes.own_work(me, change.id) if reviewing else ""
+        if approved_by(change, me):
+            st.markdown(":material/check_circle: **You approved this text**")
         offered = [name for name in _BUTTONS if offers(name, change, me, own_work)]
         with st.container(horizontal=True, gap="xsmall"):
             for name in offered:
@@ -42,11 +50,23 @@ def offers(name: str, change: Change, me: Actor, own_work: str = "") -> bool:
         return change.open and change.state != "draft" and allowed(me, "merge a change")
     if review.refusal(name, change.state):
         return False
+    blocking = [block.who for block in change.blocks]
+    if name == "take back":
+        return approved_by(change, me) or me.id in blocking
+    if name == "lift":
+        return allowed(me, "lift a request for changes") and any(who != me.id for who in blocking)
     if name in ("approve", "request changes"):
-        return allowed(me, "review a change") and not own_work
+        done = name == "approve" and approved_by(change, me)
+        return allowed(me, "review a change") and not own_work and not done
     if name == "bypass":
         return allowed(me, "bypass the review rules") and bool(change.requirements) and not change.conflicts
     return allowed(me, "propose a change")
+
+
+def approved_by(change: Change, me: Actor) -> bool:
+    """Whether somebody's approval of this very text stands."""
+    mine = [verdict for verdict in change.verdicts if verdict.who == me.id][-1:]
+    return change.open and any(verdict.verdict == "approved" and verdict.head == change.head for verdict in mine)
 
 
 def _requirements(change: Change) -> None:
@@ -60,10 +80,9 @@ def _requirements(change: Change) -> None:
         if change.state != "draft" or "approval" not in sentence:
             st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
     for verdict in change.verdicts:
-        if verdict.head == change.head and (verdict.note or verdict.verdict == "approved"):
-            icon = "thumb_up" if verdict.verdict == "approved" else "rate_review"
+        if verdict.head == change.head and verdict.verdict == "approved" and verdict.name in change.approvals:
             note = f": {verdict.note}" if verdict.note else " approved it."
-            st.markdown(f":material/{icon}: :small[{flash.plain(_line(verdict.name + note))}]")
+            st.markdown(f":material/thumb_up: :small[{flash.plain(_line(verdict.name + note))}]")
     void = {v.name for v in change.verdicts if v.head != change.head and v.verdict == "approved"} - set(
         change.approvals
     )
@@ -71,16 +90,54 @@ def _requirements(change: Change) -> None:
         st.caption(f"Void since the last edit: approval by {flash.plain(review.names(sorted(void)))}.")
 
 
+def _pointers(change: Change, me: Actor) -> None:
+    """Who asks for what, what is to fix and which conversations are open: each with a link to its place."""
+    fixes = [finding for finding in change.findings if finding.severity != "note"]
+    talks = comments.open_conversations(change, me)
+    if change.blocks or fixes or talks:
+        component("pointers", "nodes")(
+            key="pointers",
+            data={
+                "change": change.id,
+                "blocks": [_block(change, block) for block in change.blocks],
+                "fixes": [{"path": fix.path, "line": fix.line, "severity": fix.severity, "message": fix.message} for fix in fixes],
+                "talks": [_talk(change, talk) for talk in talks],
+            },
+        )  # fmt: skip
+
+
+def _block(change: Change, block: Verdict) -> dict[str, object]:
+    edited = block.head != change.head
+    return {
+        "name": block.name,
+        "when": style.moment(block.when),
+        "note": labels.nodes(block.note),
+        "edited": "The text was edited since." if edited else "",
+        "place": {keys.CHANGE: change.id, keys.SIDE: "Discussion", keys.AT: f"v{change.verdicts.index(block)}"},
+    }
+
+
+def _talk(change: Change, talk: Comment) -> dict[str, object]:
+    return {"text": _summary(talk), "place": comments.address_of(change.id, talk)}
+
+
+def _summary(talk: Comment) -> str:
+    """A conversation in one line: where, who, and how it begins."""
+    words = _line(talk.body.split("```")[0])
+    start = words if len(words) <= 70 else f"{words[:69].rstrip()}…"
+    return ": ".join(part for part in (comments.place(talk), talk.name, start) if part)
+
+
 def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _button(change: Change, *, name: str, label: str, icon: str, primary: bool = False) -> None:
+def _button(change: Change, *, name: str, label: str, icon: str, kind: Kind = "secondary") -> None:
     st.button(
         label,
         key=key_of(name, change.id),
         icon=icon,
-        type="primary" if primary else "secondary",
+        type=kind,
         on_click=do,
         args=(name, change.id, change.head),
     )
@@ -96,15 +153,17 @@ def _popover(
     note: str = "",
     primary: bool = False,
     ready: bool = True,
+    talks: Sequence[Comment] = (),
 ) -> None:
     """A button that says first what it will do, and takes a note where one is useful."""
-    kind: Literal["primary", "secondary"] = "primary" if primary and ready else "secondary"
+    kind: Kind = "primary" if primary and ready else "secondary"
     box = st.popover(
         label, icon=icon, type=kind, disabled=not ready, key=key_of(name, change.id, "open"), on_change="rerun"
     )
     with box:
         for line in will:
             st.markdown(f"- {flash.plain(line)}")
+        _open_talks(change, talks, key_of(name, change.id, "open"))
         if note:
             st.text_area(note, key=key_of(name, change.id, "note"), height=90)
         st.button(
@@ -120,11 +179,53 @@ def _merge(change: Change) -> None:
         "It can be undone later with one click, as a new change.",
     )
     ready = change.state == "approved" and not change.requirements
-    _popover(change, name="merge", label="Merge", icon=":material/merge:", will=will, primary=True, ready=ready)
+    talks = comments.open_conversations(change, identity.me()) if ready else []
+    _popover(
+        change, name="merge", label="Merge", icon=":material/merge:", will=will, primary=True, ready=ready, talks=talks
+    )
+
+
+def _open_talks(change: Change, talks: Sequence[Comment], box: str) -> None:
+    """Conversations that nobody resolved, each a way to its place."""
+    if talks:
+        st.markdown(f":material/forum: **{style.count(len(talks), 'conversation')} still open**")
+    for talk in talks:
+        st.button(
+            flash.plain(_summary(talk)),
+            key=f"talk_{talk.id}",
+            type="tertiary",
+            on_click=_leave_for,
+            args=(change.id, talk, box),
+        )
+
+
+def _leave_for(number: int, talk: Comment, box: str) -> None:
+    """Close the dialog and show the conversation."""
+    place = comments.address_of(number, talk)
+    st.session_state[box] = False
+    st.session_state[keys.SIDE] = place[keys.SIDE]
+    st.query_params[keys.AT] = place[keys.AT]
+
+
+def _take_back(change: Change) -> None:
+    approved = approved_by(change, identity.me())
+    _button(
+        change,
+        name="take back",
+        label="Take it back" if approved else "Take back my request",
+        icon=":material/undo:",
+        kind="tertiary" if approved else "secondary",
+    )
+
+
+def _lift(change: Change) -> None:
+    who = review.names([block.name for block in change.blocks])
+    will = (f"The request for changes by {who} no longer blocks.", "Your name and reason stay visible for ever.")
+    _popover(change, name="lift", label="Lift the request", icon=":material/lock_open:", will=will, note="Reason")
 
 
 _BUTTONS: dict[str, Callable[[Change], None]] = {
-    "submit": partial(_button, name="submit", label="Submit for review", icon=":material/send:", primary=True),
+    "submit": partial(_button, name="submit", label="Submit for review", icon=":material/send:", kind="primary"),
     "withdraw": partial(_button, name="withdraw", label="Back to draft", icon=":material/undo:"),
     "approve": partial(
         _popover,
@@ -140,9 +241,11 @@ _BUTTONS: dict[str, Callable[[Change], None]] = {
         name="request changes",
         label="Request changes",
         icon=":material/rate_review:",
-        will=("It cannot be merged until you approve, or the author edits it.",),
+        will=("It cannot be merged until you approve it or take this back; edits do not lift it.",),
         note="What should be changed?",
     ),
+    "take back": _take_back,
+    "lift": _lift,
     "merge": _merge,
     "bypass": partial(
         _popover,
@@ -163,6 +266,6 @@ _BUTTONS: dict[str, Callable[[Change], None]] = {
         will=("It is abandoned. Its text is kept, and it can be reopened.",),
         note="Reason (optional)",
     ),
-    "reopen": partial(_button, name="reopen", label="Reopen", icon=":material/restart_alt:", primary=True),
+    "reopen": partial(_button, name="reopen", label="Reopen", icon=":material/restart_alt:", kind="primary"),
     "revert": partial(_button, name="revert", label="Revert", icon=":material/undo:"),
 }

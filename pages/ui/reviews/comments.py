@@ -61,6 +61,12 @@ def perform(actor: Actor, number: int, message: Mapping[str, Any]) -> str:
     if action in ("resolve", "reopen"):
         discussion.resolve(actor, number, _number(message, "thread"), done=action == "resolve")
         return "Conversation resolved." if action == "resolve" else "Conversation opened again."
+    if action == "edit comment":
+        discussion.edit_comment(actor, number, _number(message, "comment"), _text(message, "body"))
+        return "Comment changed."
+    if action == "delete comment":
+        discussion.delete_comment(actor, number, _number(message, "comment"))
+        return "Comment deleted."
     if action == "apply":
         discussion.apply(actor, number, _number(message, "comment"))
         return "Suggestion applied, as an edit of yours. Earlier approvals are void."
@@ -95,29 +101,49 @@ def go_edit(number: int, path: str) -> None:
 # ---------------------------------------------------------------- threads
 
 
-def conversations(comments: tuple[Comment, ...], path: str | None = None) -> list[dict[str, Any]]:
-    """Comments with their replies; those of one document, or all of them."""
+def conversations(comments: tuple[Comment, ...], me: Actor, path: str | None = None) -> list[dict[str, Any]]:
+    """Comments with their replies; those of one document, or all of them. One whose comments are all deleted is gone."""
     roots = [comment for comment in comments if not comment.thread and (path is None or comment.path == path)]
-    replies = {root.id: [comment for comment in comments if comment.thread == root.id] for root in roots}
-    return [_conversation(root, replies[root.id], path is None) for root in roots]
+    threads = [(root, *(comment for comment in comments if comment.thread == root.id)) for root in roots]
+    alive = [thread for thread in threads if not all(comment.deleted for comment in thread)]
+    return [_conversation(thread, me, path is None) for thread in alive]
 
 
-def _conversation(root: Comment, replies: list[Comment], with_path: bool) -> dict[str, Any]:
-    where = f"{root.path}, line {root.line}" if root.line else root.path
+def _conversation(thread: tuple[Comment, ...], me: Actor, with_path: bool) -> dict[str, Any]:
+    root = thread[0]
     return {
         "id": root.id,
         "line": root.line,
         "last": root.last,
-        "where": where if with_path else "",
+        "where": place(root) if with_path else "",
         "quote": root.quote,
         "outdated": bool(root.quote and not root.line and not root.applied),
         "resolved": bool(root.resolved),
         "at": root.at,
-        "remarks": [_comment(comment, root) for comment in (root, *replies)],
+        "remarks": [_comment(comment, root, me) for comment in thread],
     }
 
 
-def _comment(comment: Comment, root: Comment) -> dict[str, Any]:
+def place(comment: Comment) -> str:
+    """The document and line of a comment, for people."""
+    return f"{comment.path}, line {comment.line}" if comment.line else comment.path
+
+
+def open_conversations(change: Change, me: Actor) -> list[Comment]:
+    """The first comment that is left of each conversation that nobody resolved."""
+    comments = app().reviews.discussion.comments(me, change.id) if change.conversations else ()
+    open_ids = [comment.id for comment in comments if not comment.thread and not comment.resolved]
+    left = [comment for comment in comments if not comment.deleted]
+    return [next(comment for comment in left if number in (comment.id, comment.thread)) for number in open_ids]
+
+
+def address_of(number: int, comment: Comment) -> dict[str, str]:
+    """Where a conversation stands: beside the lines of a document, or in the discussion."""
+    tab = "Documents" if comment.path else "Discussion"
+    return {keys.CHANGE: str(number), keys.SIDE: tab, keys.AT: f"c{comment.thread or comment.id}"}
+
+
+def _comment(comment: Comment, root: Comment, me: Actor) -> dict[str, Any]:
     proposed = comment.suggestion if root.quote or root.line else None
     before = comment.body.split("```suggestion")[0] if proposed is not None else comment.body
     after = comment.body.split("```suggestion", 1)[1].split("```", 1)[-1] if proposed is not None else ""
@@ -131,4 +157,8 @@ def _comment(comment: Comment, root: Comment) -> dict[str, Any]:
         "suggestion": strict.plain(diff(root.quote, proposed, -1).rows) if proposed is not None else None,
         "applied": bool(comment.applied),
         "place": bool(comment.line),
+        "edited": bool(comment.edited),
+        "deleted": bool(comment.deleted),
+        "body": comment.body if comment.who == me.id else None,
+        "mine": comment.who == me.id or me.role == "admin",
     }

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import strict
 from core.access import Actor, allowed
-from core.curation.conflicts import Hunk
+from core.curation.conflicts import Hunk, combined
+from core.curation.diffs import diff
 from core.services.reviews.changes import Change
 from core.services.reviews.merge import Collision
 from pages.ui import actions, flash, style
+from pages.ui.components import component
 from pages.ui.workspace import app
 
-SIDES = {"mine": "This change", "theirs": "The knowledge base", "edit": "A text of your own"}
+SIDES = {
+    "both": "Both edits",
+    "mine": "This change",
+    "theirs": "The knowledge base",
+    "edit": "A text of your own",
+}
+KEEPS = {"keep": "Keep the document", "delete": "Leave it deleted"}
 GONE = {
     "mine": "This change deletes or moves the document, and the knowledge base has another text of it.",
     "theirs": "The knowledge base no longer has this document here, and this change does.",
@@ -22,20 +31,31 @@ def draw(change: Change, me: Actor) -> None:
     """Every document in conflict, then one button for all of them."""
     collisions = app().reviews.merger.collisions(me, change.id)
     st.info(
-        "Others changed the same lines while this change was open. Decide each place; the result is a new edit, so it voids earlier approvals.",
+        "Others changed the same places while this change was open. Decide each; the result is a new edit, so it voids earlier approvals.",
         icon=":material/call_split:",
     )
     for number, collision in enumerate(collisions):
         _document(collision, number)
     if collisions and allowed(me, "propose a change"):
-        st.button(
-            "Save as a new edit",
-            key=f"solve_{change.id}",
-            type="primary",
-            icon=":material/save:",
-            on_click=solve,
-            args=(change.id, collisions[0].head, collisions[0].main, tuple(map(_shape, collisions))),
-        )
+        _save(change, collisions)
+
+
+def _save(change: Change, collisions: tuple[Collision, ...]) -> None:
+    """The button, once every place is decided."""
+    shapes, seen = tuple(map(_shape, collisions)), _seen(collisions[0].head, collisions[0].main)
+    decided = [choice for at, shape in enumerate(shapes) for choice in _chosen(seen, at, shape)]
+    open_places = sum(choice is None for choice in decided)
+    if open_places:
+        st.caption(f"{len(decided) - open_places} of {style.count(len(decided), 'place')} decided")
+    st.button(
+        "Save as a new edit",
+        key=f"solve_{change.id}",
+        type="primary",
+        icon=":material/save:",
+        disabled=bool(open_places),
+        on_click=solve,
+        args=(change.id, collisions[0].head, collisions[0].main, shapes),
+    )
 
 
 def _shape(collision: Collision) -> tuple[str, int, str]:
@@ -49,8 +69,14 @@ def _document(collision: Collision, number: int) -> None:
         st.markdown(f"**{flash.plain(collision.path)}**")
         if collision.gone:
             st.markdown(flash.plain(GONE[collision.gone]))
-            keeps = {"keep": "Keep the document", "delete": "Leave it deleted"}
-            st.radio("What should be", list(keeps), format_func=keeps.get, key=_key(seen, number, 0), horizontal=True)  # type: ignore[arg-type]
+            st.radio(
+                "What should be",
+                list(KEEPS),
+                format_func=KEEPS.get,
+                key=_key(seen, number, 0),
+                index=None,
+                horizontal=True,
+            )  # type: ignore[arg-type]
             return
         hunks = [hunk for hunk in collision.parts if hunk.conflict]
         st.caption(f"{style.count(len(hunks), 'place')} to decide; everything else was merged automatically.")
@@ -59,22 +85,28 @@ def _document(collision: Collision, number: int) -> None:
 
 
 def _hunk(hunk: Hunk, seen: str, number: int, place: int, count: int) -> None:
+    """Both sides with what each changed, and the choice between them; nothing is chosen beforehand."""
+    both = combined(hunk)
     st.markdown(f"**Place {place + 1} of {count}**")
-    for column, side in zip(st.columns(2), ("mine", "theirs"), strict=True):
-        lines = "\n".join(hunk.mine if side == "mine" else hunk.theirs)
-        column.caption(SIDES[side])
-        column.code(lines or "(nothing)", language=None, wrap_lines=True)
+    base, mine, theirs = ("\n".join(lines) for lines in (hunk.base, hunk.mine, hunk.theirs))
+    component("conflict", "difftext")(
+        key=_key(seen, number, place, "sides"),
+        data={
+            "before": base,
+            "sides": [
+                {"name": SIDES["mine"], "rows": strict.plain(diff(base, mine, -1).rows)},
+                {"name": SIDES["theirs"], "rows": strict.plain(diff(base, theirs, -1).rows)},
+            ],
+            "both": None if both is None else strict.plain(diff(base, both, -1).rows),
+        },
+    )
+    sides = [side for side in SIDES if side != "both" or both is not None]
     choice = st.segmented_control(
-        "Take",
-        list(SIDES),
-        format_func=lambda side: SIDES[side],
-        default="mine",
-        required=True,
-        key=_key(seen, number, place),
+        "Take", sides, format_func=lambda side: SIDES[side], key=_key(seen, number, place), default=None
     )
     if choice == "edit":
-        both = "\n".join((*hunk.mine, *hunk.theirs))
-        st.text_area("Text that should stand here", both, key=_key(seen, number, place, "text"), height=140)
+        text = "\n".join((mine, theirs)) if both is None else both
+        st.text_area("Text that should stand here", text, key=_key(seen, number, place, "text"), height=140)
 
 
 def _seen(head: str, main: str) -> str:
@@ -88,23 +120,25 @@ def _key(seen: str, number: int, place: int, part: str = "choice") -> str:
 
 def solve(number: int, head: str, main: str, shapes: tuple[tuple[str, int, str], ...]) -> None:
     """Save the decisions in the widgets as a new edit."""
-    seen = _seen(head, main)
-    choices = {path: _choices(seen, at, places, gone) for at, (path, places, gone) in enumerate(shapes)}
-    actions.do(lambda actor: _solve(actor, number, choices, head, main))
+    actions.do(lambda actor: _solve(actor, number, head, main, shapes))
 
 
-def _solve(actor: Actor, number: int, choices: dict[str, tuple[str, ...]], head: str, main: str) -> str:
+def _solve(actor: Actor, number: int, head: str, main: str, shapes: tuple[tuple[str, int, str], ...]) -> str:
+    chosen = {shape[0]: _chosen(_seen(head, main), at, shape) for at, shape in enumerate(shapes)}
+    choices = {path: tuple(choice for choice in made if choice is not None) for path, made in chosen.items()}
     app().reviews.merger.solve(actor, number, choices, head=head, main=main)
     return "Conflicts solved with a new edit. It needs approval again."
 
 
-def _choices(seen: str, at: int, places: int, gone: str) -> tuple[str, ...]:
+def _chosen(seen: str, at: int, shape: tuple[str, int, str]) -> list[str | None]:
+    """What the widgets say about each place of a document; None where nothing is chosen yet."""
+    _, places, gone = shape
     if gone:
-        keep = st.session_state.get(_key(seen, at, 0), "keep") == "keep"
-        return ("theirs" if gone == "mine" else "mine",) if keep else ("delete",)
-    choices = []
-    for place in range(places):
-        choice = str(st.session_state.get(_key(seen, at, place)) or "mine")
-        own = str(st.session_state.get(_key(seen, at, place, "text"), ""))
-        choices.append(f"={own}" if choice == "edit" else choice)
-    return tuple(choices)
+        keep = {"keep": "theirs" if gone == "mine" else "mine", "delete": "delete"}
+        return [keep.get(str(st.session_state.get(_key(seen, at, 0))))]
+    return [_choice(seen, at, place) for place in range(places)]
+
+
+def _choice(seen: str, at: int, place: int) -> str | None:
+    choice = st.session_state.get(_key(seen, at, place))
+    return f"={st.session_state.get(_key(seen, at, place, 'text'), '')}" if choice == "edit" else choice

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.reviews.changes import Change
-from pages.ui import identity, keys, people
+from pages.ui import keys, people
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
@@ -19,32 +19,39 @@ def draw(change: Change, me: Actor) -> None:
     component("discussion", "nodes", "difftext", "talk")(
         key=key,
         data={
-            "items": _timeline(change),
+            "items": _timeline(change, me),
+            "at": _place(),
             "may": comments.may(change, me),
             "heard": comments.last_message(),
             "people": people.completions(),
-            "comment": st.query_params.get(keys.COMMENT, ""),
             "closed": "Readers can follow the discussion." if change.open else "Only an open change can be discussed.",
         },
         on_act_change=lambda: comments.received(key, change.id),
     )
 
 
-def _timeline(change: Change) -> list[dict[str, Any]]:
+def _place() -> str:
+    """What a link leads to: a verdict or a conversation."""
+    comment = st.query_params.get(keys.COMMENT, "")
+    return st.query_params.get(keys.AT, "") or (f"c{comment}" if comment else "")
+
+
+def _timeline(change: Change, me: Actor) -> list[dict[str, Any]]:
     """Events and conversations by time; an event comes before a comment of the same moment."""
-    threads = comments.conversations(app().reviews.discussion.comments(identity.me(), change.id))
-    dated = [*_events(change), *((thread["at"], 1, thread) for thread in threads)]
+    threads = comments.conversations(app().reviews.discussion.comments(me, change.id), me)
+    dated = [*_events(change, me), *((thread["at"], 1, thread) for thread in threads)]
     return [item for *_, item in sorted(dated, key=lambda entry: entry[:2])]
 
 
-def _events(change: Change) -> list[tuple[str, int, dict[str, Any]]]:
+def _events(change: Change, me: Actor) -> list[tuple[str, int, dict[str, Any]]]:
     """Audit entries, with the note that a reviewer gave along with a verdict."""
-    notes = {(verdict.who, verdict.when): verdict.note for verdict in change.verdicts if verdict.note}
+    verdicts = {(verdict.who, verdict.when): (n, verdict.note) for n, verdict in enumerate(change.verdicts)}
     events = []
-    for entry in app().people.audit.of_change(identity.me(), change.id):
-        if entry.action == "comment":
+    for entry in app().people.audit.of_change(me, change.id):
+        if entry.action in ("comment", "edit comment"):
             continue
-        note = notes.get((entry.who, entry.at)) if entry.action in ("approve", "request changes") else None
-        item = {**labels.event(entry), **({"note": labels.nodes(note)} if note else {})}
+        judged = entry.action in ("approve", "request changes")
+        number, note = verdicts.get((entry.who, entry.at), (0, "")) if judged else (0, "")
+        item = {**labels.event(entry), **({"note": labels.nodes(note), "id": f"v{number}"} if note else {})}
         events.append((entry.at, 0, item))
     return events

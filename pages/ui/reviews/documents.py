@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,85 +15,128 @@ from core.curation.rendered import rendered_diff
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, compare, size
 from core.services.reviews.discussion import Comment
-from core.types import Document, Meta
-from pages.ui import people, pictures, style
+from core.services.reviews.looks import Look
+from core.types import Document, Edit, Meta
+from pages.ui import actions, address, keys, people, pictures, style
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
 
-AT_ONCE = 15  # documents drawn together
+AT_ONCE = 12  # documents whose text is sent at first; the others follow when somebody comes to them
 MAX_ROWS = 4000  # a longer diff leaves unchanged lines out
 FIELDS = {"id": "Id", "title": "Title", "doc_type": "Type", "extra": "Other"}
+SCOPES = {"since": "Since your last look", "whole": "Whole change"}
 
 
 def draw(change: Change, me: Actor) -> None:
     if not change.documents:
         st.info("This change has no documents left: they are the same as in the knowledge base.")
         return
-    first = _page(len(change.documents))
-    page = [_diff(change.start, change.head, n) for n in range(first, len(change.documents))[:AT_ONCE]]
-    findings = tuple(finding for finding in change.findings if finding.severity != "note")
-    remarks, key = app().reviews.discussion.comments(me, change.id), f"review_{change.id}_{first}"
-    component("review", "nodes", "checks", "difftext", "talk")(
+    remarks, viewed = app().reviews.discussion.comments(me, change.id), app().reviews.looks.viewed(me, change.id)
+    at = st.query_params.get(keys.AT, "")
+    wanted = _path_of(at, remarks)
+    start, edits = _scope(change, app().reviews.looks.look(me, change.id), wanted, at)
+    key, loaded = f"review_{change.id}_{start[:8]}", _loaded(change, edits, viewed, wanted)
+    findings = tuple(finding for finding in change.findings if finding.severity != "note") if change.open else ()
+    documents = [
+        {
+            **_head(start, change.head, edit.kind, edit.path, edit.old_path),
+            **(_body(start, change.head, edit.kind, edit.path, edit.old_path) if edit.path in loaded else {}),
+            "checks": [_check(finding) for finding in findings if finding.path == edit.path],
+            "threads": comments.conversations(remarks, me, edit.path),
+            "viewed": edit.path in viewed,
+        }
+        for edit in edits
+    ]
+    component("review", "nodes", "checks", "difftext", "talk", "tree")(
         key=key,
         data={
-            "documents": [_document(diff, remarks, findings) for diff in page],
-            "summary": f"{style.count(len(change.documents), 'document')} in this change",
+            "documents": documents,
             "may": comments.may(change, me),
             "head": change.head,
             "heard": comments.last_message(),
             "people": people.completions(),
+            "at": at,
         },
-        on_act_change=lambda: None if comments.wants_edit(key) else comments.received(key, change.id),
+        on_act_change=lambda: _heard(key, change.id),
     )
     if path := comments.wants_edit(key):
         comments.go_edit(change.id, path)
 
 
-def _page(count: int) -> int:
-    """The number of the first document shown."""
-    if count <= AT_ONCE:
-        return 0
-    starts = list(range(0, count, AT_ONCE))
-    chosen = st.selectbox(
-        "Show documents",
-        starts,
-        format_func=lambda n: f"{n + 1} to {min(count, n + AT_ONCE)} of {count}",
-        key="documents_from",
-        width=260,
-    )
-    return int(chosen or 0)
+def _scope(change: Change, look: Look, wanted: str, at: str) -> tuple[str, tuple[Edit, ...]]:
+    """The commit to compare with, and the documents that differ from it: since the last look, or of the whole change.
+
+    A link to a document that did not change since shows the whole.
+    """
+    if not look.before or not change.open:
+        return change.start, change.documents
+    edits = style.count(look.edits, "edit") if look.edits else "Nothing by others"
+    usual = "whole" if wanted and wanted not in {edit.path for edit in look.documents} else "since"
+    address.first_tab(keys.LOOK, f"{change.id} {change.head} {at}")
+    with st.container(horizontal=True, vertical_alignment="center", key="since"):
+        chosen = st.segmented_control(
+            "Compare", list(SCOPES), format_func=lambda name: SCOPES[name], key=keys.LOOK, default=usual,
+            required=True, bind="query-params", label_visibility="collapsed",
+        )  # fmt: skip
+        st.caption(f"{edits} since you looked on {style.moment(look.at)}")
+    if chosen == "whole":
+        return change.start, change.documents
+    if not look.documents:
+        st.info("The text is the same as when you looked: what was edited came back to it.")
+    return look.before, look.documents
+
+
+def _loaded(change: Change, edits: Sequence[Edit], viewed: Collection[str], wanted: str) -> set[str]:
+    """Documents whose text is sent: the first ones that are not viewed yet, and those that were asked for."""
+    asked = st.session_state.get(keys.LOADED, {})
+    first = [edit.path for edit in edits if edit.path not in viewed][:AT_ONCE]
+    return {*first, wanted, *(asked.get("paths", ()) if asked.get("change") == change.id else ())}
+
+
+def _path_of(at: str, remarks: Sequence[Comment]) -> str:
+    """The document that a link leads to: a line (`l12:path`) or a conversation (`c7`)."""
+    if at.startswith("l"):
+        return at.partition(":")[2]
+    return next((remark.path for remark in remarks if at == f"c{remark.id}"), "")
+
+
+def _heard(key: str, number: int) -> None:
+    """What was clicked beside a document; opening the editor is done by the page itself."""
+    message = (st.session_state.get(key) or {}).get("act") or {}
+    if message.get("do") == "load":
+        paths = [str(path) for path in message.get("paths", ())][:1000]
+        asked = st.session_state.get(keys.LOADED, {})
+        before = asked.get("paths", []) if asked.get("change") == number else []
+        st.session_state[keys.LOADED] = {"change": number, "paths": [*dict.fromkeys((*before, *paths))]}
+    elif message.get("do") == "viewed":
+        path, on = str(message.get("path", "")), bool(message.get("on"))
+        actions.do_quietly(lambda actor: app().reviews.looks.mark(actor, number, path, viewed=on))
+    elif not comments.wants_edit(key):
+        comments.received(key, number)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _diff(start: str, head: str, kind: str, path: str, old_path: str) -> DocumentDiff:
+    return compare(app().knowledge.store, start, head, Edit(kind, path, old_path))
+
+
+@st.cache_data(max_entries=4000, show_spinner=False)
+def _head(start: str, head: str, kind: str, path: str, old_path: str) -> dict[str, Any]:
+    """What the tree and the heading of a document need."""
+    document = _diff(start, head, kind, path, old_path)
+    word, tone, sign = labels.KINDS[kind]
+    added, removed = size(document)
+    texts = {"title": document.title, "word": word, "tone": tone, "sign": sign, "problem": document.problem}
+    return {"path": path, "was": old_path, "kind": kind, "added": added, "removed": removed, **texts}
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _diff(start: str, head: str, number: int) -> DocumentDiff:
-    store = app().knowledge.store
-    return compare(store, start, head, store.changed(start, head)[number])
-
-
-def _document(document: DocumentDiff, remarks: tuple[Comment, ...], findings: tuple[Finding, ...]) -> dict[str, Any]:
-    word, tone, sign = labels.KINDS[document.edit.kind]
-    added, removed = size(document)
-    return {
-        "path": document.edit.path,
-        "was": document.edit.old_path,
-        "name": document.edit.path.split("/")[-1],
-        "title": document.title,
-        "kind": document.edit.kind,
-        "word": word,
-        "tone": tone,
-        "sign": sign,
-        "added": added,
-        "removed": removed,
-        "problem": document.problem,
-        "checks": []
-        if document.problem
-        else [_check(finding) for finding in findings if finding.path == document.edit.path],
-        "fields": fields(document),
-        "rows": strict.plain(lines(document).rows),
-        "rendered": blocks(document),
-        "threads": comments.conversations(remarks, document.edit.path),
-    }
+def _body(start: str, head: str, kind: str, path: str, old_path: str) -> dict[str, Any]:
+    """The text of a document: fields, lines and blocks that differ."""
+    document = _diff(start, head, kind, path, old_path)
+    rows = strict.plain(lines(document).rows)
+    return {"fields": fields(document), "rows": rows, "rendered": blocks(document)}
 
 
 def _check(finding: Finding) -> dict[str, object]:

@@ -8,6 +8,7 @@ from core.curation.render import Node
 from core.errors import BadInput
 from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
+from core.services.reviews.looks import News
 from core.types import Document
 from pages.ui import people, style
 from pages.ui.workspace import app
@@ -36,6 +37,9 @@ EVENTS = {
     "withdraw": ("took it back to draft", ""),
     "approve": ("approved it", "good"),
     "request changes": ("requested changes", "bad"),
+    "take back": ("took the verdict back", ""),
+    "lift": ("lifted a request for changes", "note"),
+    "delete comment": ("deleted a comment", ""),
     "solve conflicts": ("resolved conflicts with what was merged in between", ""),
     "merge": ("merged it", "good"),
     "merge with bypass": ("merged it past the review rules", "bad"),
@@ -57,6 +61,18 @@ def check_badges(change: Change) -> list[dict[str, str]]:
     errors, warnings = (sum(finding.severity == name for finding in change.findings) for name in ("error", "warning"))
     badges = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
     return badges + ([{"text": f"{warnings} to fix", "tone": "warn"}] if warnings else [])
+
+
+def news_badges(news: News) -> list[dict[str, str]]:
+    """What others did since somebody looked, counted.
+
+    >>> news_badges(News(2, 1)), news_badges(News(seen=False))
+    ([{'text': '2 new edits', 'tone': 'note'}, {'text': '1 new comment', 'tone': 'note'}], [{'text': 'New to you', 'tone': 'note'}])
+    """
+    if not news.seen:
+        return [{"text": "New to you", "tone": "note"}]
+    counts = ((news.edits, "new edit"), (news.comments, "new comment"))
+    return [{"text": style.count(number, noun), "tone": "note"} for number, noun in counts if number]
 
 
 def age(stamp: str, now: datetime) -> str:
@@ -82,7 +98,7 @@ def event(entry: AuditEntry) -> dict[str, object]:
         "tone": tone,
         "when": style.moment(entry.at),
         "note": nodes(entry.detail)
-        if entry.action in ("propose", "merge with bypass", "close") and entry.detail
+        if entry.action in ("propose", "merge with bypass", "close", "lift") and entry.detail
         else None,
     }
 

@@ -11,6 +11,7 @@ from core.access import Actor, allowed
 from core.curation.names import top_folder
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import compare, size
+from core.services.reviews.looks import News
 from pages.ui import keys, style
 from pages.ui.components import component
 from pages.ui.reviews import labels
@@ -43,7 +44,8 @@ def draw(me: Actor) -> None:
         label_visibility="collapsed",
     )
     name = st.query_params[keys.QUEUE] = chosen or usual
-    rows = [row(change) for change in queues[name]]
+    news = app().reviews.looks.news(me, queues[name])
+    rows = [row(change, news.get(change.id, News())) for change in queues[name]]
     component("queue")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
 
 
@@ -61,7 +63,7 @@ def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
     }
 
 
-def row(change: Change) -> dict[str, object]:
+def row(change: Change, news: News) -> dict[str, object]:
     now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
     about = f"{change.author_name} · started {labels.age(change.created, now)}"
     if change.ended:
@@ -79,6 +81,7 @@ def row(change: Change) -> dict[str, object]:
         "about": about,
         "badge": labels.state_badge(change.state),
         "extra": extra,
+        "news": labels.news_badges(news),
         "checks": checks(change),
         "size": extent(change),
         "talk": style.count(change.conversations, "open conversation") if change.conversations else "",

@@ -38,7 +38,18 @@ def approve(actor: Actor, number: int, note: str, head: str) -> str:
 
 def request_changes(actor: Actor, number: int, note: str, head: str) -> str:
     app().reviews.discussion.request_changes(actor, number, note, head=head)
-    return "Changes requested."
+    return "Changes requested. It waits until you come back to it."
+
+
+def take_back(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.discussion.take_back(actor, number)
+    return "Taken back."
+
+
+def lift(actor: Actor, number: int, note: str, head: str) -> str:
+    """Lift what others requested, with a reason."""
+    app().reviews.discussion.lift(actor, number, note)
+    return "Lifted. The reason stays in the discussion."
 
 
 def merge(actor: Actor, number: int, note: str, head: str) -> str:
@@ -76,6 +87,8 @@ TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
     "ask": ask,
     "approve": approve,
     "request changes": request_changes,
+    "take back": take_back,
+    "lift": lift,
     "merge": merge,
     "bypass": bypass,
     "withdraw": withdraw,

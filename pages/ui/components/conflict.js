@@ -1,0 +1,37 @@
+// One place in conflict: both sides with what each changed since they parted, both edits in one text where that goes,
+// and the text that both started from.
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector("#root");
+  root.replaceChildren(
+    el("div", { class: "sides" }, data.sides.map(drawSide)),
+    data.both ? bothEdits(data.both) : touching(),
+    el(
+      "details",
+      { class: "before" },
+      el("summary", {}, "The text before both edits"),
+      el("pre", {}, data.before || "(nothing)"),
+    ),
+  );
+}
+
+const drawSide = ({ name, rows }) => el("div", { class: "side" }, el("div", { class: "name" }, name), changes(rows));
+
+const bothEdits = (rows) =>
+  el(
+    "div",
+    { class: "side both" },
+    el(
+      "div",
+      { class: "name" },
+      "Both edits ",
+      badge({ text: "Suggested", tone: "good" }),
+      el("span", { class: "muted small" }, " They change different words, so nobody's edit is lost."),
+    ),
+    changes(rows),
+  );
+
+const touching = () =>
+  el("div", { class: "muted small note" }, "Both edits change the same words, so one text cannot hold them both.");
+
+const changes = (rows) =>
+  rows.length ? diffBlock("lines", rows) : el("div", { class: "lines muted" }, "(deletes these lines)");

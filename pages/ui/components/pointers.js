@@ -1,0 +1,60 @@
+// What stands between a change and its merge, each with a link to the place: requests, findings, conversations.
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector("#root");
+  root.replaceChildren(
+    ...data.blocks.map(drawBlock),
+    list(`${data.fixes.length} to fix`, data.fixes, (fix) => fixLink(data.change, fix)),
+    list(
+      data.talks.length === 1 ? "1 open conversation" : `${data.talks.length} open conversations`,
+      data.talks,
+      (talk) => inside({}, href(talk.place), talk.text),
+    ),
+  );
+}
+
+const href = (place) => `/reviews?${new URLSearchParams(place)}`;
+
+const drawBlock = ({ name, when, note, edited, place }) =>
+  el(
+    "div",
+    { class: "ask" },
+    el(
+      "div",
+      { class: "row" },
+      el("strong", {}, name),
+      badge({ text: "Requests changes", tone: "bad" }),
+      el("span", { class: "muted small" }, when),
+    ),
+    prose(note),
+    el(
+      "div",
+      { class: "row small" },
+      edited ? el("span", { class: "muted" }, edited) : null,
+      inside({}, href(place), "See it in the discussion"),
+    ),
+  );
+
+const fixLink = (change, { path, line, severity, message }) =>
+  inside(
+    {},
+    href({ change, side: "Documents", at: `l${line}:${path}` }),
+    severity === "error" ? "Error, " : "",
+    `${path.split("/").at(-1)}, line ${line}: ${message}`,
+  );
+
+// Short lists are open at once.
+function list(title, items, draw) {
+  if (!items.length) return "";
+  const box = el(
+    "details",
+    {},
+    el("summary", {}, title),
+    el(
+      "ul",
+      {},
+      items.map((item) => el("li", {}, draw(item))),
+    ),
+  );
+  box.open = items.length <= 3;
+  return box;
+}
