@@ -40,7 +40,7 @@ class ReviewRequests:
 
     def of(self, state: State, number: int, facts: Facts) -> tuple[ReviewRequest, ...]:
         """Everybody who was asked, in order."""
-        verdicts = review.current_verdicts(facts)
+        verdicts = {who: v for who, v in review.current_verdicts(facts).items() if v.head == facts.head}
         rows = [
             {name: value for name, value in row.items() if name != "change"} for row in state.requests.of_change(number)
         ]

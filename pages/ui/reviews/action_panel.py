@@ -76,8 +76,9 @@ def _requirements(change: Change) -> None:
         st.markdown("**Before it can be merged**")
     else:
         st.markdown(":material/check_circle: **Ready to merge**")
+    blocks = {f"{block.name} requested changes." for block in change.blocks}  # they follow with their words
     for sentence in change.requirements:
-        if change.state != "draft" or "approval" not in sentence:
+        if sentence not in blocks and (change.state != "draft" or "approval" not in sentence):
             st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
     for verdict in change.verdicts:
         if verdict.head == change.head and verdict.verdict == "approved" and verdict.name in change.approvals:
@@ -193,6 +194,7 @@ def _open_talks(change: Change, talks: Sequence[Comment], box: str) -> None:
         st.button(
             flash.plain(_summary(talk)),
             key=f"talk_{talk.id}",
+            icon=":material/arrow_forward:",
             type="tertiary",
             on_click=_leave_for,
             args=(change.id, talk, box),
