@@ -77,8 +77,8 @@ from core.services.playground.grades import Grades
 from core.services.playground.notebook import Notebook
 from core.services.playground.where import Locator
 from core.services.reviews.changes import Changes
+from core.services.reviews.diff import Looks
 from core.services.reviews.discussion import Discussion
-from core.services.reviews.looks import Looks
 from core.services.reviews.merge import Merger
 from core.services.search.page import SearchPage
 from core.services.search.searcher import Searcher

@@ -14,7 +14,7 @@ from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
-from core.services.reviews.looks import Look, News
+from core.services.reviews.diff import Look, News
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO

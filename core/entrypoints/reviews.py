@@ -15,7 +15,7 @@ from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
 from core.services.reviews.changes import Change
-from core.services.reviews.looks import News
+from core.services.reviews.diff import News
 from core.settings import Settings
 
 if TYPE_CHECKING:

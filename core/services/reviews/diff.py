@@ -1,14 +1,18 @@
-"""What a change does to each document, before and after."""
+"""What a change does to each document, before and after, and what each person has seen of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from core.access import Actor, plain_address, require
 from core.curation.diffs import diff
 from core.curation.frontmatter import read_document
 from core.curation.pictures import is_picture
-from core.errors import ConcordError
+from core.errors import BadInput, ConcordError
+from core.services.reviews.changes import Change, Changes
 from core.types import Document, Edit
 
 if TYPE_CHECKING:
@@ -72,3 +76,104 @@ def size(document: DocumentDiff) -> tuple[int, int]:
     """Lines added and removed."""
     lines = diff(document.before, document.after, 0)
     return lines.added, lines.removed
+
+
+# ---------------------------------------------------------------- what people have seen
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The text that somebody saw before this one, and what others did to it since; empty after a first look."""
+
+    before: str = ""  # a commit
+    at: str = ""
+    edits: int = 0
+    documents: tuple[Edit, ...] = ()  # what differs between then and now
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What others did to a change since somebody looked at it; not `seen` before the first look."""
+
+    edits: int = 0
+    comments: int = 0
+    seen: bool = True
+
+
+class Looks:
+    """Looks and viewed documents, to each person their own."""
+
+    def __init__(self, changes: Changes) -> None:
+        self.changes, self.database = changes, changes.database
+        self.store, self.clock = changes.store, changes.clock
+        self._writers = lru_cache(maxsize=2048)(self._read_writers)
+        self._since = lru_cache(maxsize=64)(self._compare)
+
+    # ------------------------------------------------------------ the last look
+
+    def look(self, actor: Actor, number: int) -> Look:
+        """Remember that somebody looks now. What they saw before this text stays known until the next edit."""
+        require(actor, "propose a change")
+        change, newest = self.changes.get(number), self.database.comments.newest(number)
+        last = self.database.looks.get(actor.id, number)
+        before, at = (last["before"], last["before_at"]) if last else ("", "")
+        if last and last["head"] != change.head:
+            before, at = last["head"], last["at"]
+        if last is None or (last["head"], last["comment"]) != (change.head, newest):
+            seen = {"head": change.head, "at": self.clock.stamp(), "comment": newest}
+            self.database.looks.keep(who=actor.id, change=number, **seen, before=before, before_at=at)
+        writers = self._writers(before, change.head) if before else None
+        if not writers:
+            return Look()
+        return Look(before, at, _others(actor, writers), self._since(before, change.head, change.documents))
+
+    def _read_writers(self, before: str, head: str) -> tuple[str, ...] | None:
+        """Who made each edit between two commits of a change, by address; None when one does not follow from the other."""
+        if before == head:
+            return ()
+        if not self.store.contains(head, before):
+            return None
+        return tuple(step.author.email for step, _ in self.store.log(head, since=before))
+
+    def _compare(self, before: str, head: str, documents: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        """What differs in documents that belong to the change, now or then; the rest came in from the main line."""
+        then = self.store.changed(self.store.merge_base(self.store.head(), before), before)
+        own = {path for edit in (*documents, *then) for path in (edit.path, edit.old_path)}
+        return tuple(edit for edit in self.store.changed(before, head) if edit.path in own)
+
+    def news(self, actor: Actor, changes: Iterable[Change]) -> dict[int, News]:
+        """What is new in changes that are open, by number. What authors start, they have seen."""
+        require(actor, "propose a change")
+        looks = self.database.looks.of_person(actor.id)
+        return {change.id: self._news(actor, change, looks.get(change.id)) for change in changes if change.open}
+
+    def _news(self, actor: Actor, change: Change, last: dict[str, object] | None) -> News:
+        if last is None and change.author != actor.id:
+            return News(seen=False)
+        head, comment = (str(last["head"]), int(str(last["comment"]))) if last else (change.start, 0)
+        edits = _others(actor, self._writers(head, change.head) or ())
+        return News(edits, self.database.comments.by_others(change.id, actor.id, comment))
+
+    # ------------------------------------------------------------ viewed documents
+
+    def viewed(self, actor: Actor, number: int) -> frozenset[str]:
+        """Paths whose text of now this person has marked as viewed."""
+        require(actor, "propose a change")
+        marks = self.database.looks.viewed(actor.id, number)
+        return frozenset(e.path for e in self.changes.get(number).documents if marks.get(e.path) == e.blob)
+
+    def mark(self, actor: Actor, number: int, path: str, *, viewed: bool = True) -> None:
+        """Mark a document as viewed, until its text changes."""
+        require(actor, "propose a change")
+        blobs = {edit.path: edit.blob for edit in self.changes.get(number).documents}
+        if path not in blobs:
+            raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(blobs)}.")
+        if viewed:
+            self.database.looks.mark(actor.id, number, path, blobs[path])
+        else:
+            self.database.looks.unmark(actor.id, number, path)
+
+
+def _others(actor: Actor, writers: tuple[str, ...]) -> int:
+    mine = plain_address(actor.email)
+    return sum(plain_address(writer) != mine for writer in writers)

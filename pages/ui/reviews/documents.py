@@ -13,9 +13,8 @@ from core.curation.diffs import Diff, body_diff, diff, field_changes
 from core.curation.findings import Finding
 from core.curation.rendered import rendered_diff
 from core.services.reviews.changes import Change
-from core.services.reviews.diff import DocumentDiff, compare, size
+from core.services.reviews.diff import DocumentDiff, Look, compare, size
 from core.services.reviews.discussion import Comment
-from core.services.reviews.looks import Look
 from core.types import Document, Edit, Meta
 from pages.ui import actions, address, keys, people, pictures, style
 from pages.ui.components import component
@@ -38,15 +37,16 @@ def draw(change: Change, me: Actor) -> None:
     start, edits = _scope(change, app().reviews.looks.look(me, change.id), wanted, at)
     key, loaded = f"review_{change.id}_{start[:8]}", _loaded(change, edits, viewed, wanted)
     findings = tuple(finding for finding in change.findings if finding.severity != "note") if change.open else ()
+    heads = [_head(start, change.head, edit.kind, edit.path, edit.old_path) for edit in edits]
     documents = [
         {
-            **_head(start, change.head, edit.kind, edit.path, edit.old_path),
+            **head,
             **(_body(start, change.head, edit.kind, edit.path, edit.old_path) if edit.path in loaded else {}),
-            "checks": [_check(finding) for finding in findings if finding.path == edit.path],
+            "checks": [] if head["problem"] else [_check(finding) for finding in findings if finding.path == edit.path],
             "threads": comments.conversations(remarks, me, edit.path),
             "viewed": edit.path in viewed,
         }
-        for edit in edits
+        for head, edit in zip(heads, edits, strict=True)
     ]
     component("review", "nodes", "checks", "difftext", "talk", "tree")(
         key=key,

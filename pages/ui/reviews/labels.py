@@ -8,7 +8,7 @@ from core.curation.render import Node
 from core.errors import BadInput
 from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
-from core.services.reviews.looks import News
+from core.services.reviews.diff import News
 from core.types import Document
 from pages.ui import people, style
 from pages.ui.workspace import app

@@ -10,8 +10,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.curation.names import top_folder
 from core.services.reviews.changes import Change
-from core.services.reviews.diff import compare, size
-from core.services.reviews.looks import News
+from core.services.reviews.diff import News, compare, size
 from pages.ui import keys, style
 from pages.ui.components import component
 from pages.ui.reviews import labels
