@@ -96,8 +96,8 @@ USE_CASES = {
     "inbox.owners": {"unknown": EVERYBODY, "of": INNER},
     "reviews.looks": {"look mark news viewed": "propose a change"},
     "upload.uploads": {
-        "paste read submit": "propose a change",
-        "add choose decided edit files look meaning remove": IN_HAND,
+        "original paste read submit": "propose a change",
+        "add choose decided edit files look meaning move remove": IN_HAND,
     },
     "index.builder": {"behind build": INNER, "tools": EVERYBODY},
     "index.admin": {
@@ -203,7 +203,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "answer feedback": ("feedback list", "feedback close 99999"),
     "see reported gaps": ("gaps list", "gaps close 99999"),
     "propose a change": (
-        "check {file}", "change new --title nothing", "change edit 99999", "change submit 99999",
+        "check {file}", "upload {file} --title nothing", "change new --title nothing", "change edit 99999", "change submit 99999",
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
