@@ -73,6 +73,8 @@ def test_files_are_read_checked_compared_and_fixed(chromium: Any, url: str) -> N
         screen.settle().page.wait_for_timeout(250)
         screen.shots("upload-text")
         lines.nth(2).click()
+        expect(screen.page.get_by_role("heading", name="Dock safety", exact=False).first).to_be_visible()
+        screen.settle()
         side(screen, "Said elsewhere")
         expect(screen.page.get_by_text("This upload").first).to_be_visible()
         screen.settle().page.wait_for_timeout(250)
