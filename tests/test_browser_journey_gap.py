@@ -1,0 +1,114 @@
+"""A question without an answer, in a real browser: asked, reported, seen by an owner, written, reviewed, merged, found."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import App, build
+from tests import browser
+from tests.conftest import kb_settings, put
+from tests.test_browser_reviews import act_as, pressed
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "how do guests get on the wifi"
+PATH = "it/guest-notes.md"
+NOTES = "---\ntitle: Guests in the office\ndoc_type: faq\nowner: Avery Lindqvist\n---\n# Guests in the office\n\nGuests sign the book at the desk. Wifi for guests is not described yet.\n"
+
+
+@pytest.fixture(scope="module")
+def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+    home = tmp_path_factory.mktemp("gap") / "kb"
+    shutil.copytree(kb_home, home)
+    app = build(kb_settings(home))
+    app.platform.workspace.create()
+    put(app, {PATH: NOTES})
+    app.index.builder.build(app.platform.settings.profile())
+    return app
+
+
+@pytest.fixture(scope="module")
+def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
+        yield address
+
+
+def menu(screen: browser.Screen, word: str) -> Any:
+    return screen.page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(word))
+
+
+def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, url: str, own_app: App) -> None:
+    from playwright.sync_api import expect
+
+    with browser.screen(chromium, url, height=1000) as screen:
+        page, journey = screen.page, browser.Journey(screen, "gap")
+        screen.open("/search")
+        act_as(screen, "Robin")
+        page.get_by_label("Search the knowledge base").fill(QUESTION)
+        expect(page.locator("article").first).to_be_visible()
+        screen.settle()
+        journey.step("asked")
+        page.get_by_role("button", name=re.compile("Not what you were looking for|what is missing")).first.click()
+        page.get_by_label("What did you expect to find?").first.fill("A card at the desk?")
+        journey.click(page.get_by_role("button", name="Tell the owners", exact=True).first)
+        expect(page.get_by_text("Thank you.", exact=False).first).to_be_visible()
+
+        act_as(screen, "Avery")
+        journey.click(menu(screen, "Home"))
+        expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+        journey.step("home")
+        journey.click(menu(screen, r"Inbox.*\(1\)"))
+        expect(page.get_by_role("link", name=f"Robin Falk found no answer: {QUESTION}")).to_be_visible()
+        journey.step("inbox")
+        journey.click(page.get_by_role("button", name="Write it"))
+        page.get_by_label("Title", exact=True).fill("Wifi for guests")
+        page.get_by_label("Title", exact=True).press("Enter")
+        page.locator(".cm-content").fill("Guests get on the wifi with a card from the desk. It holds for one day.\n")
+        expect(page.locator(".preview")).to_contain_text("card from the desk")
+        expect(page.get_by_text("Draft saved")).to_be_visible()
+        screen.settle()
+        journey.step("written")
+        journey.click(page.get_by_role("button", name="Save as a new change"))
+        expect(page).to_have_url(re.compile(r"/reviews\?change="))
+        screen.settle()
+        (change,) = own_app.reviews.changes.all(state="open")
+        number = change.id
+        screen.key(f"whom_submit_{number}").locator("input").fill("Petra")
+        page.get_by_role("option", name="Petra Voss").click()
+        page.keyboard.press("Escape")  # an open list hides the rest of the page from roles
+        screen.settle()
+        journey.step("ask")
+        journey.click(page.get_by_role("button", name="Submit for review"))
+        expect(page.get_by_text("Petra Voss was asked: no answer yet")).to_be_visible()
+
+        journey.click(menu(screen, "Inbox"))
+        act_as(screen, "Petra")
+        journey.click(page.get_by_role("link", name=re.compile("asks you to review")))
+        expect(page).to_have_url(re.compile(rf"/reviews\?change={number}"))
+        expect(menu(screen, "^.*Inbox$")).to_be_visible()
+        pressed(screen, "approve", "Good.")
+        journey.step("approved")
+
+        act_as(screen, "Avery")
+        pressed(screen, "merge")
+        expect(page.get_by_text("The new text can be found since")).to_be_visible(timeout=240_000)
+        journey.click(menu(screen, "Search"))
+        page.get_by_label("Search the knowledge base").fill(QUESTION)
+        expect(page.locator("article").first).to_contain_text("Wifi for guests")
+        journey.step("found")
+
+        act_as(screen, "Robin")
+        journey.click(menu(screen, r"Inbox.*\(1\)"))
+        line = page.get_by_role("link", name=re.compile("answered you: Wifi for guests"))
+        expect(line).to_be_visible()
+        journey.step("told")
+        journey.click(line)
+        expect(page.get_by_role("heading", name="Wifi for guests").first).to_be_visible()
+        expect(menu(screen, "Inbox$")).to_be_visible()
+        assert journey.clicks <= 12
