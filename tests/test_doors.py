@@ -157,7 +157,7 @@ USE_CASES = {
     "tuning.sweeps": {"curve load tau": "run an evaluation", "alpha compare_at measure_at": IN_HAND},
     "tuning.training": {"train": "change what is in production"},
     "tuning.production": {
-        "check evidence history": "run an evaluation",
+        "check evidence guardrails history": "run an evaluation",
         "default_queryset watched": "see query sets",
         "promote rollback": "change what is in production",
         "work": INNER,
