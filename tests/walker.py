@@ -251,8 +251,8 @@ class Walker:
         return True
 
     def stays(self, control: dict[str, Any]) -> bool:
-        """A link to a place on this page has nothing to scroll where the page is short."""
-        return control["kind"] == "link" and "#" in control["href"]
+        """A link to a place on a short page has nothing to scroll, and a choice of files is a dialog of the system."""
+        return (control["kind"] == "link" and "#" in control["href"]) or control["name"] == "upload Upload"
 
     def changed(self, before: int) -> bool:
         for _ in range(15):
