@@ -46,7 +46,7 @@ test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, larg
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
 
 screens: setup $(VENV)/.tested ## take the screenshots in docs/screens anew
-	@CONCORD_SCREENS=docs/screens $(PY) -m pytest -m "browser and not slow" $(PARALLEL)
+	@CONCORD_SCREENS=docs/screens $(PY) -m pytest tests/test_browser*.py $(PARALLEL)
 
 $(PRETTIER): .ci/package-lock.json
 	@command -v npm >/dev/null || { echo "prettier checks the JavaScript and CSS, and npm is not installed."; exit 1; }

@@ -42,7 +42,7 @@ READING = {
     "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
     "reviews.merger": "collisions",
-    "upload.uploads": "paste read",
+    "upload.uploads": "original paste read",
     "index.admin": "estimate generations_of models_offered profiles",
     "index.jobs": "verify",
     "graph.explorer": "around_document around_entity around_query communities entities links path",
@@ -55,7 +55,7 @@ READING = {
     "evaluation.runs": "listed show",
     "evaluation.experiments": "reports summary values",
     "evaluation.jobs": "last",
-    "tuning.production": "default_queryset evidence history watched",
+    "tuning.production": "default_queryset evidence guardrails history watched",
     "models.ledger": "recent summary",
     "platform.jobs": "listed log show",
 }

@@ -16,7 +16,7 @@ from core.services.playground.notebook import Setup
 from tests import browser
 from tests.conftest import demo, kb_settings
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 DOCUMENT, TITLE = "IT-POL-002", "Acceptable use"
 QUERY = "may visitors wear bodycams"

@@ -15,7 +15,7 @@ from tests import browser
 from tests.conftest import kb_settings, put
 from tests.test_browser_reviews import act_as, pressed
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 QUESTION = "how do guests get on the wifi"
 PATH = "it/guest-notes.md"

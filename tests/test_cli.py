@@ -325,7 +325,7 @@ def test_gaps_are_reported_listed_and_closed(run: Any, tmp_path: Path) -> None:
 
 
 def test_the_graph_is_shown_around_documents_queries_entities_and_as_a_whole(run: Any) -> None:
-    keys = {"nodes", "edges", "notes", "orphans", "dead_ends"}
+    keys = {"nodes", "edges", "notes", "orphans", "dead_ends", "unconnected"}
     for arguments in (
         ("document", "BSA-SOP-002", "--hops", "2", "--limit", "20"),
         ("query", "how long are SAR records kept", "--limit", "30"),
@@ -353,7 +353,7 @@ def test_a_path_between_two_entities_names_its_steps_and_witnesses(run: Any) -> 
     assert set(step) == {"relation", "strength", "passages", "witnesses"}
     assert set(step["witnesses"][0]) == {"doc", "title", "path", "heading", "start", "end", "version", "quote"}
     assert run("graph", "path", "SAR", "OFAC", as_json=False)[1].startswith("SAR -> MECU -> OFAC\n")
-    assert "There is no path" in run("graph", "path", "Oxidizer", "OFAC")[1]["note"]
+    assert "There is no path" in run("graph", "path", "S1", "OFAC")[1]["note"]
     assert "are the same entity" in run("graph", "path", "SAR", "SARs", as_json=False)[2]
 
 

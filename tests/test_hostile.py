@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,7 +19,22 @@ from tests import browser
 from tests.conftest import kb_settings, put
 from tests.hostile import INSPECT, PAYLOADS, document
 
-ATTRIBUTES = {"start", "end", "id", "href", "doc", "anchor", "refused", "first", "align", "language", "image"}
+ATTRIBUTES = {
+    "start",
+    "end",
+    "id",
+    "href",
+    "doc",
+    "anchor",
+    "refused",
+    "first",
+    "align",
+    "language",
+    "image",
+    "elsewhere",
+    "picture",
+    "alt",
+}
 
 
 def check(node: Any) -> None:
@@ -28,6 +44,8 @@ def check(node: Any) -> None:
     assert tag in TAGS
     assert set(attributes) <= ATTRIBUTES
     assert str(attributes.get("href", "https:")).lower().startswith(("http:", "https:", "mailto:"))
+    assert str(attributes.get("elsewhere", "https:")).lower().startswith(("http:", "https:"))
+    assert not re.search(r"^/|:|\\|(^|/)\.\.(/|$)", str(attributes.get("picture", ""))), "a path of the knowledge base"
     for child in children:
         check(child)
 

@@ -38,6 +38,7 @@ from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig
+from pages.ui import style
 from tests import small_kb
 from tests.chunker_laws import KB, check_laws
 from tests.conftest import ROOT, put
@@ -223,8 +224,9 @@ def adjust_form() -> None:
     from core.types import SearchConfig
     from pages.ui.playground import adjust_form
 
-    for field in ("fusion", "legs", "normalisation", "reranker", "alpha_from"):
-        adjust_form._widget(field, getattr(SearchConfig(), field), "toy")
+    adjust_form._legs(SearchConfig(), "toy")
+    for field in ("fusion", "normalisation", "reranker", "alpha_from"):
+        adjust_form._widget(field, SearchConfig(), "toy")
 
 
 def options(label: str) -> list[str]:
@@ -267,7 +269,7 @@ def test_a_toy_leg_is_found_everywhere_and_runs_as_itself(app: App) -> None:
         assert [stage.name for stage in result.stages] == ["title", "fuse", "cut"], "nothing was embedded"
         both = app.search.searcher.search("cash form", config=configs.from_mapping({"legs": ["title", "dense"]}))
         assert set(both.hits[0].legs) == {"title", "dense"}
-        assert "title" in options("Legs")
+        assert style.stage_title("title") in options("Legs")
         assert "title" in help_of("search")
         assert "| leg | `title` |" in catalogue.markdown()
 
@@ -287,7 +289,7 @@ def test_every_alpha_source_and_reranker_is_on_the_form() -> None:
     assert options("Alpha from") == list(ALPHAS)
     assert options("Reranker") == list(RERANKERS)
     assert options("Normalisation") == list(NORMALISATIONS)
-    assert options("Fusion") == list(FUSIONS)
+    assert options("Fusion") == [name for name, fusion in FUSIONS.items() if fusion.several]
 
 
 def test_a_parameter_out_of_range_is_named() -> None:

@@ -308,7 +308,7 @@ def test_chunks_are_drawn_and_two_chunkers_compared(visit: Open) -> None:
 
 
 def test_an_empty_library_says_how_to_begin(visit: Open, empty_home: Path) -> None:
-    assert "python -m core import" in words(visit("documents", home=empty_home))
+    assert "Write one, or bring files in on Upload." in words(visit("documents", home=empty_home))
 
 
 def test_a_broken_document_is_named_and_the_rest_is_shown(visit: Open, own_app: App) -> None:

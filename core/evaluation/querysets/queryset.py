@@ -104,7 +104,7 @@ def for_choosing(question: str) -> bool:
     """Whether alpha, tau and the like are chosen on a question; what was chosen is judged on the other half.
 
     >>> [for_choosing(str(n)) for n in range(4)]
-    [True, True, False, True]
+    [True, False, True, True]
     """
     return int(strict.digest([question])[:8], 16) % 2 == 0
 

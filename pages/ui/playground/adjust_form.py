@@ -62,8 +62,7 @@ def _dialog(at: int, prefix: str) -> None:
 
 def _chosen(config: SearchConfig, prefix: str) -> SearchConfig:
     """One widget after the other; each choice decides which of the next ones there are."""
-    legs = st.multiselect("Legs", list(LEGS), list(config.legs), key=f"{prefix}_legs", format_func=style.stage_title)
-    st.caption(" ".join(LEGS[leg].about for leg in legs) or "Choose at least one way to search.")
+    legs = _legs(config, prefix)
     if not legs:
         return replace(config, legs=())
     config = configs.fitting(replace(config, legs=tuple(legs)))
@@ -78,6 +77,12 @@ def _chosen(config: SearchConfig, prefix: str) -> SearchConfig:
     weights = _weights(config, legs, prefix) if "weights" in configs.relevant(config) else {}
     engines = _engines(config, legs, prefix)
     return configs.fitting(replace(config, weights=Frozen(weights), engines=Frozen(engines)))
+
+
+def _legs(config: SearchConfig, prefix: str) -> list[str]:
+    legs = st.multiselect("Legs", list(LEGS), list(config.legs), key=f"{prefix}_legs", format_func=style.stage_title)
+    st.caption(" ".join(LEGS[leg].about for leg in legs) or "Choose at least one way to search.")
+    return legs
 
 
 def _widget(name: str, config: SearchConfig, prefix: str) -> Any:
