@@ -102,6 +102,7 @@ def test_a_word_file_becomes_a_document_that_is_found(chromium: Any, url: str, o
         journey.step("filled-in")
         journey.click(page.get_by_role("button", name="Looked at"))
         expect(line).to_contain_text("Ready")
+        screen.settle()
         choose(journey, "st-key-upload_ask", "Petra")
         page.keyboard.press("Escape")
         journey.step("looked-at")
