@@ -31,7 +31,7 @@ class QuotedAnswer:
 
 
 @dataclass(frozen=True)
-class Card:
+class ShownCard:
     """A passage on the page that holds quotes of its question: how many, how many whole ones its card shows, and its rank."""
 
     corpus: str
@@ -42,10 +42,10 @@ class Card:
     width: int
 
 
-def measure(home: Path, folder: Path) -> list[Card]:
+def measure(home: Path, folder: Path) -> list[ShownCard]:
     """Every card whose passage holds a quoted answer, over all questions."""
     app, starts = _indexed(home / "snippets", folder)
-    cards: list[Card] = []
+    cards: list[ShownCard] = []
     for corpus, question, quotes in _questions(folder, starts):
         found = app.search.page.find(question)
         passages = [(n, passage) for n, group in enumerate(found.groups, 1) for passage in group.passages]
@@ -83,7 +83,7 @@ def _questions(folder: Path, starts: Mapping[str, list[int]]) -> Iterator[tuple[
             yield corpus, row["question"], quotes
 
 
-def _card(corpus: str, rank: int, passage: PagePassage, quotes: list[QuotedAnswer]) -> Card | None:
+def _card(corpus: str, rank: int, passage: PagePassage, quotes: list[QuotedAnswer]) -> ShownCard | None:
     """The card of a passage that holds at least one of the quotes, else nothing."""
     hit = passage.hit
     held = [_letters(q.text) for q in quotes if q.doc == hit.doc and hit.start <= q.start and q.end <= hit.end]
@@ -93,7 +93,7 @@ def _card(corpus: str, rank: int, passage: PagePassage, quotes: list[QuotedAnswe
     card = "".join(segment.text for segment in passage.snippet.segments)
     begin = _letters(plain(hit.text)[: len(card)])
     shown = _letters(card)
-    return Card(corpus, rank, len(held), sum(q in shown for q in held), sum(q in begin for q in held), len(card))
+    return ShownCard(corpus, rank, len(held), sum(q in shown for q in held), sum(q in begin for q in held), len(card))
 
 
 def _letters(text: str) -> str:
@@ -101,7 +101,7 @@ def _letters(text: str) -> str:
     return re.sub(r"\W+", "", text.casefold())
 
 
-def rows(cards: list[Card]) -> list[list[str]]:
+def rows(cards: list[ShownCard]) -> list[list[str]]:
     """Lines of the table: collections that nothing was chosen on, then the others."""
     fresh = [card for card in cards if card.corpus not in TUNED]
     parts = {
@@ -113,7 +113,7 @@ def rows(cards: list[Card]) -> list[list[str]]:
     return [_row(name, part) for name, part in parts.items() if part]
 
 
-def _row(name: str, cards: list[Card]) -> list[str]:
+def _row(name: str, cards: list[ShownCard]) -> list[str]:
     n = len(cards)
     some, every, begun = (
         sum(card.shown > 0 for card in cards),

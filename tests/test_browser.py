@@ -166,6 +166,20 @@ def test_every_way_out_of_a_view_leads_where_people_expect(chromium: Any, own_ap
         entry.filter(has_text="Reviews").click()
         expect(page.get_by_role("link", name="Longer")).to_be_visible()
 
+        page.get_by_text("Merged (0)").click()
+        expect(page).to_have_url(re.compile(r"/reviews\?queue=merged$"))
+        screen.settle()
+        page.go_back()
+        expect(page.get_by_role("link", name="Longer")).to_be_visible()
+        for other, title in (("Reviews", "Reviews"), ("Graph", "Graph")):
+            screen.open("/upload")
+            entry.filter(has_text=other).click()
+            expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+            screen.settle()
+            page.go_back()
+            expect(page.get_by_role("heading", name="Upload", level=1)).to_be_visible()
+            assert page.url == f"{url}/upload", "one step back, without parameters of the page that was left"
+
 
 def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect

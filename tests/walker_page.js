@@ -39,7 +39,7 @@
   const where = (node) => (above(node, "[role=dialog]") ? "dialog" : above(node, "[data-testid=stPopoverBody]") ? "popover" : above(node, "[data-testid=stSidebar]") ? "sidebar" : above(node, "[data-testid=stHeader]") ? "header" : "main");
   const chosen = (node) => node.getAttribute("aria-selected") === "true" || node.getAttribute("aria-checked") === "true" || node.getAttribute("aria-pressed") === "true" || ["page", "true"].includes(node.getAttribute("aria-current")) || (node.type === "radio" && node.checked);
   const controls = () => {
-    const nodes = [...every(document.body)].filter((node) => node.matches(PRESSABLE) && (node.type === "file" || seen(node)) && !off(node));
+    const nodes = [...every(document.body)].filter((node) => node.matches(PRESSABLE) && (node.type === "file" || seen(node)) && !off(node) && !above(node, "[data-testid=stToastContainer]"));
     const top = nodes.filter((node) => where(node) === "dialog");
     return (top.length ? top : nodes).map((node) => ({
       node: node.type === "file" ? node : handOf(node), kind: kindOf(node), name: nameOf(node), key: keyOf(node), chain: chain(node), where: where(node),

@@ -10,7 +10,7 @@ from core.errors import ConcordError
 from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
 from core.types import Filters
-from pages.ui import flash, identity, keys
+from pages.ui import address, flash, identity, keys
 from pages.ui.configurations import built_profiles
 from pages.ui.workspace import app
 
@@ -68,6 +68,7 @@ def look_around(node: str, label: str) -> None:
     kind, _, name = node.partition(":")
     if kind == "document":
         st.session_state[keys.GRAPH_VIEW], st.session_state[keys.AROUND] = "Document", name
+        address.name(keys.AROUND)
     elif kind == "entity":
         st.session_state[keys.GRAPH_VIEW], st.session_state[keys.ENTITY] = "Entity", label or name
         st.query_params[keys.ENTITY] = label or name  # a bound widget writes only what people change
@@ -104,15 +105,15 @@ def _start(view: str, profile: str) -> str:
 def _document() -> str:
     titles = {document.id: document.title for document in app().knowledge.documents.all()}
     names = sorted(titles, key=lambda name: (titles[name], name))
+    address.follow(keys.AROUND)
     asked = st.query_params.get(keys.AROUND, "")
     if keys.AROUND not in st.session_state and asked in names:
         st.session_state[keys.AROUND] = asked
+    # the URL names the id, where a bound widget would write the title
     chosen = st.selectbox(
         "Document", names, key=keys.AROUND, format_func=lambda name: f"{titles.get(name, name)} ({name})",
-        placeholder="There are no documents yet", width="stretch",
+        placeholder="There are no documents yet", width="stretch", on_change=address.name, args=(keys.AROUND,),
     )  # fmt: skip
-    if chosen:
-        st.query_params[keys.AROUND] = chosen  # by its id, where a bound widget would write its title
     return chosen or ""
 
 

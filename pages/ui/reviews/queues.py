@@ -11,7 +11,7 @@ from core.access import Actor, allowed
 from core.curation.names import top_folder
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare, size
-from pages.ui import keys, style
+from pages.ui import address, keys, style
 from pages.ui.components import component
 from pages.ui.reviews import labels
 from pages.ui.workspace import app
@@ -31,6 +31,7 @@ def draw(me: Actor) -> None:
     queues = split(app().reviews.changes.listed(me), me)
     waiting = allowed(me, "review a change")
     names = [name for name in QUEUES if waiting or name not in ("asked", "waiting")]
+    address.follow(keys.QUEUE)
     requested = st.query_params.get(keys.QUEUE, "")
     usual = next((name for name in ("asked", "waiting", "mine") if name in names and queues[name]), "open")
     chosen = st.segmented_control(
@@ -41,8 +42,10 @@ def draw(me: Actor) -> None:
         required=True,
         format_func=lambda name: f"{QUEUES[name][0]} ({len(queues[name])})",
         label_visibility="collapsed",
+        on_change=address.name,
+        args=(keys.QUEUE,),
     )
-    name = st.query_params[keys.QUEUE] = chosen or usual
+    name = chosen or usual
     news = app().reviews.looks.news(me, queues[name])
     rows = [row(change, news.get(change.id, News())) for change in queues[name]]
     component("queue")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
