@@ -144,6 +144,13 @@ class Screen:
             small_png(self.page.screenshot(animations="disabled"), ROOT / folder / f"{name}.png")
 
 
+def act_as(screen: Screen, name: str) -> None:
+    """Choose a persona in the sidebar."""
+    screen.key("persona").locator("input").click()
+    screen.page.get_by_role("option", name=re.compile(name)).click()
+    screen.settle()
+
+
 class Journey:
     """What one person does from beginning to end, with a numbered picture of each step: light, dark and on a phone."""
 

@@ -249,6 +249,25 @@ def chromium() -> Iterator[Any]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
+    """The starter knowledge base, for a file of tests that change it."""
+    home = tmp_path_factory.mktemp("own") / "kb"
+    shutil.copytree(kb_home, home)
+    app = build(kb_settings(home))
+    app.platform.workspace.create()
+    return app
+
+
+@pytest.fixture(scope="module")
+def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the app serves it."""
+    from tests import browser
+
+    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
+        yield address
+
+
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
     """Open a page of a workspace as a persona. Jobs are queued and not started."""

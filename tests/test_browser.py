@@ -22,13 +22,6 @@ def own_app(kb_home: Path, tmp_path: Path) -> App:
     return build(kb_settings(tmp_path / "kb"))
 
 
-def act_as(screen: browser.Screen, name: str) -> None:
-    """Choose a persona in the sidebar."""
-    screen.key("persona").locator("input").click()
-    screen.page.get_by_role("option", name=re.compile(name)).click()
-    screen.settle()
-
-
 def both_ways(chromium: Any, url: str, name: str, path: str) -> None:
     """Leave a screenshot in light and one in dark."""
     for scheme in ("light", "dark"):

@@ -14,6 +14,7 @@ from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from tests import browser
+from tests.browser import act_as
 from tests.conftest import demo, kb_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -21,13 +22,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DOCUMENT, TITLE = "IT-POL-002", "Acceptable use"
 QUERY = "may visitors wear bodycams"
 RULE = "\n\n3.9 Wearing a bodycam. Visitors may wear bodycams only with the written consent of the site manager.\n"
-
-
-def act_as(screen: browser.Screen, name: str) -> None:
-    """Choose a persona in the sidebar."""
-    screen.key("persona").locator("input").click()
-    screen.page.get_by_role("option", name=re.compile(name)).click()
-    screen.settle()
 
 
 def pressed(journey: browser.Journey, move: str) -> None:

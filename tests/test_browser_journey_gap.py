@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ import pytest
 
 from core.bootstrap import App, build
 from tests import browser
+from tests.browser import act_as
 from tests.conftest import kb_settings, put
-from tests.test_browser_reviews import act_as, pressed
+from tests.test_browser_reviews import pressed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -31,12 +31,6 @@ def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     put(app, {PATH: NOTES})
     app.index.builder.build(app.platform.settings.profile())
     return app
-
-
-@pytest.fixture(scope="module")
-def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
-        yield address
 
 
 def menu(screen: browser.Screen, word: str) -> Any:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.bootstrap import App, build
+from core.bootstrap import App
 from core.curation.frontmatter import read_document
 from tests import browser, uploads
-from tests.conftest import kb_settings
+from tests.browser import act_as
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -23,21 +20,6 @@ RULES = (
     "Chock the wheels before the door opens, and hang the key on the chock board.",
     "A broken seal is reported to the yard marshal within 25 minutes.",
 )
-
-
-@pytest.fixture(scope="module")
-def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
-    home = tmp_path_factory.mktemp("owner") / "kb"
-    shutil.copytree(kb_home, home)
-    app = build(kb_settings(home))
-    app.platform.workspace.create()
-    return app
-
-
-@pytest.fixture(scope="module")
-def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
-        yield address
 
 
 def drawing() -> bytes:
@@ -51,13 +33,6 @@ def drawing() -> bytes:
     box = io.BytesIO()
     picture.save(box, "PNG")
     return box.getvalue()
-
-
-def act_as(screen: browser.Screen, name: str) -> None:
-    """Choose a persona in the sidebar."""
-    screen.key("persona").locator("input").click()
-    screen.page.get_by_role("option", name=re.compile(name)).click()
-    screen.settle()
 
 
 def choose(journey: browser.Journey, field: str, option: str, filtered: str = "") -> None:

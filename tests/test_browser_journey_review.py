@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.access import Actor
-from core.bootstrap import App, build
+from core.bootstrap import App
 from tests import browser
-from tests.conftest import kb_settings, put
-from tests.test_browser_reviews import act_as
+from tests.browser import act_as
+from tests.conftest import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PATH = "finance/compliance/sar-filing.md"
 FORTY = [f"{folder}/checklist-{n}.md" for folder in ("it/desk", "hr/desk", "finance/desk", "ops") for n in range(10)]
-
-
-@pytest.fixture(scope="module")
-def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
-    home = tmp_path_factory.mktemp("rounds") / "kb"
-    shutil.copytree(kb_home, home)
-    app = build(kb_settings(home))
-    app.platform.workspace.create()
-    return app
-
-
-@pytest.fixture(scope="module")
-def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
-        yield address
 
 
 def who(app: App, name: str) -> Actor:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.bootstrap import App, build
+from core.bootstrap import App
 from tests import browser
-from tests.conftest import kb_settings, put
+from tests.browser import act_as
+from tests.conftest import put
 
 pytestmark = pytest.mark.browser
 
@@ -24,28 +22,6 @@ BOAT = (
     "A booking is cancelled by berthslip at no cost.\n"
 )
 RADIO = "# Radio on the survey boat\n\nKeep channel 16 open whenever the boat has left the harbour.\n"
-
-
-@pytest.fixture(scope="module")
-def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
-    home = tmp_path_factory.mktemp("review") / "kb"
-    shutil.copytree(kb_home, home)
-    app = build(kb_settings(home))
-    app.platform.workspace.create()
-    return app
-
-
-@pytest.fixture(scope="module")
-def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
-        yield address
-
-
-def act_as(screen: browser.Screen, name: str) -> None:
-    """Choose a persona in the sidebar."""
-    screen.key("persona").locator("input").click()
-    screen.page.get_by_role("option", name=re.compile(name)).click()
-    screen.settle()
 
 
 def pressed(screen: browser.Screen, move: str, note: str = "") -> None:
