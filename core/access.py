@@ -15,6 +15,8 @@ NEEDS: Mapping[str, str] = {
     "search": "reader",
     "read documents": "reader",
     "report a gap": "reader",
+    "see asked questions": "author",
+    "decide on asked questions": "admin",
     "read the inbox": "reader",
     "watch documents": "reader",
     "give feedback": "reader",

@@ -81,6 +81,7 @@ from core.services.reviews.diff import Looks
 from core.services.reviews.discussion import Discussion
 from core.services.reviews.merge import Merger
 from core.services.search.page import SearchPage
+from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
 from core.services.tuning.alpha import AlphaTraining
 from core.services.tuning.production import ProductionSettings
@@ -159,10 +160,11 @@ class IndexRoom:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The one search, and what the Search page shows."""
+    """The one search, what the Search page shows, and what people asked."""
 
     searcher: Searcher
     page: SearchPage
+    queries: QueryLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,7 @@ def build(
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
     page = SearchPage(searcher, team_settings, clock)
+    queries = QueryLog(database, searcher, team_settings, audit, clock)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
     comparer = Comparer(searcher)
@@ -363,7 +366,7 @@ def build(
             verifier,
             index_jobs,
         ),
-        search=Search(searcher, page),
+        search=Search(searcher, page, queries),
         graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
         playground=Playground(
             comparer,
@@ -380,7 +383,7 @@ def build(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
-                sweeps=[generations.sweep, store.sweep, reminders.remind],
+                sweeps=[generations.sweep, store.sweep, reminders.remind, queries.sweep],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.ui import identity
-from pages.ui.evaluation import experiments, query_sets, runs, selection
+from pages.ui.evaluation import asked, experiments, query_sets, runs, selection
 
 me = identity.require("run an evaluation")
 
@@ -11,7 +11,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="evaluation_
     st.title("Evaluation", anchor=False, width="stretch")
     queryset = selection.choose_query_set()
 selection.require_index()
-PARTS = {"Query sets": query_sets.draw, "Runs": runs.draw, "Experiments": experiments.draw}
+PARTS = {"Query sets": query_sets.draw, "Runs": runs.draw, "Experiments": experiments.draw, "Asked": asked.draw}
 for tab, part in zip(
     st.tabs(list(PARTS), key="evaluation_tab", bind="query-params", on_change="rerun"), PARTS.values(), strict=True
 ):

@@ -31,7 +31,12 @@ def search() -> None:
     filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
     query = str(asked.get("q") or "")
     results = answer(app(), query, filters) if query.strip() else None
-    clicked = search_view(asked, results, identity.page_token(), key="search_view")
+    clicked = search_view(asked, results, identity.page_token(), key="search_view", kept=kept(me))
+    if clicked.settled:
+        app().search.queries.keep(me, str(clicked.settled.get("q", "")), opened=bool(clicked.settled.get("opened")))
+    if clicked.consent:
+        actions.do_quietly(lambda actor: app().search.queries.consent(actor, bool(clicked.consent.get("keep"))))
+        st.rerun(scope="fragment")
     if clicked.report:
         report = clicked.report
         app().knowledge.gaps.report(
@@ -46,6 +51,12 @@ def search() -> None:
     if clicked.watch:
         question = str(clicked.watch.get("query", ""))
         actions.do_quietly(lambda actor: app().inbox.watches.watch(actor, "question", question))
+
+
+def kept(me: Actor) -> dict[str, Any] | None:
+    """What the page says about the questions it keeps; nothing where the team keeps none."""
+    settings = app().platform.settings.questions()
+    return {"days": settings.days, "mine": app().search.queries.consents(me)} if settings.keep else None
 
 
 def give_feedback(actor: Actor, said: Mapping[str, Any]) -> None:

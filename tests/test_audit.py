@@ -20,6 +20,7 @@ from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, Experiment
 from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.people.audit import AuditEntry
+from core.services.platform.settings import QuestionSettings
 from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
 from core.types import Profile
@@ -36,6 +37,7 @@ READING = {
     "people.sessions": "all",
     "people.audit": "entries of_change",
     "knowledge.gaps": "open",
+    "search.queries": "listed",
     "knowledge.feedback": "open",
     "knowledge.pictures": "read",
     "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
@@ -59,12 +61,13 @@ READING = {
     "models.ledger": "recent summary",
     "platform.jobs": "listed log show",
 }
-OWN_DESK = {  # what nobody else sees: text that is being typed, what one has looked at, one's own past queries and links to them
+OWN_DESK = {  # what nobody else sees: text that is being typed, what one has looked at, one's own past queries and links to them, whether one's questions are kept
     "knowledge.drafts": "find forget keep others",
     "knowledge.pictures": "forget held hold with_text",
     "inbox.messages": "opened read",
     "inbox.watches": "listed stop watch",
     "reviews.looks": "look mark news viewed",
+    "search.queries": "consent consents keep",
     "playground.notebook": "history keep opened remember star",
 }
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
@@ -173,6 +176,8 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     ),
     "knowledge.gaps.report": lambda app: app.knowledge.gaps.report(ADMIN, "lost and found"),
     "knowledge.gaps.close": lambda app: app.knowledge.gaps.close(ADMIN, gap(app)),
+    "search.queries.decide": lambda app: app.search.queries.decide(ADMIN, QuestionSettings(days=30)),
+    "search.queries.forget": lambda app: app.search.queries.forget(ADMIN, "where to park"),
     "knowledge.freshness.confirm": lambda app: app.knowledge.freshness.confirm(ADMIN, "a/doc0.md", date(2030, 1, 1)),
     "reviews.changes.propose": lambda app: app.reviews.changes.propose(ADMIN, "p", {"p.md": TEXT.encode()}),
     "reviews.changes.edit": lambda app: app.reviews.changes.edit(ADMIN, proposed(app, "e"), {"e.md": b"# Other\n"}),

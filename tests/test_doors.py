@@ -122,6 +122,13 @@ USE_CASES = {
         "ask candidates models_used search_in weigh weighers": INNER,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
+    "search.queries": {
+        "consent consents keep": "search",
+        "listed": "see asked questions",
+        "decide forget": "decide on asked questions",
+        "most_asked": INNER,
+        "sweep": UPKEEP,
+    },
     "graph.explorer": {
         "around_document around_entity around_query communities entities links path": "explore the graph",
     },
@@ -177,8 +184,8 @@ USE_CASES = {
         "actor cancel get recent run start": INNER,
     },
     "platform.settings": {
-        "production profile": EVERYBODY,
-        "add_profile evidence head make_default profiles remove_profile promote promotions": INNER,
+        "production profile questions": EVERYBODY,
+        "set_questions add_profile evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
@@ -197,6 +204,9 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "methods",
     ),
     "report a gap": ("gaps report nothing",),
+    "search": ("questions mine",),
+    "see asked questions": ("questions list",),
+    "decide on asked questions": ("questions forget nothing", "questions settings --days 90"),
     "read the inbox": ("inbox list", "inbox read 99999"),
     "watch documents": ("watch list", "watch add folder nothing", "watch stop 99999"),
     "give feedback": ("feedback give nothing right",),
@@ -255,7 +265,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "restore the workspace": ("restore {out}",),
 }  # fmt: skip
 
-ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
+ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ASKED_ELSEWHERE = {"read documents": EVERYBODY, "bypass the review rules": "merge a change", "judge results": ""}

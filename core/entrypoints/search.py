@@ -6,7 +6,7 @@ import textwrap
 from argparse import Namespace
 from typing import Any
 
-from core.entrypoints.session import open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
 from core.retrieval import config as configs
@@ -67,6 +67,8 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
             ("stage", "ms", "hits", ""),
         )
     terminal.show(searcher.as_json(result), lines)
+    if config is None and not options.profile and filters == Filters(history=options.history):
+        app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
     return 0
 
 

@@ -89,6 +89,16 @@ async def find(request: Request, actor: Actor) -> Response:
     return await _computed(request, lambda: answer(current_app(), parameters.get("q", ""), filters))
 
 
+@needs("search")
+async def asked(request: Request, actor: Actor) -> Response:
+    """A question that somebody has finished typing, and later that a hit was opened; kept without names."""
+    body = await request_body.json_object(request)
+    keep = current_app().search.queries.keep
+    return await _computed(
+        request, lambda: {"kept": keep(actor, str(body.get("q", "")), opened=bool(body.get("opened")))}
+    )
+
+
 @needs("compare configurations")
 async def compare(request: Request, actor: Actor) -> Response:
     """A playground by its link, for programs."""
@@ -129,6 +139,7 @@ ROUTES = [
     Route("/api/documents", documents),
     Route(editor_view.ROUTE, codemirror),
     Route("/api/find", find),
+    Route("/api/asked", asked, methods=["POST"]),
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),
     *pictures.ROUTES,

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event, insert, select
 
 from core.adapters.state import migrations, tables
-from core.adapters.state.evaluation import QuerySetRows, RankingRows, RunRows
+from core.adapters.state.evaluation import GradeRows, NotebookRows, QuerySetRows, RankingRows, RunRows
 from core.adapters.state.knowledge import DraftRows, FeedbackRows, GapRows, MessageRows, ReminderRows, WatchRows
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows
-from core.adapters.state.playground import GradeRows, NotebookRows
+from core.adapters.state.questions import QueryRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, LookRows, RequestRows, VerdictRows
 from core.adapters.state.statements import Statements
 from core.adapters.system import digests
@@ -60,6 +60,7 @@ class State:
         self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
         self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
         self.rankings = RankingRows(statements)
+        self.queries = QueryRows(statements)
         self.jobs, self.calls = JobRows(statements), CallRows(statements)
 
 

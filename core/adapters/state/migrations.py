@@ -210,6 +210,15 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (who, change, path)
     );
     """,
+    """
+    CREATE TABLE queries (
+        id INTEGER PRIMARY KEY, question TEXT NOT NULL, key TEXT NOT NULL, at TEXT NOT NULL, hits INTEGER NOT NULL, score REAL NOT NULL,
+        doubtful INTEGER NOT NULL, commit_id TEXT NOT NULL, opened INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX queries_key ON queries (key);
+    CREATE INDEX queries_at ON queries (at);
+    CREATE TABLE opted_out (account TEXT NOT NULL PRIMARY KEY);
+    """,
 )
 
 

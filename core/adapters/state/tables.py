@@ -263,6 +263,25 @@ reminders = Table(
     _text("state", primary_key=True),
 )
 
+# ---------------------------------------------------------------- questions
+
+queries = Table(
+    "queries",
+    METADATA,
+    _id(),
+    _text("question"),
+    _text("key"),  # the question in comparable form
+    _text("at"),  # to the hour
+    _number("hits"),
+    _real("score"),  # of the best hit, fused
+    _number("doubtful"),  # nothing that was found is likely to answer
+    _text("commit_id"),
+    _number("opened", 0),
+    Index("queries_key", "key"),
+    Index("queries_at", "at"),
+)
+opted_out = Table("opted_out", METADATA, _text("account", primary_key=True))
+
 # ---------------------------------------------------------------- playground
 
 configurations = Table(

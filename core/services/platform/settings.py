@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _BRANCH = "settings"
 _PROFILES = "profiles.yaml"
 _SEARCH = "search.yaml"
+_QUESTIONS = "questions.yaml"
+MAX_DAYS = 3650
 
 BUILT_IN: tuple[Profile, ...] = tuple(
     profiles.from_mapping(raw)
@@ -48,6 +50,14 @@ class Production:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionSettings:
+    """What becomes of the questions people ask: whether they are kept, without names, and for how many days."""
+
+    keep: bool = True
+    days: int = 90
+
+
+@dataclass(frozen=True, slots=True)
 class Promotion:
     """A past state of production: when, by whom, and on what evidence."""
 
@@ -66,6 +76,7 @@ class TeamSettings:
         self.store = store
         self._profiles = lru_cache(maxsize=8)(self._profiles_at)
         self._production = lru_cache(maxsize=8)(self._production_at)
+        self._questions = lru_cache(maxsize=8)(self._questions_at)
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
     def profiles(self) -> tuple[Profile, ...]:
@@ -120,6 +131,20 @@ class TeamSettings:
         if profile is None:
             raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
         return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
+
+    def questions(self) -> QuestionSettings:
+        """What becomes of the questions people ask."""
+        return self._questions(self.head())
+
+    def _questions_at(self, head: str) -> QuestionSettings:
+        return strict.parse(QuestionSettings, self._parse(head, _QUESTIONS), "questions")
+
+    def set_questions(self, settings: QuestionSettings, author: Person) -> None:
+        """Decide what becomes of them."""
+        if not 1 <= settings.days <= MAX_DAYS:
+            raise BadInput(f"Questions are kept for 1 to {MAX_DAYS:,} days, not {settings.days}.")
+        if settings != self.questions():
+            self._write(_QUESTIONS, strict.plain(settings), author, "Decide on asked questions")
 
     def evidence(self) -> Mapping[str, Any]:
         """What the newest promotion was based on; empty before the first."""

@@ -1,6 +1,8 @@
 // The search box and its results. Queries go straight to the server's route and the answers are drawn in place;
 // where a proxy hides the route, this query and all later ones go through Python instead.
 const PAUSE = 120; // milliseconds between the last key and the query
+const SETTLED = 2000; // milliseconds after which a question counts as asked
+const USES = "a, [data-key=whole], [data-key=link], [data-key=citation], [data-key=right]"; // of a hit
 const SHOWN = 10; // documents
 const EXAMPLES = [
   "how long do we keep SAR records",
@@ -19,11 +21,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     open: { all: "", filters: false, ...sets("why", "more", "whole", "reported", "told", "watched") },
     request: null,
     timer: 0,
+    settling: 0,
     box: null,
     serial: -1,
   }));
   state.askPython = (asked) => setStateValue("asked", asked);
   state.send = setTriggerValue;
+  state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
   if (data.serial !== state.serial) {
     state.serial = data.serial;
     state.asked = data.asked;
@@ -43,7 +47,8 @@ const sets = (...names) => Object.fromEntries(names.map((name) => [name, new Set
 // Built once; later draws only replace the results, so that the cursor stays.
 function build(root, state, data) {
   state.box = searchBox(root, state, data.placeholder);
-  state.results = el("div", {});
+  const used = ({ target }) => target.closest(`.card :is(${USES})`) && settle(state, true);
+  state.results = el("div", { onclick: used, onauxclick: used });
   state.progress = el("div", { class: "line" });
   const history = el("input", {
     type: "checkbox",
@@ -70,6 +75,7 @@ function build(root, state, data) {
       history,
       "Include history",
     ),
+    (state.note = el("p", { class: "kept muted small" })),
   );
   if (!state.asked.q) setTimeout(() => state.box.focus(), 50);
 }
@@ -84,7 +90,10 @@ function searchBox(root, state, placeholder) {
     state.timer = setTimeout(askNow, PAUSE);
   };
   const onkeydown = (event) => {
-    if (event.key === "Enter") askNow();
+    if (event.key === "Enter") {
+      askNow();
+      settle(state);
+    }
     if (event.key === "ArrowDown") {
       event.preventDefault();
       root.querySelector("article a")?.focus();
@@ -157,6 +166,38 @@ function parameters(asked) {
 const showInAddressBar = (asked) =>
   window.history.replaceState(window.history.state, "", asked.q ? `?${parameters(asked)}` : window.location.pathname);
 
+// ------------------------------------------------------------ what is kept of a question
+
+const settleSoon = (state) => {
+  clearTimeout(state.settling);
+  state.settling = setTimeout(() => settle(state), SETTLED);
+};
+
+// Tell the server that the question is finished, or that it led somewhere. Nobody waits for the answer.
+function settle(state, opened = false) {
+  clearTimeout(state.settling);
+  const q = state.asked.q.trim();
+  if (!q || !state.kept?.mine || (q === state.settled && !opened)) return;
+  state.settled = q;
+  if (!state.direct) state.send("settled", { q, opened });
+  else
+    fetch("/api/asked", {
+      method: "POST",
+      keepalive: true,
+      headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ q, opened }),
+    }).catch(() => {});
+}
+
+function drawNote(state) {
+  const { kept, note } = state;
+  const decide = (keep) => button(keep ? "Keep mine" : "Leave mine out", () => state.send("consent", { keep }));
+  const kind = kept?.mine
+    ? `Questions are kept for ${kept.days} days, without names, so that owners see what is missing. `
+    : "Your questions are not kept. ";
+  note.replaceChildren(...(kept ? [kind, decide(!kept.mine)] : []));
+}
+
 // Links that put a query into the box and run it.
 const queryLinks = (root, state, queries, separator) =>
   queries.map((query, n) => {
@@ -172,6 +213,8 @@ const queryLinks = (root, state, queries, separator) =>
 function draw(root, state) {
   const { found, results, progress } = state;
   progress.classList.remove("busy");
+  drawNote(state);
+  if (found) settleSoon(state);
   if (!found)
     results.replaceChildren(el("p", { class: "muted" }, "For example: ", queryLinks(root, state, EXAMPLES, " · ")));
   else if (found.error)

@@ -29,8 +29,15 @@ MAX_OPTIONS = 8
 PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an error code"
 
 
-def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, direct: str | None, key: str) -> Any:
-    """Draw the box and the results. Returns `asked` (where Python must answer), and the clicks `report`, `feedback` and `watch`."""
+def search_view(
+    asked: Mapping[str, Any],
+    results: Mapping[str, Any] | None,
+    direct: str | None,
+    key: str,
+    kept: Mapping[str, Any] | None = None,
+) -> Any:
+    """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback` and `watch`,
+    `settled` (a finished question, where Python must keep it) and `consent`. `kept` says what becomes of questions."""
     return component("search", "snippet")(
         key=key,
         data={
@@ -39,12 +46,15 @@ def search_view(asked: Mapping[str, Any], results: Mapping[str, Any] | None, dir
             "direct": direct,
             "serial": strict.digest(asked),
             "placeholder": PLACEHOLDER,
+            "kept": kept,
         },
         default={"asked": None},
         on_asked_change=lambda: None,
         on_report_change=lambda: None,
         on_feedback_change=lambda: None,
         on_watch_change=lambda: None,
+        on_settled_change=lambda: None,
+        on_consent_change=lambda: None,
     )
 
 

@@ -1,0 +1,142 @@
+"""The questions people asked: kept without names and for a while, so that a team sees what is looked for and not found."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from core.access import Actor, require
+from core.curation.questions import one_line, same_form
+from core.errors import ConcordError
+from core.ports import Clock
+from core.retrieval.doubt import is_doubtful
+from core.services.people.audit import Audit
+from core.services.platform.settings import QuestionSettings, TeamSettings
+from core.services.search.searcher import Searcher
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
+
+SHORTEST = 3  # characters that make a question
+PASSAGES = 20  # that the Search page shows
+SAME_VISIT = timedelta(minutes=30)  # the same question of one person counts once
+TYPING = timedelta(minutes=2)  # a question that goes on is the end of the one before
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with how often it was asked, found something good, and led to a document."""
+
+    question: str
+    times: int
+    last: str
+    found: int
+    opened: int
+
+
+class QueryLog:
+    """Keeps questions, if the team and the person agree. Rows name nobody; who asked what lately is in memory alone."""
+
+    def __init__(
+        self, database: Database, searcher: Searcher, team_settings: TeamSettings, audit: Audit, clock: Clock
+    ) -> None:
+        self.database, self.searcher, self.team_settings = database, searcher, team_settings
+        self.audit, self.clock = audit, clock
+        self._visits: dict[tuple[str, str], tuple[int, datetime]] = {}
+
+    def keep(self, actor: Actor, question: str, *, opened: bool = False) -> bool:
+        """Keep a question that somebody asked, or that one of its hits was opened. It never fails a search."""
+        require(actor, "search")
+        words = one_line(question)
+        if len(words) < SHORTEST or not self.consents(actor):
+            return False
+        try:
+            self._keep(actor.id, words, opened)
+        except ConcordError as error:
+            _LOG.warning("A question was not kept: %s", error)
+            return False
+        return True
+
+    def consents(self, actor: Actor) -> bool:
+        """Whether the team keeps questions and this person's are among them."""
+        require(actor, "search")
+        return self.team_settings.questions().keep and not self.database.queries.opted_out(actor.id)
+
+    def consent(self, actor: Actor, yes: bool) -> None:
+        """Let one's own questions be kept, or not."""
+        require(actor, "search")
+        (self.database.queries.opt_in if yes else self.database.queries.opt_out)(actor.id)
+
+    # ------------------------------------------------------------ what was asked
+
+    def most_asked(self, limit: int) -> tuple[Asked, ...]:
+        """The questions asked most, each in the words of its last asking; the newest first where they tie."""
+        return tuple(Asked(**row) for row in self.database.queries.most(limit))
+
+    def listed(self, actor: Actor, limit: int = 100) -> tuple[Asked, ...]:
+        """The same for those who write."""
+        require(actor, "see asked questions")
+        return self.most_asked(limit)
+
+    # ------------------------------------------------------------ what is kept
+
+    def decide(self, actor: Actor, settings: QuestionSettings) -> QuestionSettings:
+        """What the team keeps, and for how long; what is older goes at once."""
+        require(actor, "decide on asked questions")
+        self.team_settings.set_questions(settings, actor.person)
+        state = f"kept for {settings.days} days" if settings.keep else "not kept"
+        self.audit.note(actor, "decide on asked questions", state)
+        self.sweep()
+        return settings
+
+    def forget(self, actor: Actor, question: str = "") -> int:
+        """Remove every asking of a question, or all of all questions; how many there were."""
+        require(actor, "decide on asked questions")
+        gone = self.database.queries.forget(same_form(question))
+        self._visits.clear()
+        self.audit.note(actor, "forget asked questions", "one question" if question else "all", detail=str(gone))
+        return gone
+
+    def sweep(self) -> int:
+        """Remove what is older than the team keeps questions, or everything where it keeps none."""
+        settings = self.team_settings.questions()
+        now = datetime.fromisoformat(self.clock.stamp())
+        oldest = now - timedelta(days=settings.days) if settings.keep else now + timedelta(days=1)
+        return self.database.queries.older(oldest.isoformat())
+
+    # ------------------------------------------------------------ one asking
+
+    def _keep(self, account: str, words: str, opened: bool) -> None:
+        key, now = same_form(words), datetime.fromisoformat(self.clock.stamp())
+        self._visits = {who: seen for who, seen in self._visits.items() if now - seen[1] < SAME_VISIT}
+        if known := self._visits.get((account, key)):
+            if opened:
+                self.database.queries.set_opened(known[0])
+            return
+        self._drop_beginning(account, key, now)
+        hour = now.replace(minute=0, second=0, microsecond=0).isoformat()  # nobody is found again by the minute
+        number = self.database.queries.add(question=words, key=key, at=hour, opened=int(opened), **self._outcome(words))
+        self._visits[account, key] = (number, now)
+
+    def _drop_beginning(self, account: str, key: str, now: datetime) -> None:
+        """Somebody paused while typing: what stood there then was not the question."""
+        for (who, earlier), (number, when) in tuple(self._visits.items()):
+            if who == account and key.startswith(earlier) and now - when < TYPING:
+                self.database.queries.drop(number)
+                del self._visits[who, earlier]
+
+    def _outcome(self, question: str) -> dict[str, Any]:
+        """What a search finds without filters; a reranker changes neither the number of hits nor the doubt."""
+        production = self.team_settings.production()
+        index = self.searcher.generations.open(production.profile)
+        config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))
+        hits = self.searcher.search_in(index, question, config).hits
+        return {
+            "hits": len(hits),
+            "score": float(hits[0].score) if hits else 0.0,
+            "doubtful": int(not hits or is_doubtful(question, hits, index)),
+            "commit_id": index.generation.commit,
+        }
