@@ -38,6 +38,7 @@ NEEDS: Mapping[str, str] = {
     "bypass the review rules": "admin",
     "lift a request for changes": "admin",
     "confirm a document": "reviewer",
+    "settle a disagreement": "reviewer",
     "see the audit": "admin",
     "manage accounts": "admin",
     "import documents": "admin",

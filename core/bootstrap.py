@@ -31,6 +31,8 @@ from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.analysis import analyser
 from core.ports import Clock, Models, Processes, Progress
+from core.services.disagreements.base import ClaimBase
+from core.services.disagreements.finder import Disagreements
 from core.services.evaluation.editing import QuerySetEditor
 from core.services.evaluation.experiments import Experiments
 from core.services.evaluation.experiments.context import ExperimentContext
@@ -117,6 +119,7 @@ class Knowledge:
     feedback: FeedbackBoard
     pictures: Pictures
     exports: Exports
+    disagreements: Disagreements
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +314,7 @@ def build(
     merger = Merger(changes, index_jobs.catch_up, landings.landed)
     drafts = Drafts(database.drafts, clock)
     freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
+    disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit)
     reminders = Reminders(freshness, owners, messages)
 
     def warm_search() -> None:
@@ -345,6 +349,7 @@ def build(
             feedback,
             Pictures(store, drafts),
             Exports(documents, docx_file.word_file),
+            disagreements,
         ),
         reviews=Reviews(changes, Discussion(changes), merger, Looks(changes)),
         inbox=Inbox(messages, watches, reminders, owners),

@@ -31,6 +31,7 @@ LAYERS = {
     "core.analysis": 3,
     "core.llm": 4,
     "core.chunking": 5,
+    "core.disagreements": 6,
     "core.graph": 6,
     "core.retrieval": 7,
     "core.evaluation": 8,

@@ -39,6 +39,7 @@ READING = {
     "knowledge.gaps": "open",
     "search.queries": "listed",
     "knowledge.feedback": "open",
+    "knowledge.disagreements": "everywhere of_change of_text",
     "knowledge.pictures": "read",
     "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
     "inbox.messages": "listed unread",
@@ -118,6 +119,14 @@ def closed(app: App) -> int:
     return app.reviews.changes.close(AUTHOR, proposed(app, "closed")).id
 
 
+def disagreement(app: App) -> str:
+    """The key of two documents that disagree."""
+    rule = "# {0}\n\nVisitor badges of the warehouse are returned within {0} hours.\n"
+    if not app.knowledge.disagreements.everywhere(ADMIN):
+        put(app, {f"badges/{hours}.md": rule.format(hours) for hours in (24, 48)})
+    return app.knowledge.disagreements.everywhere(ADMIN)[0].key
+
+
 def gap(app: App) -> int:
     return app.knowledge.gaps.report(AUTHOR, "where to park").id
 
@@ -178,6 +187,12 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "knowledge.gaps.close": lambda app: app.knowledge.gaps.close(ADMIN, gap(app)),
     "search.queries.decide": lambda app: app.search.queries.decide(ADMIN, QuestionSettings(days=30)),
     "search.queries.forget": lambda app: app.search.queries.forget(ADMIN, "where to park"),
+    "knowledge.disagreements.settle": lambda app: app.knowledge.disagreements.settle(
+        ADMIN, disagreement(app), "Both are right."
+    ),
+    "knowledge.disagreements.reopen": lambda app: app.knowledge.disagreements.reopen(
+        ADMIN, app.knowledge.disagreements.settle(ADMIN, disagreement(app), "Both are right.").key
+    ),
     "knowledge.freshness.confirm": lambda app: app.knowledge.freshness.confirm(ADMIN, "a/doc0.md", date(2030, 1, 1)),
     "reviews.changes.propose": lambda app: app.reviews.changes.propose(ADMIN, "p", {"p.md": TEXT.encode()}),
     "reviews.changes.edit": lambda app: app.reviews.changes.edit(ADMIN, proposed(app, "e"), {"e.md": b"# Other\n"}),

@@ -74,6 +74,10 @@ USE_CASES = {
         "landed": INNER,
     },
     "knowledge.exports": {"export": EVERYBODY},
+    "knowledge.disagreements": {
+        "everywhere of_change of_text": "propose a change",
+        "reopen settle": "settle a disagreement",
+    },
     "reviews.changes": {
         "ask asked_of close describe edit listed own_work propose reopen reviewers show submit waiting_for withdraw": "propose a change",
         "all allow get known touch writing": INNER,
@@ -217,11 +221,13 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
+        "disagreements list", "disagreements check {file}",
         "change edit-comment 99999 1", "change delete-comment 99999 1", "change diff 99999", "change viewed 99999",
     ),
     "review a change": ("change approve 99999", "change request-changes 99999", "change take-back 99999"),
     "lift a request for changes": ("change lift 99999",),
     "merge a change": ("change merge 99999",),
+    "settle a disagreement": ("disagreements settle nothing --reason nothing", "disagreements reopen nothing"),
     "confirm a document": ("confirm BSA-1 --until 2000-01-01",),
     "import documents": ("import {folder}", "init"),
     "explore the graph": (

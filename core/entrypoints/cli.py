@@ -15,6 +15,7 @@ from core import __version__
 from core.entrypoints import (
     accounts,
     audit,
+    disagreements,
     documents,
     evaluation,
     freshness,
@@ -51,6 +52,7 @@ PARTS: tuple[Any, ...] = (
     gaps,
     home,
     freshness,
+    disagreements,
     graph,
     reviews,
     inbox,

@@ -217,6 +217,10 @@ class GitStore:
         """Paths that would conflict in a merge."""
         return tuple(self.git.merge_tree(self.head(into), head)[1])
 
+    def merged_blobs(self, head: str, into: str = MAIN) -> dict[str, str]:
+        """The blob of every path after a merge that has no conflicts."""
+        return self.git.names(self.git.merge_tree(self.head(into), head)[0])
+
     def conflicting_blobs(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
         """Per conflicting path the blobs of base, `head` and `onto`; "" where a side has none.
 

@@ -18,7 +18,15 @@ from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event, 
 
 from core.adapters.state import migrations, tables
 from core.adapters.state.evaluation import GradeRows, NotebookRows, QuerySetRows, RankingRows, RunRows
-from core.adapters.state.knowledge import DraftRows, FeedbackRows, GapRows, MessageRows, ReminderRows, WatchRows
+from core.adapters.state.knowledge import (
+    DraftRows,
+    FeedbackRows,
+    GapRows,
+    MessageRows,
+    ReminderRows,
+    SettlementRows,
+    WatchRows,
+)
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows
 from core.adapters.state.questions import QueryRows
@@ -57,6 +65,7 @@ class State:
         self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
         self.messages, self.feedback = MessageRows(statements), FeedbackRows(statements)
         self.watches, self.reminders = WatchRows(statements), ReminderRows(statements)
+        self.settlements = SettlementRows(statements)
         self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
         self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
         self.rankings = RankingRows(statements)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import accounts, drafts, feedback, gaps, messages, reminders, watches
+from core.adapters.state.tables import accounts, drafts, feedback, gaps, messages, reminders, settlements, watches
 
 # asked at every interaction, so built once
 _UNREAD = (
@@ -69,6 +69,26 @@ class GapRows:
     def close(self, number: int, at: str) -> None:
         """Mark one as answered."""
         self._run.change(update(gaps).where(gaps.c.id == number).values(closed=at))
+
+
+class SettlementRows:
+    """The table `settlements`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def keep(self, key: str, reason: str, who: str, name: str, at: str) -> None:
+        """One per disagreement."""
+        row = {"key": key, "reason": reason, "who": who, "name": name, "at": at}
+        self._run.upsert(settlements, [row], ["key"], ["reason", "who", "name", "at"])
+
+    def all(self) -> dict[str, Row]:
+        """What was said, by the key of the disagreement."""
+        return {row["key"]: row for row in self._run.rows(select(settlements))}
+
+    def drop(self, key: str) -> None:
+        """It is open again."""
+        self._run.change(delete(settlements).where(settlements.c.key == key))
 
 
 class FeedbackRows:

@@ -219,6 +219,11 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX queries_at ON queries (at);
     CREATE TABLE opted_out (account TEXT NOT NULL PRIMARY KEY);
     """,
+    """
+    CREATE TABLE settlements (
+        key TEXT PRIMARY KEY, reason TEXT NOT NULL, who TEXT NOT NULL, name TEXT NOT NULL, at TEXT NOT NULL
+    );
+    """,
 )
 
 

@@ -117,6 +117,15 @@ gaps = Table(
     _text("closed", ""),
     _text("account", ""),  # of who asked
 )
+settlements = Table(
+    "settlements",
+    METADATA,
+    _text("key", primary_key=True),  # of the disagreement, made of what both documents say
+    _text("reason"),
+    _text("who"),
+    _text("name"),
+    _text("at"),
+)
 feedback = Table(
     "feedback",
     METADATA,

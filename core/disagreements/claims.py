@@ -1,0 +1,450 @@
+"""A document as claims: its sentences, list items and table cells with their values, names and negations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from core.analysis import analyser
+from core.chunking.blocks import Block, Outline, blocks
+from core.chunking.sentences import sentences
+from core.disagreements.values import WORDS, Value, number, values
+from core.types import Document, LexicalOptions
+
+LONGEST = 600  # characters of a sentence that is read
+_TERMS = analyser(LexicalOptions())
+
+_LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()\s]*(?:\([^()]*\))?[^()]*\)|\[[^\[\]]*\])")
+_TICKS = re.compile(r"`+([^`]*)`+")
+_TAG = re.compile(r"<[^<>\n]{1,200}>")
+_MARK = re.compile(r"^(?:\s|>)*(?:[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}|~~)(?=\S)|(?<=\S)(\*{1,3}|_{1,3}|~~)(?![\w*])")
+_CELL = re.compile(r"(?<!\\)\|")
+_RULER = re.compile(r"\|?[\s:|-]+\|?")
+_CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\s)|\s(?=(?:and|but)\s)|[:(]\s?|\)\s")
+_EXAMPLE = re.compile(
+    r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
+)
+_REVISION = re.compile(
+    r"^\W*(?:last\s+)?(?:updated|revised|reviewed|modified|effective(?: date)?|version|published|approved on|superseded|"
+    r"revision|document (?:number|id)|date)\b\W*(?:on|date|:)?\W*\d?|\b(?:last updated|changelog|revision history)\b",
+    re.IGNORECASE,
+)
+
+
+def _stem(word: str) -> str:
+    return next(iter(_TERMS(word)), word)
+
+
+_ALIKE = (
+    "keep keeps kept retain retained retains retention preserve preserved store stored",
+    "tell told notify notified inform informed alert",
+    "employee employees staff personnel worker workers",
+    "approve approval approved approver authorize authorise authorization",
+    "vendor supplier",
+    "start begin began commence",
+    "purchase buy bought",
+    "delete destroy destroyed destruction shred erase",
+    "call phone telephone ring dial",
+    "vacation pto",
+    "send sent",
+    "pay paid payment",
+    "hand submit file filing filed",
+    "review reviewed reviews",
+    "computer laptop",
+    "last latest",
+)
+SYNONYMS = {
+    _stem(word): _stem(words.split()[0]) for words in _ALIKE for word in words.split()
+}  # freely exchanged words
+WEAK = frozenset(
+    _stem(word)
+    for word in [
+        "must",
+        "need",
+        "require",
+        "required",
+        "make",
+        "use",
+        "day",
+        "time",
+        "person",
+        "people",
+        "item",
+        "case",
+        "new",
+        "follow",
+        "see",
+        "take",
+        "get",
+        "give",
+        "put",
+        "go",
+        "come",
+        "ask",
+        "within",
+        "per",
+        "least",
+        "most",
+        "than",
+        "may",
+        "shall",
+        "should",
+        "can",
+        "will",
+        "hour",
+        "minute",
+        "week",
+        "month",
+        "year",
+        "business",
+        "work",
+        "calendar",
+        "number",
+        "date",
+        "every",
+        "always",
+        "usual",
+        "usually",
+        "normal",
+        "normally",
+        "current",
+        "general",
+        "include",
+        "also",
+        "first",
+        "last",
+        "next",
+        "second",
+        "amount",
+        "total",
+        "limit",
+        "maximum",
+        "minimum",
+        "up",
+        "whichever",
+        "later",
+        "earlier",
+        "end",
+        "apply",
+        "done",
+        "set",
+        "way",
+        "thing",
+        "part",
+        "kind",
+        "type",
+        "any",
+        "yes",
+        "ensure",
+        "provide",
+        "state",
+        "than",
+        "least",
+        "allowed",
+        "allow",
+        "full",
+        "same",
+        "day's",
+        "whole",
+        "company",
+        "rule",
+        "basis",
+        "own",
+        "let",
+        "please",
+        "within",
+    ]
+)  # words that say little about the subject
+
+_NOT = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor|without)\b|n['’]t\b", re.IGNORECASE)
+_FORBIDS = re.compile(
+    r"\b(?:must|may|shall|should|can|do|does|are|is) not\b|\b(?:must|may|shall|should|do|does)n['’]t\b|\bcannot\b|\bcan['’]t\b|\bnever\b|\bprohibited\b|\bforbidden\b|\bnobody\b|\bnot (?:allowed|permitted|acceptable|accepted)\b|\bis banned\b|\bno\b",
+    re.IGNORECASE,
+)
+_OPTIONAL = re.compile(
+    r"\b(?:optional|voluntary|need not|needn['’]t|not (?:required|mandatory|necessary|needed)|(?:do|does) not (?:have|need) to)\b",
+    re.IGNORECASE,
+)
+_REQUIRES = re.compile(
+    r"\b(?:must|shall|required|mandatory|has to|have to|needs? to|always)\b(?!\s+not\b)", re.IGNORECASE
+)
+_PERMITS = re.compile(r"\b(?:may|can|allowed|permitted|acceptable|free to)\b(?!\s*not\b|['’]t)", re.IGNORECASE)
+EXCEPTIONS = re.compile(
+    r"\b(?:unless|except|until|without|only|other than|before|instead|rather|alone|if|when|apart from|otherwise)\b",
+    re.IGNORECASE,
+)
+
+_ROLE = (
+    r"manager|supervisor|director|controller|treasurer|officer|owner|lead|leader|coordinator|cfo|ceo|cio|ciso|auditor|"
+    r"administrator|admin|custodian|president|chair|committee|board|counsel|head|approver|clerk|commander|engineer|desk|team|"
+    r"department|office|security|treasury|payroll|legal"
+)
+_NAME = re.compile(
+    r"`[^`]+`|(?:\b[A-Z][\w&*/.’'-]*\w|\b[A-Z]\b)(?:\s(?:of\s|and\s)?(?:[A-Z][\w&*/.’'-]*\w))*"
+    rf"|\b(?:[a-z]+[- ])?(?:{_ROLE})\b"
+)
+_BEFORE_NAME = re.compile(r"(\w+)\s+(?:(?:the|a|an|our|your|their|its|his|her)\s+)?[`\"“‘(*_]*$")
+SCOPE = frozenset(
+    [
+        "at",
+        "for",
+        "of",
+        "on",
+        "from",
+        "under",
+        "about",
+        "per",
+        "during",
+        "since",
+        "near",
+        "inside",
+        "across",
+        "between",
+        "like",
+        "as",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Who or what is named; `slot` says in which place of the sentence."""
+
+    text: str
+    terms: frozenset[str]
+    slot: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that a document says. Values and names carry offsets of `text`, the sentence as people read it."""
+
+    line: int
+    text: str
+    heading: tuple[str, ...]
+    body: frozenset[str]  # terms of the clause
+    near: frozenset[str]  # terms of the rest of the sentence or row
+    far: frozenset[str]  # terms of headings and title
+    values: tuple[Value, ...]
+    others: tuple[Value, ...]  # values of the rest of the sentence
+    names: tuple[Name, ...]
+    negated: frozenset[str]
+    mode: str  # forbids, optional, requires, permits or ""
+    hedged: bool  # with an exception or a condition
+    clause: tuple[int, int]
+
+
+def claims(document: Document) -> tuple[Claim, ...]:
+    """Every claim of a document in order.
+
+    >>> text = "# Records\\n\\n- Keep **invoices** for 7 years.\\n"
+    >>> [(claim.line, claim.text, claim.values[0].text) for claim in claims(Document("d", "d.md", "Records", text))]
+    [(3, 'Keep invoices for 7 years.', '7 years')]
+    """
+    whole = blocks(document)
+    outline = Outline(document, whole)
+    lines = _Lines(document.text)
+    found: list[Claim] = []
+    for block in whole:
+        if block.kind in ("heading", "code", "html", "rule", "other"):
+            continue
+        heading = outline.path(block.start, block.end)
+        far = _context((document.title, *heading))
+        if block.kind == "table":
+            found += _rows(document.text, block, heading, far, lines)
+            continue
+        for start, end in sentences(document.text, block.start, block.end):
+            found += _sentence(document.text[start:end], lines.of(start), heading, far)
+    return tuple(found)
+
+
+class _Lines:
+    """Line numbers of rising offsets."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.line = text, 0, 1
+
+    def of(self, offset: int) -> int:
+        self.line += self.text.count("\n", self.at, offset)
+        self.at = offset
+        return self.line
+
+
+def plain(markdown: str) -> str:
+    """A sentence as people read it; code keeps its ticks, so that names of systems can be told.
+
+    >>> plain("- Use **form** [FN-22](x.md) in `D365`, _now_.")
+    'Use form FN-22 in `D365`, now.'
+    """
+    text = _LINK.sub(r"\1", _MARK.sub("", markdown, count=1))
+    text = _EMPHASIS.sub("", _TAG.sub(" ", text))
+    return " ".join(text.replace("\\", "").split())
+
+
+def _sentence(markdown: str, line: int, heading: tuple[str, ...], far: frozenset[str]) -> Iterator[Claim]:
+    text = plain(markdown)
+    if not 12 <= len(text) <= LONGEST or text.endswith("?") or _REVISION.match(text) or _mostly_links(markdown, text):
+        return
+    line += markdown[: len(markdown) - len(markdown.lstrip("\n> "))].count("\n")
+    known = _known_values(text)
+    for start, end in _clauses(text, known):
+        yield _claim(line, text, heading, far, known, (start, end))
+
+
+def _mostly_links(markdown: str, text: str) -> bool:
+    """Whether a sentence only leads elsewhere."""
+    shown = sum(len(match[1]) for match in _LINK.finditer(markdown))
+    return shown > 0.6 * len(text) or text.lower().startswith("see ")
+
+
+def _known_values(text: str) -> tuple[Value, ...]:
+    """The values that are meant: not those of an example."""
+    example = _EXAMPLE.search(text)
+    return tuple(value for value in values(text) if not example or value.end <= example.start())
+
+
+def _clauses(text: str, known: Sequence[Value]) -> list[tuple[int, int]]:
+    """Where a sentence with several values is cut; each part has a value and words of its own."""
+    edges = [0]
+    for match in _CUT.finditer(text):
+        if not any(value.start < match.end() and match.start() < value.end for value in known):
+            left, right = (edges[-1], match.start()), (match.end(), len(text))
+            if _speaks(text, left, known) and _speaks(text, right, known):
+                edges.append(match.end())
+    return list(zip(edges, [*edges[1:], len(text)], strict=True))
+
+
+def _speaks(text: str, span: tuple[int, int], known: Sequence[Value]) -> bool:
+    inside = any(span[0] <= value.start and value.end <= span[1] for value in known)
+    return inside and sum(term not in WEAK for term in _terms(text[slice(*span)], ())) >= 3
+
+
+def _claim(
+    line: int, text: str, heading: tuple[str, ...], far: frozenset[str], known: tuple[Value, ...], span: tuple[int, int]
+) -> Claim:
+    start, end = span
+    mine = tuple(value for value in known if start <= value.start and value.end <= end)
+    rest = tuple(value for value in known if value not in mine)
+    body = frozenset(_terms(text, mine, start, end))
+    near = frozenset((*_terms(text, rest, 0, start), *_terms(text, rest, end, len(text)))) - body
+    clause = text[start:end]
+    return Claim(
+        line, text, heading, body, near, far - body, mine, rest, tuple(_names(text, mine, start, end)),
+        frozenset(_negated(clause)), mode(clause), bool(EXCEPTIONS.search(clause)), span,
+    )  # fmt: skip
+
+
+def _terms(text: str, skipped: Sequence[Value], start: int = 0, end: int | None = None) -> Iterator[str]:
+    """Stemmed terms outside of measured values; of a count or label the noun stays."""
+    spans = [(value.start, value.end) for value in skipped if value.dimension not in ("count", "label", "ordinal")]
+    part = text[start:end]
+    for a, b, terms in _TERMS.words(part):
+        if not any(left < b + start and a + start < right for left, right in spans):
+            for term in terms[:1]:
+                if not term.replace(".", "").isdigit() and term not in _NUMERALS:
+                    yield SYNONYMS.get(term, term)
+
+
+def terms_between(claim: Claim, start: int, end: int) -> frozenset[str]:
+    """The terms of a part of a claim's sentence."""
+    return frozenset(_terms(claim.text, claim.values, start, end))
+
+
+_NUMERALS = frozenset(map(_stem, WORDS))
+
+
+@lru_cache(maxsize=4096)
+def _context(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(term for name in names for term in _terms(name, ()))
+
+
+def _negated(clause: str) -> Iterator[str]:
+    """The first content term after each negation."""
+    for match in _NOT.finditer(clause):
+        after = next((term for term in _terms(clause[match.end() :], ()) if term not in WEAK), "")
+        if after:
+            yield after
+
+
+def mode(clause: str) -> str:
+    """What a clause demands.
+
+    >>> [mode(text) for text in ("You must not lend it", "It is optional", "Sign it", "Badges must be worn")]
+    ['forbids', 'optional', '', 'requires']
+    """
+    for name, pattern in (
+        ("optional", _OPTIONAL),
+        ("forbids", _FORBIDS),
+        ("requires", _REQUIRES),
+        ("permits", _PERMITS),
+    ):
+        if pattern.search(clause):
+            return name
+    return ""
+
+
+def _names(text: str, known: Sequence[Value], start: int, end: int) -> Iterator[Name]:
+    for match in _NAME.finditer(text, start, end):
+        if any(value.start < match.end() and match.start() < value.end for value in known):
+            continue
+        terms = frozenset(_terms(match.group(), ()))
+        if terms and not (match.start() == 0 and _ordinary(match.group())):
+            yield Name(match.group().strip("`"), terms, _slot(text, match.start()), *match.span())
+
+
+def _ordinary(word: str) -> bool:
+    """A first word that is capitalised only because it is the first."""
+    return word.isalpha() and not word.isupper() and not re.fullmatch(_ROLE, word, re.IGNORECASE)
+
+
+def _slot(text: str, start: int) -> str:
+    """agent (subject, or after `by`), scope (after `at`, `for`, ...), or the word before."""
+    before = _BEFORE_NAME.search(text[max(0, start - 40) : start])
+    word = before[1].lower() if before else ""
+    if not word or word in ("by", "only", "and", "the", "then"):
+        return "agent"
+    return "scope" if word in SCOPE else word
+
+
+def _rows(text: str, block: Block, heading: tuple[str, ...], far: frozenset[str], lines: _Lines) -> Iterator[Claim]:
+    """One claim per cell that holds a value or name: the row's first cell, the column's head and the cell itself."""
+    rows = text[block.start : block.end].split("\n")
+    head = [plain(cell) for cell in _cells(rows[0])]
+    first = lines.of(block.start)
+    for n, row in enumerate(rows[2:], 2):
+        cells = [plain(cell) for cell in _cells(row)]
+        for column, cell in list(enumerate(cells))[1 : len(head)]:
+            if cell and cells[0] and len(row) <= 2 * LONGEST:
+                yield from _cell(first + n, heading, far, head[column], cells, column)
+
+
+def _cell(
+    line: int, heading: tuple[str, ...], far: frozenset[str], title: str, cells: Sequence[str], column: int
+) -> Iterator[Claim]:
+    lead = f"{cells[0]} · {title}: " if title else f"{cells[0]}: "
+    text = lead + cells[column]
+    known = tuple(value for value in _known_values(text) if value.start >= len(lead)) or _bare(
+        title, cells[column], len(lead)
+    )
+    if known or column == 1:
+        made = _claim(line, text, heading, far, known, (0, len(text)))
+        rest = frozenset(term for n, cell in enumerate(cells) if n not in (0, column) for term in _terms(cell, ()))
+        yield replace(made, near=rest - made.body)
+
+
+def _bare(title: str, cell: str, start: int) -> tuple[Value, ...]:
+    """A cell that is only a number counts what its column names."""
+    plain_number = re.fullmatch(r"\d+(?:,\d{3})*(?:\.\d+)?", cell)
+    unit = frozenset(_terms(title, ()))
+    if not plain_number or not unit:
+        return ()
+    return (Value("number", "count", number(cell), number(cell), cell, start, start + len(cell), unit=unit),)
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELL.split(row.strip().strip("|"))]

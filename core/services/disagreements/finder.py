@@ -1,0 +1,215 @@
+"""Disagreements: of a text, of a change, and over the whole knowledge base; and a person's word that both are right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core import strict
+from core.access import Actor, require
+from core.curation.frontmatter import decode, read_document
+from core.disagreements.claims import Claim
+from core.disagreements.lookup import ClaimIndex, Match
+from core.errors import BadInput, ConcordError, NotFound
+from core.services.disagreements.base import ClaimBase
+from core.services.people.audit import Audit
+from core.services.reviews.changes import Change, Changes
+from core.types import Document
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.state.database import Database
+
+MAX_REASON = 2000
+STATES = ("open", "settled")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a document says, and where. `span` marks the words that differ."""
+
+    path: str
+    doc: str
+    title: str
+    owner: str
+    line: int
+    heading: tuple[str, ...]
+    text: str
+    value: str
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two documents that say different things. The key is made of what they say: an edit of either makes it a new one."""
+
+    key: str
+    kind: str
+    mine: Statement
+    theirs: Statement
+    score: float
+    state: str = "open"
+    reason: str = ""  # why both are right
+    settled_by: str = ""
+    settled_at: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The disagreement in one sentence."""
+        if self.kind == "negation":
+            return f"{self.theirs.title} says the opposite."
+        return f"{self.theirs.title} says {self.theirs.value}, this says {self.mine.value}."
+
+
+class Disagreements:
+    """What other documents say otherwise."""
+
+    def __init__(self, base: ClaimBase, store: GitStore, changes: Changes, database: Database, audit: Audit) -> None:
+        self.base, self.store, self.changes, self.database, self.audit = base, store, changes, database, audit
+
+    # ------------------------------------------------------------ finding
+
+    def of_text(self, actor: Actor, path: str, text: str) -> tuple[Disagreement, ...]:
+        """What documents in force say otherwise than a text that is being written or uploaded, by line."""
+        require(actor, "propose a change")
+        document = read_document(path or "new.md", text)
+        without = frozenset({document.path, *self._same(document)})
+        pairs = self.base.against(self.base.claims(document), without)
+        return self._judged((document, claim, match) for claim, match in pairs)
+
+    def of_change(self, actor: Actor, number: int) -> tuple[Disagreement, ...]:
+        """What a change adds or edits, against the main line as it will be after the merge."""
+        require(actor, "propose a change")
+        change = self.changes.show(actor, number)
+        after = {document.path: document for document in self._after(change)}
+        touched = frozenset(path for edit in change.documents for path in (edit.path, edit.old_path) if path)
+        replaced = frozenset(path for document in after.values() for path in self._same(document))
+        pairs: list[tuple[Document, Claim, Match]] = []
+        beside = ClaimIndex()  # documents of the same change, compared once
+        for path, document in sorted(after.items()):
+            said = self._new_claims(change, document)
+            everywhere = (*self.base.against(said, touched | replaced), *beside.against(said, frozenset({path})))
+            pairs += [(document, claim, match) for claim, match in everywhere]
+            if self.base.in_force(document):
+                beside.put(path, self.base.claims(document))
+        return self._judged(pairs, after)
+
+    def everywhere(self, actor: Actor) -> tuple[Disagreement, ...]:
+        """Every disagreement between two documents in force, by path and line."""
+        require(actor, "propose a change")
+        known = {document.path: document for document in self.base.documents.all()}
+        return self._judged((known[path], claim, match) for path, claim, match in self.base.pairs())
+
+    def _same(self, document: Document) -> Iterator[str]:
+        """Where the same document lies now, or one that it replaces."""
+        names = {document.meta.id, *document.meta.supersedes} - {""}
+        return (other.path for other in self.base.documents.all() if names & {other.meta.id, other.path})
+
+    def _after(self, change: Change) -> Iterator[Document]:
+        """The documents of a change as the merge will leave them."""
+        merged = self.store.merged_blobs(change.head) if change.open and not change.conflicts else {}
+        for edit in change.documents:
+            if edit.kind != "deleted" and edit.path.endswith(".md"):
+                raw = self.store.blob(merged.get(edit.path, "")) or self.store.read(change.head, edit.path)
+                document = _readable(edit.path, raw)
+                if document and document.meta.status not in ("superseded", "retired"):
+                    yield document
+
+    def _new_claims(self, change: Change, document: Document) -> list[Claim]:
+        """What the change says anew: claims whose words the document did not have before."""
+        edit = next(edit for edit in change.documents if edit.path == document.path)
+        before: set[str] = set()
+        if edit.kind != "added":
+            raw = self.store.read(change.start, edit.old_path or edit.path)
+            old = _readable(edit.old_path or edit.path, raw)
+            before = {claim.text for claim in self.base.claims(old)} if old else set()
+        return [claim for claim in self.base.claims(document) if claim.text not in before]
+
+    def _judged(
+        self, pairs: Iterable[tuple[Document, Claim, Match]], drafts: dict[str, Document] | None = None
+    ) -> tuple[Disagreement, ...]:
+        """Pairs as people see them: once each, with what somebody said about them."""
+        known = {document.path: document for document in self.base.documents.all()} | (drafts or {})
+        made: dict[str, Disagreement] = {}
+        for document, claim, match in pairs:
+            found = _disagreement(document, claim, known[match.path], match)
+            made.setdefault(found.key, found)
+        rows = self.database.settlements.all() if made else {}
+        return tuple(
+            replace(found, state="settled", reason=row["reason"], settled_by=row["name"], settled_at=row["at"])
+            if (row := rows.get(key))
+            else found
+            for key, found in made.items()
+        )
+
+    # ------------------------------------------------------------ settling
+
+    def settle(self, actor: Actor, key: str, reason: str) -> Disagreement:
+        """Both are right, and why. It holds until one of the two statements is edited."""
+        require(actor, "settle a disagreement")
+        words = reason.strip()
+        if not words:
+            raise BadInput("Say why both are right.")
+        if len(words) > MAX_REASON:
+            raise BadInput(f"The reason has {len(words):,} characters; the limit is {MAX_REASON:,}.")
+        found = self._known(actor, key)
+        with self.database.transaction() as state:
+            state.settlements.keep(found.key, words, actor.id, actor.name, self.audit.clock.stamp())
+            self.audit.record(state, actor, "settle a disagreement", _titles(found), detail=f"{found.key}: {words}")
+        return self._known(actor, found.key)
+
+    def reopen(self, actor: Actor, key: str) -> Disagreement:
+        """It is open again."""
+        require(actor, "settle a disagreement")
+        found = self._known(actor, key)
+        if found.state == "open":
+            raise BadInput("It is open already.")
+        with self.database.transaction() as state:
+            state.settlements.drop(found.key)
+            self.audit.record(state, actor, "reopen a disagreement", _titles(found), detail=found.key)
+        return self._known(actor, found.key)
+
+    def _known(self, actor: Actor, key: str) -> Disagreement:
+        """By its key, among documents in force and in open changes."""
+        for found in self._all(actor):
+            if found.key == key:
+                return found
+        raise NotFound(f"There is no disagreement {key!r} now. List them with: python -m core disagreements list")
+
+    def _all(self, actor: Actor) -> Iterator[Disagreement]:
+        yield from self.everywhere(actor)
+        for change in self.changes.all(state="open"):
+            yield from self.of_change(actor, change.id)
+
+
+def _readable(path: str, raw: bytes) -> Document | None:
+    try:
+        return read_document(path, decode(raw))
+    except ConcordError:
+        return None
+
+
+def _disagreement(document: Document, claim: Claim, other: Document, match: Match) -> Disagreement:
+    clash = match.clash
+    mine = _statement(document, claim, clash.mine, clash.my_span)
+    theirs = _statement(other, match.claim, clash.theirs, clash.their_span)
+    ends = sorted((_end(mine), _end(theirs)))
+    return Disagreement(strict.digest([clash.kind, *ends]), clash.kind, mine, theirs, clash.score)
+
+
+def _statement(document: Document, claim: Claim, value: str, span: tuple[int, int]) -> Statement:
+    owner = document.meta.owner
+    return Statement(
+        document.path, document.id, document.title, owner, claim.line, claim.heading, claim.text, value, span
+    )
+
+
+def _end(statement: Statement) -> list[str]:
+    """A document and its words, whatever the white space and the line."""
+    return [statement.doc or statement.path, re.sub(r"\W+", " ", statement.text).casefold()]
+
+
+def _titles(found: Disagreement) -> str:
+    return f"{found.mine.title} and {found.theirs.title}"

@@ -1,0 +1,278 @@
+"""Facts that disagree: values and their units, the rules for two claims, and the service with changes and settling."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.bootstrap import App
+from core.disagreements.claims import claims
+from core.disagreements.compare import between, clash
+from core.disagreements.lookup import index_of
+from core.disagreements.values import values
+from core.errors import BadInput, NotFound, Refused
+from core.types import Document
+from tests.conftest import demo, put
+
+AUTHOR, REVIEWER, ADMIN = demo("author"), demo("reviewer"), demo("admin")
+POLICY = "---\nid: POL-1\ntitle: Record retention\nowner: Helen\n---\n# Record retention\n\nVendor invoices are kept for 7 years after payment.\n"
+FAQ = "---\nid: FAQ-1\ntitle: Payables FAQ\nowner: Grant\n---\n# Payables FAQ\n\nWe keep vendor invoices for 5 years after payment.\n"
+AGREES = FAQ.replace("5 years", "84 months")
+
+
+def kinds(one: str, other: str) -> list[str]:
+    return [found.kind for _, _, found in between(one, other)]
+
+
+# ---------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("7 years", "84 months"),
+        ("$10,000", "USD 10k"),
+        ("24 hours", "one day"),
+        ("two weeks", "14 calendar days"),
+        ("a week", "7 days"),
+        ("90 days", "3 months"),
+        ("twice a year", "every six months"),
+        ("quarterly", "every 90 days"),
+        ("5 pm", "17:00"),
+        ("noon", "12:00"),
+        ("July 1, 2024", "2024-07-01"),
+        ("1 July", "July 1"),
+        ("thirty (30) days", "30 days"),
+        ("12 percent", "12 %"),
+        ("212 °F", "100 °C"),
+        ("1 foot", "12 inches"),
+        ("three approvers", "3 approvers"),
+        ("permanently", "indefinitely"),
+    ],
+)
+def test_the_same_value_in_other_words_is_no_disagreement(one: str, other: str) -> None:
+    left, right = (f"Signed purchase contracts of the warehouse are reviewed within {value}." for value in (one, other))
+    assert values(left)
+    assert values(right)
+    assert kinds(left, right) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("within 24 hours", "within 48 hours", "period"),
+        ("for 7 years", "for 60 months", "period"),
+        ("every quarter", "every month", "period"),
+        ("above $10,000", "above $5k", "amount"),
+        ("by January 31", "by February 15", "date"),
+        ("by 5 pm", "by 16:00", "date"),
+        ("by two managers", "by three managers", "number"),
+        ("at 90 °F", "at 80 °F", "number"),
+        ("within three business days", "within five business days", "period"),
+    ],
+)
+def test_another_value_in_the_same_sentence_is_a_disagreement(one: str, other: str, kind: str) -> None:
+    text = "Signed purchase contracts of the warehouse are approved {}."
+    assert kinds(text.format(one), text.format(other)) == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See step 3 of section 12.4, 31 CFR 1020.320(d), form FN-22 and version 2.13.0.",
+        "Write to ap2@meridale.example or https://example.org/2024/12/31.",
+        "Form 111 is at table 4 on page 17.",
+    ],
+)
+def test_numbers_that_only_name_things_are_no_values(text: str) -> None:
+    assert values(text) == ()
+
+
+def test_at_least_and_at_most_admit_what_lies_inside() -> None:
+    text = "Delivery notes of the warehouse are kept {}."
+    assert kinds(text.format("at least 5 years"), text.format("7 years")) == []
+    assert kinds(text.format("at least 5 years"), text.format("3 years")) == ["period"]
+    assert kinds(text.format("3 to 5 years"), text.format("4 years")) == []
+    assert kinds(text.format("3 to 5 years"), text.format("8 years")) == ["period"]
+
+
+# ---------------------------------------------------------------- two claims
+
+
+def test_a_negation_of_the_same_rule_is_a_disagreement() -> None:
+    assert kinds("Visitors may take photos of the dock.", "Visitors must not take photos of the dock.") == ["negation"]
+    assert kinds("Drivers stay in the cab during loading.", "Drivers do not stay in the cab during loading.") == [
+        "negation"
+    ]
+    assert kinds("Visitors must sign the dock register.", "Visitors must sign the dock register.") == []
+
+
+def test_another_name_in_the_same_place_is_a_disagreement() -> None:
+    one = "A legal hold on records is lifted in writing by the Controller."
+    assert kinds(one, one.replace("Controller", "Treasurer")) == ["name"]
+
+
+def test_two_sites_are_two_subjects() -> None:
+    one = Document("a", "a.md", "Dock safety at CMH2", "The first-aid room of the dock is next to door 112.")
+    other = Document("b", "b.md", "Dock safety at RNO1", "The first-aid room of the dock is next to door 14.")
+    assert not any(clash(mine, theirs) for mine in claims(one) for theirs in claims(other))
+
+
+def test_rows_of_tables_are_read_with_their_column() -> None:
+    table = "|Record|Keep for|\n|-|-|\n|Vendor invoices|7 years|\n|Board minutes|Permanent|\n"
+    assert [(one.text, two.kind) for one, _, two in between(table, "Vendor invoices: keep for 5 years.")] == [
+        ("Vendor invoices · Keep for: 7 years", "period")
+    ]
+
+
+def test_code_links_questions_and_examples_are_not_read() -> None:
+    text = "```\nKeep vendor invoices for 5 years.\n```\n\nDo we keep vendor invoices for 5 years?\n\n"
+    text += "Keep vendor invoices as the schedule says, for example for 5 years.\n"
+    assert kinds(text, "Keep vendor invoices for 7 years.") == []
+
+
+# ---------------------------------------------------------------- laws
+
+SUBJECTS = ("vendor invoices", "signed contracts of the warehouse", "badges of visitors", "RC-114 freight claims")
+VERBS = ("are kept for", "must be approved within", "are reviewed every", "are not returned after")
+statements = st.builds(
+    "{} {} {} {}.".format,
+    st.sampled_from(SUBJECTS).map(str.capitalize),
+    st.sampled_from(VERBS),
+    st.integers(1, 90),
+    st.sampled_from(("days", "weeks", "months", "years", "business days")),
+)
+texts = st.lists(statements, min_size=1, max_size=5).map("\n\n".join)
+
+
+@given(texts, texts)
+def test_disagreeing_is_mutual(one: str, other: str) -> None:
+    there = {(a.text, b.text, found) for a, b, found in between(one, other)}
+    back = {(b.text, a.text, found.turned()) for a, b, found in between(other, one)}
+    assert there == back
+
+
+@given(statements)
+def test_nothing_disagrees_with_itself(text: str) -> None:
+    assert between(text, text) == ()
+
+
+@given(
+    st.integers(1, 30),
+    st.integers(1, 30),
+    st.sampled_from(((12, "year", "month"), (24, "day", "hour"), (7, "week", "day"))),
+)
+def test_writing_a_value_in_another_unit_changes_nothing(one: int, other: int, unit: tuple[int, str, str]) -> None:
+    factor, large, small = unit
+    text = "Freight claims of the warehouse are closed after {} {}s."
+    plain = kinds(text.format(one, large), text.format(other, large))
+    assert plain == (["period"] if one != other else [])
+    assert kinds(text.format(one, large), text.format(other * factor, small)) == plain
+
+
+@given(st.lists(texts, min_size=2, max_size=4, unique=True), st.randoms(use_true_random=False))
+def test_the_order_of_documents_does_not_matter(bodies: list[str], random: object) -> None:
+    said = {f"{n}.md": claims(Document("", f"{n}.md", "", text)) for n, text in enumerate(bodies)}
+    mixed = list(said.items())
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    one, other = index_of(said), index_of(dict(mixed))
+    other.put("gone.md", said["0.md"])
+    other.remove("gone.md")
+    for path, mine in said.items():
+        assert list(one.against(mine, frozenset({path}))) == list(other.against(mine, frozenset({path})))
+
+
+@given(texts, texts)
+def test_the_index_finds_every_pair_that_disagrees(one: str, other: str) -> None:
+    mine, theirs = (claims(Document("", "", "", text)) for text in (one, other))
+    found = {(claim, match.claim) for claim, match in index_of({"other.md": theirs}).against(mine)}
+    assert found == {(a, b) for a in mine for b in theirs if clash(a, b)}
+
+
+# ---------------------------------------------------------------- the service
+
+
+@pytest.fixture
+def base(app: App) -> App:
+    put(
+        app,
+        {"policy.md": POLICY, "old.md": POLICY.replace("POL-1", "POL-0").replace("owner", "status: retired\nowner")},
+    )
+    return app
+
+
+def test_a_text_is_held_against_documents_in_force(base: App) -> None:
+    (found,) = base.knowledge.disagreements.of_text(AUTHOR, "faq.md", FAQ)
+    assert found.sentence == "Record retention says 7 years, this says 5 years."
+    assert (found.theirs.path, found.theirs.line, found.theirs.owner, found.mine.line) == ("policy.md", 8, "Helen", 8)
+    assert base.knowledge.disagreements.of_text(AUTHOR, "faq.md", AGREES) == ()
+    assert base.knowledge.disagreements.of_text(AUTHOR, "policy.md", POLICY.replace("7", "6")) == (), "its own version"
+    replacing = FAQ.replace("owner", "supersedes: [POL-1]\nowner")
+    assert base.knowledge.disagreements.of_text(AUTHOR, "faq.md", replacing) == (), "what it replaces"
+
+
+def test_a_change_is_held_to_what_it_adds_or_edits(base: App) -> None:
+    put(base, {"faq.md": FAQ})
+    service = base.knowledge.disagreements
+    edited = FAQ + "\nStatements are never paid.\n"
+    number = base.reviews.changes.propose(AUTHOR, "More", {"faq.md": edited.encode()}).id
+    assert service.of_change(AUTHOR, number) == (), "the old disagreement is not this change's"
+    base.reviews.changes.edit(AUTHOR, number, {"faq.md": edited.replace("5 years", "6 years").encode()})
+    assert [found.mine.value for found in service.of_change(AUTHOR, number)] == ["6 years"]
+    base.reviews.changes.edit(AUTHOR, number, {"policy.md": POLICY.replace("7 years", "6 years").encode()})
+    assert service.of_change(AUTHOR, number) == (), "after the merge both say six"
+
+
+def test_documents_of_one_change_are_held_against_each_other(app: App) -> None:
+    files = {"policy.md": POLICY.encode(), "faq.md": FAQ.encode()}
+    number = app.reviews.changes.propose(AUTHOR, "Both", files).id
+    (found,) = app.knowledge.disagreements.of_change(AUTHOR, number)
+    assert {found.mine.path, found.theirs.path} == {"policy.md", "faq.md"}
+
+
+def test_the_list_follows_the_main_line_and_equals_a_fresh_one(base: App) -> None:
+    service = base.knowledge.disagreements
+    assert service.everywhere(AUTHOR) == ()
+    put(base, {"faq.md": FAQ})
+    (found,) = service.everywhere(AUTHOR)
+    assert (found.mine.path, found.theirs.path, found.kind) == ("faq.md", "policy.md", "period")
+    put(base, {"third.md": FAQ.replace("FAQ-1", "FAQ-3").replace("5 years", "4 years")})
+    followed = service.everywhere(AUTHOR)
+    fresh = type(service)(type(service.base)(service.base.documents, service.base.clock), *_parts(service))
+    assert len(followed) == 3
+    assert followed == fresh.everywhere(AUTHOR)
+    put(base, {"faq.md": AGREES, "third.md": None})
+    assert service.everywhere(AUTHOR) == ()
+
+
+def _parts(service: object) -> tuple[object, ...]:
+    return tuple(getattr(service, name) for name in ("store", "changes", "database", "audit"))
+
+
+def test_settling_needs_a_reviewer_and_a_reason_and_holds_until_an_edit(base: App) -> None:
+    put(base, {"faq.md": FAQ})
+    service = base.knowledge.disagreements
+    (found,) = service.everywhere(AUTHOR)
+    with pytest.raises(Refused):
+        service.settle(AUTHOR, found.key, "Both are right.")
+    with pytest.raises(BadInput):
+        service.settle(REVIEWER, found.key, "  ")
+    with pytest.raises(NotFound):
+        service.settle(REVIEWER, "nothing", "Both are right.")
+    settled = service.settle(REVIEWER, found.key, "Copies are kept shorter.")
+    assert (settled.state, settled.reason, settled.settled_by) == ("settled", "Copies are kept shorter.", REVIEWER.name)
+    moved = FAQ.replace("# Payables FAQ\n", "# Payables FAQ\n\nA new first line.\n")
+    put(base, {"faq.md": moved})
+    assert [one.state for one in service.everywhere(AUTHOR)] == ["settled"], "another line, the same words"
+    put(base, {"faq.md": moved.replace("5 years", "6 years")})
+    assert [one.state for one in service.everywhere(AUTHOR)] == ["open"]
+    put(base, {"faq.md": moved})
+    assert service.reopen(REVIEWER, found.key).state == "open"
+    with pytest.raises(BadInput):
+        service.reopen(REVIEWER, found.key)
+    actions = [entry.action for entry in base.people.audit.entries(ADMIN)]
+    assert [action for action in actions if action.endswith("a disagreement")] == [
+        "reopen a disagreement",
+        "settle a disagreement",
+    ]
