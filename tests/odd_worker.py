@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import queue
 import socket
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +18,17 @@ from core.adapters.conversion.confined import Answer, serve
 
 
 def load() -> Answer:
+    asked: queue.Queue[threading.Event] = queue.Queue()
+    early: list[str] = []
+
+    def waiting() -> None:
+        """A thread that was there before the worker was confined."""
+        while done := asked.get():
+            early.append(_tried(lambda: socket.create_connection(("127.0.0.1", 9), 1))["error"])
+            done.set()
+
+    threading.Thread(target=waiting, daemon=True).start()
+
     def answer(question: Mapping[str, Any], payload: bytes) -> Mapping[str, Any]:
         match question["do"]:
             case "spin":
@@ -29,7 +44,18 @@ def load() -> Answer:
             case "write":
                 return _tried(lambda: Path(question["path"]).write_text("x" * 10_000))
             case "call":
-                return _tried(lambda: socket.create_connection(("127.0.0.1", 9), 1))
+                return _tried(lambda: socket.create_connection(("127.0.0.1", question["port"]), 1))
+            case "call natively":
+                return {"socket": ctypes.CDLL(None).socket(socket.AF_INET, socket.SOCK_STREAM, 0)}
+            case "call from before":
+                done = threading.Event()
+                asked.put(done)
+                done.wait(5)
+                return {"error": early[-1]}
+            case "run":
+                return _tried(lambda: subprocess.run(["true"], check=True))
+            case "remove":
+                return _tried(lambda: os.unlink(question["path"]))
             case "die":
                 os._exit(1)
         return {"pid": os.getpid(), "read": len(payload)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -71,10 +72,31 @@ def test_a_worker_that_only_waits_is_given_up_by_the_clock(pool: WorkerPool) -> 
     assert running(pool) == set()
 
 
-def test_a_worker_has_little_memory_no_disk_and_no_network(pool: WorkerPool, tmp_path: Path) -> None:
+def test_a_worker_has_little_memory_and_changes_no_file(pool: WorkerPool, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("text")
     assert pool.ask({"do": "grow"}) == {"error": "MemoryError"}
-    assert "File too large" in pool.ask({"do": "write", "path": str(tmp_path / "x")})["error"]
-    assert pool.ask({"do": "call"}) == {"error": "a worker has no network"}
+    for does in (
+        {"do": "write", "path": str(tmp_path / "x")},
+        {"do": "write", "path": str(kept)},
+        {"do": "remove", "path": str(kept)},
+    ):
+        assert "not permitted" in pool.ask(does)["error"]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("kept", "text")]
+
+
+def test_a_worker_reaches_no_network_by_python_by_native_code_or_from_an_older_thread(pool: WorkerPool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        socket.create_connection(("127.0.0.1", port), 1).close()  # somebody else gets through
+        server.accept()[0].close()
+        assert "not permitted" in pool.ask({"do": "call", "port": port})["error"]
+        assert pool.ask({"do": "call natively"}) == {"socket": -1}
+        assert "not permitted" in pool.ask({"do": "call from before"})["error"]
+        assert "not permitted" in pool.ask({"do": "run"})["error"]
+        server.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            server.accept()
 
 
 def test_one_that_is_killed_while_idle_is_replaced(pool: WorkerPool) -> None:

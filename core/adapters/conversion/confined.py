@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from core.adapters.conversion.barrier import raise_barrier
+
 Answer = Callable[[Mapping[str, Any], bytes], Mapping[str, Any]]
 
 
@@ -31,16 +33,17 @@ def serve(load: Callable[[], Answer], cpu: int, memory: int) -> int:
 
 
 def confine(memory: int) -> None:
-    """Take away what reading a file does not need."""
+    """Take away what reading a file does not need. Without the kernel's filter Python's own sockets are all that is closed."""
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not raise_barrier():
+        socket.socket.connect = _refuse  # type: ignore[method-assign]
+        socket.getaddrinfo = _refuse  # type: ignore[assignment]
 
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise OSError("a worker has no network")
 
-    socket.socket.connect = refuse  # type: ignore[method-assign]
-    socket.getaddrinfo = refuse  # type: ignore[assignment]
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise OSError("a worker has no network")
 
 
 def limit_cpu(seconds: int) -> None:
