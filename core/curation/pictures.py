@@ -1,6 +1,7 @@
 """Pictures beside documents: where they live, which are allowed, and what their bytes must be.
 
-A picture is checked by its content: the header says the format and the size, and what follows the picture's own end is cut off.
+A picture is checked by its content: the header says the format and the size. What follows the picture's own end is cut off, and
+what it tells of places, dates and people is taken out, see `core.curation.picture_metadata`.
 Drawings (SVG) are rewritten from an allow-list, see `core.curation.svg`.
 """
 
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 from core.curation import limits, svg
 from core.curation.names import collision_key, safe_path
+from core.curation.picture_metadata import stripped
 from core.errors import BadInput
 
 TYPES: Mapping[str, str] = {
@@ -117,7 +119,7 @@ def moves(old: str, new: str, pictures: Iterable[str]) -> dict[str, str]:
 
 
 def checked(path: str, raw: bytes) -> bytes:
-    """The bytes to store: those of the picture alone, and of a drawing only what cannot act."""
+    """The bytes to store: those of the picture alone, without metadata, and of a drawing only what cannot act."""
     suffix = posixpath.splitext(path)[1].lower()
     if suffix not in TYPES:
         raise BadInput(f"It is no picture that can be kept. Bring {KNOWN}.")
@@ -135,10 +137,10 @@ def checked(path: str, raw: bytes) -> bytes:
         return svg.sanitised(raw)
     try:
         size, end = _READERS[found](raw)
+        _check_size(size)
+        return stripped(found, raw[:end])
     except (struct.error, IndexError, ValueError):
         raise BadInput("The picture is damaged. Save it again.") from None
-    _check_size(size)
-    return raw[:end]
 
 
 def _check_size(size: Size) -> None:
@@ -190,7 +192,7 @@ def _png(raw: bytes) -> tuple[Size, int]:
 
 
 def _jpeg(raw: bytes) -> tuple[Size, int]:
-    """The first frame header that a segment names; phones append pictures of their own, so the end is not looked for."""
+    """The first frame header that a segment names; where the picture ends is found when it is stripped."""
     at = 2
     while True:
         marker, length = struct.unpack(">HH", raw[at : at + 4])
