@@ -13,6 +13,7 @@ from core.access import SYSTEM, Actor, require
 from core.adapters.cache.memo import Memo
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
+from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
 from core.adapters.git.store import GitStore
@@ -353,7 +354,18 @@ def build(
         ),
         reviews=Reviews(changes, Discussion(changes), merger, Looks(changes)),
         inbox=Inbox(messages, watches, reminders, owners),
-        upload=Upload(Uploads(documents, duplicates, Converters(), reader, clock, changes, Originals()), reader),
+        upload=Upload(
+            Uploads(
+                documents,
+                duplicates,
+                Converters(ocr=ocr.installed() if settings.ocr else None),
+                reader,
+                clock,
+                changes,
+                Originals(),
+            ),
+            reader,
+        ),
         index=IndexRoom(
             generations,
             builder,

@@ -208,6 +208,12 @@ def packed_pdf(size: int) -> bytes:
     return uploads.written_pdf([b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, head + packed + b"\nendstream"])
 
 
+def locked_pdf() -> bytes:
+    """A PDF that asks for a password which nobody knows."""
+    lock = b"<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <%s> /U <%s> >>" % (b"41" * 32, b"42" * 32)
+    return uploads.pdf().replace(b"trailer << ", b"trailer << /Encrypt %s /ID [<00> <00>] " % lock)
+
+
 def mutated(r: random.Random) -> Upload:
     suffix, raw = r.choice([(".docx", uploads.docx()), (".html", uploads.HTML), (".pptx", PPTX), (".xlsx", XLSX)])
     bad = bytearray(raw)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
@@ -97,6 +97,53 @@ def test_a_gif_frame_that_is_larger_than_its_screen_counts_as_large() -> None:
 def test_what_follows_a_picture_is_cut_off(name: str, raw: bytes) -> None:
     hidden = uploads.zipped({"x.html": "<script>alert(1)</script>"})
     assert pictures.checked(name, raw + hidden) == raw
+
+
+def photographed(kind: str, **more: Any) -> bytes:
+    """A picture with a place, a camera and a remark in it, lying on its side."""
+    picture, box = Image.effect_noise((40, 24), 60).convert("RGB"), io.BytesIO()
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F], exif[0x9286] = 6, "SECRET camera", "SECRET remark"
+    exif.get_ifd(0x8825)[1] = "SECRET place"
+    words = PngImagePlugin.PngInfo()
+    words.add_text("Author", "SECRET author")
+    picture.save(
+        box,
+        kind,
+        **{"exif": exif, "comment": b"SECRET words", "xmp": b"<x>SECRET</x>", **more},
+        **({"pnginfo": words} if kind == "PNG" else {}),
+    )
+    return box.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("a.png", photographed("PNG")),
+        ("a.jpg", photographed("JPEG")),
+        ("b.jpg", photographed("JPEG", progressive=True) + b"SECRET film that a phone appends"),
+        ("a.gif", photographed("GIF")),
+        ("a.webp", photographed("WEBP", lossless=True)),
+    ],
+)
+def test_pictures_keep_their_pixels_and_tell_nothing_of_people(name: str, raw: bytes) -> None:
+    assert b"SECRET" in raw
+    kept = pictures.checked(name, raw)
+    assert b"SECRET" not in kept
+    before, after = (Image.open(io.BytesIO(data)) for data in (raw, kept))
+    assert after.convert("RGB").tobytes() == before.convert("RGB").tobytes()
+    assert pictures.checked(name, kept) == kept
+    if name.endswith(".jpg"):
+        assert dict(after.getexif()) == {0x0112: 6}
+
+
+def test_an_animation_still_repeats_after_its_remarks_are_taken_out() -> None:
+    frames, box = [Image.new("RGB", (4, 4), shade) for shade in ("red", "green", "blue")], io.BytesIO()
+    frames[0].save(box, "GIF", save_all=True, append_images=frames[1:], loop=0, duration=50, comment=b"SECRET")
+    kept = pictures.checked("a.gif", box.getvalue())
+    assert b"SECRET" not in kept
+    shown = Image.open(io.BytesIO(kept))
+    assert (shown.n_frames, shown.info["loop"], shown.info["duration"]) == (3, 0, 50)
 
 
 # ---------------------------------------------------------------- drawings
@@ -203,16 +250,28 @@ def test_a_word_file_brings_its_title_its_tables_and_its_pictures(app: App, conv
 def test_a_pdf_says_on_which_page_its_tables_pictures_and_scans_are(app: App, conversion: Converters) -> None:
     app.upload.uploads.converter = conversion
     (item,) = app.upload.uploads.read(demo("author"), [("hours.pdf", uploads.mixed_pdf())]).items
-    assert [(part.kind, part.page) for part in item.to_check] == [("picture", 1), ("table", 1), ("scan", 2)]
-    table = item.to_check[1]
-    assert table.words == "Site, Hours"
-    assert "Site" in item.text.split("\n")[table.line - 1]
+    title, table, picture, scan = item.to_check
+    assert [(part.kind, part.page) for part in item.to_check] == [
+        ("title", 0),
+        ("table", 1),
+        ("picture", 1),
+        ("scan", 2),
+    ]
+    assert (table.words, table.note) == ("Site, Hours", "")
+    lines = item.text.split("\n")
+    assert [lines[part.line - 1] for part in (title, table)] == ["# hours", "| Site | Hours |"]
+    assert [lines[part.line - 1] for part in (picture, scan)] == [
+        "![](hours.assets/picture-1.png)",
+        "![Scanned page 2](hours.assets/picture-2.jpg)",
+    ]
+    assert len(app.upload.uploads.read(demo("author"), [("hours.pdf", uploads.mixed_pdf())]).pictures) == 2
 
 
 def test_a_table_that_a_pdf_reader_guessed_is_named_as_a_guess() -> None:
-    text = "Hours\n\n| Site | Hours |\n| --- | --- |\n| CMH2 | 6 |\n"
-    (part,) = conversions.tidied(conversions.Conversion(text), ".pdf", "Hours").to_check
-    assert (part.kind, part.line, part.words) == ("table", 5, "Site, Hours")
+    text = "# Hours\n\n| Site | Hours |\n| --- | --- |\n| CMH2 | 6 |\n"
+    facts = (conversions.PartFacts(page=7, guessed=True),)
+    (part,) = conversions.tidied(conversions.Conversion(text, tables=facts), ".pdf", "x").to_check
+    assert (part.kind, part.page, part.line, part.words) == ("table", 7, 3, "Site, Hours")
     assert "guessed" in part.note
 
 
@@ -229,7 +288,8 @@ def test_pictures_of_a_page_are_taken_out_or_said_to_be_left_out(conversion: Con
     assert "![Gate](img/gate.png)" in found.text
     assert "| Both |  |\n| --- | --- |\n| a\\|b | c |" in found.text
     assert not any(word in found.text for word in ("data:", "javascript", "Menu"))
-    assert (found.title, [part.kind for part in found.to_check], found.merged) == ("Doors", ["left out"], (1,))
+    assert (found.title, [part.kind for part in found.to_check]) == ("Doors", ["left out"])
+    assert found.tables == (conversions.PartFacts(merged=1),)
 
 
 def test_a_picture_inside_a_text_becomes_a_file_beside_it(app: App) -> None:

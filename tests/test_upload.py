@@ -216,7 +216,7 @@ def test_reading_a_zip_stops_at_the_limit_whatever_its_header_says() -> None:
             ["# Badge policy", "within 2 hours", "| Site | Hours |", "| CMH2 | 06 to 22 |"],
         ),
         ("Limits.xlsx", uploads.xlsx(), ["# Limits", "| Role | Limit |", "| Director | 25000 |"]),
-        ("Dock.pptx", uploads.pptx(), ["# Dock\n", "## Dock safety", "## Doors", "| Door | Lock |"]),
+        ("Dock.pptx", uploads.pptx(), ["# Dock safety\n", "## Doors", "| Door | Lock |"]),
         ("badge.pdf", uploads.pdf(), ["# badge", "Report a lost badge within 2 hours."]),
         ("badge.html", uploads.HTML, ["# Badges", "Report within 2 hours.", "| CMH2 | 06 to 22 |"]),
     ],

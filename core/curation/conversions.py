@@ -16,9 +16,28 @@ CONVERTED: Mapping[str, str] = {
 }  # fmt: skip
 SUFFIXES = (*TEXT, *CONVERTED, ".zip")
 KINDS: Mapping[str, str] = {
-    "table": "Table", "picture": "Picture", "scan": "Scanned page", "left out": "Picture left out", "rest": "Pages not looked at",
+    "table": "Table", "picture": "Picture", "scan": "Scanned page", "left out": "Picture left out", "rest": "Page not read",
+    "unread": "Page not read", "garbled": "Page with unreadable letters", "hidden": "Hidden part left out", "title": "Title",
+    "chart": "Chart", "drawing": "Drawing left out", "formula": "Formulas without result", "comment": "Comments left out", "tracked": "Tracked changes",
 }  # fmt: skip
+NOTES: Mapping[str, str] = {
+    "rest": "The pages from here on were not read. Split the file.",
+    "unread": "It is damaged. Type what it says.",
+    "garbled": "Its letters have no names in the file, so that its words may be wrong. Compare all of them.",
+    "hidden": "It is not shown in its own program either. Show it there if it belongs to the document.",
+    "chart": "Only its numbers, where the file has them, became a table. Attach a picture of it if its form matters.",
+    "drawing": "It cannot be taken out of the file. Attach a picture of it.",
+    "comment": "They stand in the margin of the original. Write what matters into the text.",
+    "tracked": "The text is what it would be if all of them were accepted.",
+    "formula": "The file does not hold what these cells show. Open it in Excel, save it, and bring it again.",
+}
 GUESSED = "Its columns were guessed from the gaps between words. Compare every row."
+SCAN = "It is a picture of text, so that nobody finds its words by searching. Type what it says."
+OCR = "Its words were read from the picture by a program, and some are wrong. Compare every line, above all numbers."
+OCR_TABLE = (
+    "A table or columns on a scanned page. Its rows were read as lines of text: write it as a table, or delete it."
+)
+UNNAMED = "The file does not say its title, so this is its file name."
 _DATA_IMAGE = re.compile(r"!\[([^\]\n]{0,200})\]\(data:[^)\n]*\)")
 _COMMENT = re.compile(r"<!--.{0,500}?-->", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -28,6 +47,14 @@ _EMBEDDED = re.compile(
     r"!\[([^\]\n]{0,500})\]\(\s*<?data:image/(png|jpe?g|gif|webp|svg\+xml);base64,([A-Za-z0-9+/=]+)>?[^)\n]{0,200}\)",
     re.IGNORECASE,
 )
+_INVISIBLE = re.compile(r"[#`*_\[\]<>|\\\x00-\x1f\x7f-\x9f]")
+_JUNK = re.compile(
+    r"\.(?:docx?|odt|pdf|pptx?|odp|xlsx?|ods|rtf|html?|txt|indd|tex|qxd)$|^(?:microsoft \w+ - |untitled|unbenannt|document ?\d*$"
+    r"|dokument ?\d*$|presentation ?\d*$|powerpoint[- ]\w+$|slide ?\d*$|book ?\d*$|title$|template)",
+    re.IGNORECASE,
+)
+_TITLES = re.compile(r"^(?:#{1,6} +(\S.*)|\*\*([^*\n]+)\*\*)(?:\n+|$)", re.MULTILINE)
+NEAR_TOP = 1500  # characters in which a heading that says the title is the title
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\(([^)\s]*)\)")
 
 
@@ -54,6 +81,16 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class PartFacts:
+    """What a reader knows of a table or a picture that the Markdown does not show."""
+
+    page: int = 0
+    merged: int = 0  # cells of a table
+    guessed: bool = False  # whether its columns, or the words of a scan, were
+    scan: bool = False  # whether the picture is a whole page
+
+
+@dataclass(frozen=True, slots=True)
 class Conversion:
     """A file as Markdown, with its pictures and with what to compare with the original."""
 
@@ -61,7 +98,8 @@ class Conversion:
     pictures: tuple[Picture, ...] = ()
     to_check: tuple[ToCheck, ...] = ()
     title: str = ""  # what the file calls itself
-    merged: tuple[int, ...] = ()  # merged cells of each table
+    tables: tuple[PartFacts, ...] = ()  # of each table of the text, in order
+    images: tuple[PartFacts, ...] = ()  # of each picture of the text, in order
 
 
 def unpacked(text: str) -> Conversion:
@@ -84,32 +122,46 @@ def unpacked(text: str) -> Conversion:
     return Conversion(_EMBEDDED.sub(taken, text), tuple(found.values()))
 
 
-def tidied(conversion: Conversion, suffix: str, title: str) -> Conversion:
-    """A conversion as a document: its text tidied, and everything to check at its line."""
-    text = tidy(conversion.text, suffix, conversion.title or title)
-    if suffix == ".pdf":
-        found = list(_found(text, conversion.to_check))
-        known = {part.line for part in found if part.kind == "table"}
-        guessed = (replace(part, note=GUESSED) for part in _tables(text, ()) if part.line not in known)
-        return replace(conversion, text=text, to_check=(*found, *guessed))
-    standing = [*_tables(text, conversion.merged), *_pictures(text)]
+def tidied(conversion: Conversion, suffix: str, name: str) -> Conversion:
+    """A conversion as a document: its text tidied, and everything to check at its line. `name` serves where there is no title."""
+    body = cleaned(conversion.text)
+    if not body:
+        raise BadInput(f"The {suffix} file holds no text and no pictures. Type or paste what it says.")
+    title = own_title(body, conversion.title)
+    text = titled(body, title or name)
+    standing = [*_tables(text, conversion.tables), *_pictures(text, conversion.images)]
+    unnamed = () if title else (ToCheck("title", name, line=1, note=UNNAMED),)
+    placed = [
+        replace(part, line=_line_of(part, text)) if part.note == OCR_TABLE else part for part in conversion.to_check
+    ]
     shown = sorted(standing, key=lambda part: part.line)
-    return replace(conversion, text=text, to_check=(*shown, *conversion.to_check))
+    return replace(conversion, text=text, title=title, to_check=(*unnamed, *shown, *placed))
 
 
-def _tables(text: str, merged: Sequence[int]) -> Iterator[ToCheck]:
+def _line_of(part: ToCheck, text: str) -> int:
+    """The line where the words of a part stand; 0 where they do not."""
+    wanted = _letters(part.words)
+    return next((n for n, line in enumerate(text.split("\n"), 1) if wanted and wanted in _letters(line)), 0)
+
+
+def _tables(text: str, facts: Sequence[PartFacts]) -> Iterator[ToCheck]:
     """The tables of a Markdown text, in order.
 
-    >>> list(_tables("# A\\n\\n| Site | Hours |\\n| --- | --- |\\n| CMH2 | 6 |\\n", [2]))
-    [ToCheck(kind='table', words='Site, Hours', page=0, line=3, note='2 merged cells were written as separate ones.')]
+    >>> list(_tables("# A\\n\\n| Site | Hours |\\n| --- | --- |\\n| CMH2 | 6 |\\n", [PartFacts(page=4, merged=2)]))
+    [ToCheck(kind='table', words='Site, Hours', page=4, line=3, note='2 merged cells were written as separate ones.')]
     """
     lines, count = text.split("\n"), 0
     for n, line in enumerate(lines):
         if n and _RULE.fullmatch(line.strip()) and lines[n - 1].strip().startswith("|"):
-            cells = merged[count] if count < len(merged) else 0
-            note = f"{cells} merged cell{'s' * (cells > 1)} {'were' if cells > 1 else 'was'} written as separate ones."
-            yield ToCheck("table", _heads(lines[n - 1]), line=n, note=note if cells else "")
+            known = facts[count] if count < len(facts) else PartFacts()
+            yield ToCheck("table", _heads(lines[n - 1]), known.page, n, _table_note(known))
             count += 1
+
+
+def _table_note(known: PartFacts) -> str:
+    cells = known.merged
+    merged = f"{cells} merged cell{'s' * (cells > 1)} {'were' if cells > 1 else 'was'} written as separate ones."
+    return " ".join(part for part in (GUESSED * known.guessed, merged * bool(cells)) if part)
 
 
 def _heads(row: str) -> str:
@@ -117,32 +169,14 @@ def _heads(row: str) -> str:
     return ", ".join(cell for cell in cells if cell)[:120]
 
 
-def _pictures(text: str) -> Iterator[ToCheck]:
-    for n, line in enumerate(text.split("\n"), 1):
-        for match in _IMAGE.finditer(line):
-            note = (
-                "" if match[1].strip() else "It has no words that say what it shows; write some between the brackets."
-            )
-            yield ToCheck("picture", match[1].strip(), line=n, note=note)
-
-
-def _found(text: str, parts: Sequence[ToCheck]) -> Iterator[ToCheck]:
-    """Parts with the line where their words stand, as far as the text has them."""
-    lines, last = [_plain(line) for line in text.split("\n")], 0
-    for part in parts:
-        starts = [_plain(words)[:24] for words in (part.words, part.words.split(", ")[0])]
-        hits = next((found for start in starts if (found := _lines_with(start, lines))), [])
-        line = next((n for n in hits if n >= last), hits[0] if hits else 0)
-        last = max(last, line)
-        yield replace(part, line=line)
-
-
-def _lines_with(start: str, lines: Sequence[str]) -> list[int]:
-    return [n for n, line in enumerate(lines, 1) if start and start in line]
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\W+", "", text).casefold()
+def _pictures(text: str, facts: Sequence[PartFacts]) -> Iterator[ToCheck]:
+    """The pictures of a Markdown text, in order."""
+    shown = [(n, match) for n, line in enumerate(text.split("\n"), 1) for match in _IMAGE.finditer(line)]
+    for count, (n, match) in enumerate(shown):
+        known, words = facts[count] if count < len(facts) else PartFacts(), match[1].strip()
+        silent = "" if words else "It has no words that say what it shows; write some between the brackets."
+        note = (OCR if known.guessed else SCAN) if known.scan else silent
+        yield ToCheck("scan" if known.scan else "picture", words * (not known.scan), known.page, n, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +188,60 @@ class Original:
     nodes: tuple[Any, ...] = ()
 
 
-def tidy(markdown: str, suffix: str, title: str) -> str:
-    """Converter output as a document: no embedded images, one main heading, no excess white space.
+def cleaned(markdown: str) -> str:
+    """Converter output without embedded images, comments, control characters and excess white space.
 
-    >>> tidy("<!-- Slide number: 1 -->\\n# Dock\\n\\n\\n\\nWear a vest.  \\n![](data:image/png;base64,AAAA)", ".pptx", "Safety")
-    '# Safety\\n\\n## Dock\\n\\nWear a vest.\\n'
+    >>> cleaned("<!-- Slide number: 1 -->\\n# Dock\\n\\n\\n\\nWear a vest.  \\n![](data:image/png;base64,AAAA)")
+    '# Dock\\n\\nWear a vest.'
     """
     text = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     text = _CONTROL.sub("", _COMMENT.sub("", _DATA_IMAGE.sub(r"\1", text)))
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
-    if not text:
-        raise BadInput(
-            f"The {suffix} file holds no text; it may be a scan or only pictures. Type or paste what it says."
-        )
-    mains = len(re.findall(r"^# \S", text, re.MULTILINE))
-    if mains > 1 or suffix == ".pptx":  # every slide brings a main heading
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
+
+
+def own_title(text: str, told: str) -> str:
+    """The title that a file gives itself: its one main heading, its properties, a bold first line; "" for none.
+
+    >>> own_title("# Dock\\n\\n## Doors", "Yard"), own_title("# A\\n\\n# B", "Yard"), own_title("**Dock safety**\\n\\nText.", "x.odt")
+    ('Dock', 'Yard', 'Dock safety')
+    >>> own_title("# A\\n\\n# B", "Microsoft Word - final_v2.doc")
+    ''
+    """
+    mains = re.findall(r"^# +(\S.*)", text, re.MULTILINE)
+    bold = re.match(r"\*\*([^*\n]{3,120})\*\*(?:\n|$)", text)
+    told = " ".join(_INVISIBLE.sub(" ", told).split())
+    if len(mains) == 1:
+        return str(mains[0])
+    if told and not _JUNK.search(told):
+        return told[:200]
+    return bold[1] if bold and not bold[1].rstrip().endswith((".", ":", ",")) else ""
+
+
+def titled(text: str, title: str) -> str:
+    """The text under one main heading; a heading or a bold first line that says the same is not repeated.
+
+    >>> titled("## Dock\\n\\nText.\\n\\n## Doors", "Dock")
+    '# Dock\\n\\nText.\\n\\n## Doors\\n'
+    >>> titled("# A\\n\\n## B\\n\\n# C", "Yard")
+    '# Yard\\n\\n## A\\n\\n### B\\n\\n## C\\n'
+    """
+    mains = re.findall(r"^# +(\S.*)", text, re.MULTILINE)
+    if mains == [title]:
+        return text + "\n"
+    said = next(
+        (match for match in _TITLES.finditer(text[:NEAR_TOP]) if _letters(match[1] or match[2]) == _letters(title)),
+        None,
+    )
+    if said:
+        text = text[: said.start()] + text[said.end() :]
+        mains = re.findall(r"^# +(\S.*)", text, re.MULTILINE)
+    if mains:
         text = _HEADING.sub(r"\1#", text)
-    if mains != 1 or suffix == ".pptx":
-        text = f"# {title}\n\n{text}"
-    return text + "\n"
+    return f"# {title}\n\n{text}".rstrip() + "\n"
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
 
 
 def slug(name: str) -> str:

@@ -80,8 +80,19 @@ def summary_of(parts: Sequence[ToCheck]) -> str:
     '2 tables, 1 picture'
     """
     counts = Counter(KINDS[part.kind].lower() for part in parts)
-    several = {name: re.sub(r"\b(table|picture|page)\b", r"\1s", name, count=1) for name in counts}
-    return ", ".join(f"{count} {name if count == 1 else several[name]}" for name, count in counts.items())
+    return ", ".join(_counted(name, count) for name, count in counts.items())
+
+
+def _counted(name: str, count: int) -> str:
+    """So many of a kind; kinds that are many by themselves are only named.
+
+    >>> _counted("scanned page", 2), _counted("tracked changes", 1), _counted("comments left out", 1)
+    ('2 scanned pages', 'tracked changes', 'comments left out')
+    """
+    if re.search(r"\b(?:comments|changes|formulas)\b", name):
+        return name
+    several = re.sub(r"\b(table|picture|page|chart|drawing|part)\b", r"\1s", name, count=1)
+    return f"{count} {name if count == 1 else several}"
 
 
 def look_at(batch: Batch, n: int, who: str) -> Batch:

@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from core.adapters.conversion.confined import Answer, serve
+from core.adapters.conversion.formats import sheets, slides
 
 WIDTH = 1000  # pixels of a page
 MOST = 3000  # paragraphs and tables of a Word file that are drawn
@@ -19,14 +20,20 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 def load() -> Answer:
     """Loaded before memory is limited."""
+    import openpyxl  # noqa: F401
     import PIL.JpegImagePlugin  # noqa: F401
+    import pptx  # noqa: F401
     import pypdfium2
 
     def draw(question: Mapping[str, Any], raw: bytes) -> Mapping[str, Any]:
         try:
-            if question["suffix"] == ".pdf":
-                return _page(pypdfium2.PdfDocument(raw), int(question["page"]))
-            return {"nodes": list(_blocks(raw))[:MOST]}
+            suffix, number = question["suffix"], int(question["page"])
+            if suffix == ".pdf":
+                return _page(pypdfium2.PdfDocument(raw), number)
+            if suffix == ".docx":
+                return {"nodes": list(_blocks(raw))[:MOST]}
+            nodes, pages = (slides.slide_nodes if suffix == ".pptx" else sheets.sheet_nodes)(raw, number)
+            return {"nodes": nodes[:MOST], "pages": pages}
         except MemoryError:
             return {"error": "it needs too much memory"}
         except Exception as error:  # a broken file may make a library raise anything

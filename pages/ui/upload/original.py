@@ -1,4 +1,4 @@
-"""A converted file beside its original: a page of a PDF as a picture, a Word file as its own text, and what to compare."""
+"""A converted file beside its original: a page of a PDF as a picture, other files as their own text, and what to compare."""
 
 from __future__ import annotations
 
@@ -55,17 +55,16 @@ def _chosen_part(item: UploadItem, n: int) -> ToCheck | None:
     """The part of the file to look at; those that are not in the text are named."""
     for part in item.to_check:
         if not part.line:
-            page = f" (page {part.page})" if part.page else ""
-            st.caption(
-                f":material/warning: {KINDS[part.kind]}{page}: {flash.plain(part.words)} {flash.plain(part.note)}"
-            )
+            where = f" ({_unit(item)} {part.page})" if part.page else ""
+            words = f" {flash.plain(part.words)}." if part.words else ""
+            st.caption(f":material/warning: {KINDS[part.kind]}{where}:{words} {flash.plain(part.note)}")
     places = [number for number, part in enumerate(item.to_check) if part.line]
     if not places:
         return None
     chosen = st.pills(
         "To check",
         places,
-        format_func=lambda number: _label(item.to_check[number]),
+        format_func=lambda number: _label(item.to_check[number], _unit(item)),
         key=f"item_part_{session.turn()}_{n}",
     )
     if chosen is None:
@@ -75,9 +74,14 @@ def _chosen_part(item: UploadItem, n: int) -> ToCheck | None:
     return item.to_check[chosen]
 
 
-def _label(part: ToCheck) -> str:
+def _unit(item: UploadItem) -> str:
+    """What the pages of a file are called."""
+    return {"PowerPoint": "slide", "Excel": "sheet"}.get(item.converted, "page")
+
+
+def _label(part: ToCheck, unit: str) -> str:
     words = part.words if len(part.words) <= 40 else f"{part.words[:37]}..."
-    page = f", page {part.page}" if part.page else ""
+    page = f", {unit} {part.page}" if part.page else ""
     return flash.plain(f"{KINDS[part.kind]}{': ' if words else ''}{words}{page}")
 
 
@@ -91,7 +95,7 @@ def _original(item: UploadItem, n: int, part: ToCheck | None) -> None:
         raw = session.originals().get(item.original)
         shown = _drawn(item, raw, page) if raw else Original()
         if shown.picture:
-            st.image(shown.picture, alt=f"Page {page} of the original", width="stretch")
+            st.image(shown.picture, alt=f"{_unit(item).capitalize()} {page} of the original", width="stretch")
         elif shown.nodes:
             component("prose", "nodes")(key="upload_original", data={"nodes": list(shown.nodes)})
         else:

@@ -16,6 +16,7 @@ TYPES = {
     "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg",
     "image/x-emf": "emf", "image/x-wmf": "wmf", "image/bmp": "bmp", "image/tiff": "tiff",
 }  # fmt: skip
+_FILE = re.compile(r"[\w ().-]+\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|emf|wmf)", re.IGNORECASE)
 MOST_BYTES = 40 * 1024 * 1024  # of all pictures of a file; what is more is left out
 MOST_CELLS = 200_000  # of one table, merged ones counted out
 _NOISE = (
@@ -77,7 +78,7 @@ def markdown(html: str, pictures: TakenPictures) -> tuple[str, str, list[int]]:
 
 def _picture(image: Tag, pictures: TakenPictures) -> None:
     """Take the data out of a picture; one that is left out keeps its words."""
-    source, alt = str(image.get("src") or ""), _one_line(str(image.get("alt") or ""))
+    source, alt = str(image.get("src") or ""), one_line(str(image.get("alt") or ""))
     if source.startswith("data:"):
         source = _taken(source, pictures)
     if not source:
@@ -97,8 +98,14 @@ def _taken(source: str, pictures: TakenPictures) -> str:
         return ""
 
 
-def _one_line(text: str) -> str:
-    return " ".join(re.sub(r"[\[\]\\]", " ", text).split())[:300]
+def one_line(text: str) -> str:
+    """Words that say what a picture shows; a file name does not.
+
+    >>> one_line("Dock [14]\\n with chock"), one_line("IMG_0012.jpeg")
+    ('Dock 14 with chock', '')
+    """
+    words = " ".join(re.sub(r"[\[\]\\]", " ", text).split())[:300]
+    return "" if _FILE.fullmatch(words) else words
 
 
 # ---------------------------------------------------------------- tables

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html as html_module
 import io
+import re
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 import mammoth
 from bs4 import BeautifulSoup, Tag
 
-from core.adapters.conversion.html_markdown import TakenPictures, markdown
+from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
 
 _TITLE = "title-of-the-document"
 _STYLES = "\n".join(
@@ -21,6 +24,13 @@ _STYLES = "\n".join(
         "r[style-name='Code'] => code",
     )
 )
+_PARTS = ("word/document.xml", "word/comments.xml", "docProps/core.xml")
+_LOST = {
+    "comment": rb"<w:comment ",
+    "tracked": rb"<w:(?:ins|del|moveFrom|moveTo) ",
+    "drawing": rb"<dgm:relIds |<w:object[ >]",
+    "chart": rb"<c:chart ",
+}
 
 
 def convert(raw: bytes) -> Mapping[str, Any]:
@@ -34,7 +44,23 @@ def convert(raw: bytes) -> Mapping[str, Any]:
 
     html = mammoth.convert_to_html(io.BytesIO(raw), style_map=_STYLES, convert_image=kept).value
     text, _, merged = markdown(_titled(html), pictures)
-    return {"text": text, "pictures": pictures.kept, "left_out": pictures.left_out, "merged": merged}
+    title, facts = _about(raw)
+    tables = [{"merged": count} for count in merged]
+    return {
+        "text": text, "title": title, "facts": facts, "tables": tables, "pictures": pictures.kept,
+        "left_out": pictures.left_out,
+    }  # fmt: skip
+
+
+def _about(raw: bytes) -> tuple[str, list[dict[str, Any]]]:
+    """The title in the properties, and what Word shows that the text does not."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        parts = {name: archive.read(name) for name in _PARTS if name in archive.namelist()}
+    body, remarks, core = (parts.get(name, b"") for name in _PARTS)
+    title = re.search(r"<dc:title>([^<]{1,300})</dc:title>", core.decode("utf-8", "replace"))
+    counts = {kind: len(re.findall(pattern, remarks if kind == "comment" else body)) for kind, pattern in _LOST.items()}
+    facts = [{"kind": kind, "page": 0, "words": str(count)} for kind, count in counts.items() if count]
+    return html_module.unescape(title[1]) if title else "", facts
 
 
 def _titled(html: str) -> str:

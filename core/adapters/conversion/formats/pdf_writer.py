@@ -1,0 +1,193 @@
+"""Blocks of PDF pages as one Markdown text: sentences, lists and tables go on over the end of a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.adapters.conversion.formats.html_markdown import TakenPictures
+from core.adapters.conversion.formats.pdf_tables import PdfTable, box_of
+
+BULLETS = "•◦▪▫‣⁃∙●○■□–\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0a8"
+_ITEM = re.compile(rf"\s*(?:[{BULLETS}]|o(?= ))\s*(.+)")
+_EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]+)(?<=[^\s*])\1(?![\w*])")
+_NUMBER = re.compile(r"\(?(\d{1,9})[.)]?")
+_ENDED = re.compile(r"[.:;!?)\]»”\"]\W*$")
+
+
+class PdfWriter:
+    """The text so far, with the page and the doubts of each table and picture, in the order of the text."""
+
+    def __init__(self) -> None:
+        self.parts: list[tuple[str, str, int]] = []  # kind, Markdown, page
+        self.tables: list[dict[str, Any]] = []
+        self.images: list[dict[str, Any]] = []
+        self.pictures = TakenPictures()
+        self._rows: list[tuple[tuple[str, ...], ...]] = []
+        self._depth = -1
+
+    def block(self, block: Any, page: int) -> None:
+        """Write one block of liteparse, or a ruled table."""
+        table = block if isinstance(block, PdfTable) else _guessed(block)
+        if table is not None:
+            self._table(table, page)
+        elif block.kind == "heading":
+            self._add(
+                "heading", f"{'#' * min(block.level or 1, 6)} {_inline(' '.join((block.text or '').split()))}", page
+            )
+        elif block.kind == "list_item":
+            self._item(block.text, block.marker or "", block.level or 0, page)
+        elif block.kind in ("code", "grid_fallback"):
+            self._code(block.lines or (), page)
+        elif block.kind == "paragraph" and (block.text or "").strip():
+            self._paragraph(block, page)
+
+    def picture(self, drawn: tuple[bytes, str], page: int, scan: bool = False) -> None:
+        """Keep a picture and show it here."""
+        name = self.pictures.add(*drawn)
+        if name:
+            self.images.append({"page": page, "scan": scan})
+            self._add("picture", f"![{f'Scanned page {page}' if scan else ''}]({name})", page)
+
+    def answer(self) -> Mapping[str, Any]:
+        text = ""
+        for n, (kind, part) in enumerate(_levelled(self.parts)):
+            tight = n and kind == "item" and self.parts[n - 1][0] == "item"
+            text += ("\n" if tight else "\n\n") * bool(n) + part
+        kept, lost = self.pictures.kept, self.pictures.left_out
+        return {"text": text, "tables": self.tables, "images": self.images, "pictures": kept, "left_out": lost}
+
+    def _add(self, kind: str, text: str, page: int) -> None:
+        if kind != "item":
+            self._depth = -1
+        self.parts.append((kind, text, page))
+
+    def _paragraph(self, block: Any, page: int) -> None:
+        if match := _ITEM.fullmatch(block.text):
+            self._item(match[1], "•", self._depth + 1 if self._depth >= 0 else 0, page)
+            return
+        text = _line(block.text)
+        whole = (
+            f"**{text}**"
+            if block.bold and "*" not in text
+            else f"*{text}*"
+            if block.italic and "*" not in text
+            else text
+        )
+        if self._goes_on(text, page):
+            kind, before, _ = self.parts.pop()
+            self.parts.append((kind, f"{before} {text}", page))
+        else:
+            self._add("paragraph", whole, page)
+
+    def _goes_on(self, text: str, page: int) -> bool:
+        """Whether a paragraph is the rest of the one that the end of the page before cut off."""
+        if not self.parts or not text[:1].islower():
+            return False
+        kind, before, last = self.parts[-1]
+        return (
+            kind in ("paragraph", "item")
+            and last == page - 1
+            and not _ENDED.search(before)
+            and not before.endswith("*")
+        )
+
+    def _item(self, text: str, marker: str, level: int, page: int) -> None:
+        self._depth = min(level, self._depth + 1)
+        number = _NUMBER.fullmatch(marker.strip())
+        mark = f"{number[1]}." if number else "-"
+        named = (
+            ""
+            if number or not re.search(r"\w", marker.replace("o", "")) or "\uf000" <= marker[:1] <= "\uf8ff"
+            else f"{marker.strip()} "
+        )
+        self._add("item", f"{'    ' * self._depth}{mark} {named}{_line(text)}", page)
+
+    def _code(self, lines: Sequence[str], page: int) -> None:
+        """Lines as they stand; circles that were taken for letters are items of a list."""
+        items = [_ITEM.fullmatch(line) for line in lines]
+        if all(items):
+            under = self._depth + 1 if self._depth >= 0 else 0
+            for item in items:
+                self._item(item[1] if item else "", "•", under, page)
+            return
+        self._add("code", "\n".join(("```", *(line.replace("```", "'''") for line in lines), "```")), page)
+
+    def _table(self, table: PdfTable, page: int) -> None:
+        rows = [tuple(_in_cell(cell) for cell in row) for row in table.rows]
+        if self._same_table(rows, page):
+            kind, before, _ = self.parts.pop()
+            self.parts.append((kind, "\n".join((before, *map(_row, rows[1:]))), page))
+            self.tables[-1]["guessed"] |= table.guessed
+            self.tables[-1]["merged"] += table.merged
+            return
+        self._rows.append(tuple(rows[:1]))
+        self.tables.append({"page": page, "guessed": table.guessed, "merged": table.merged})
+        rule = "|" + " --- |" * len(rows[0])
+        self._add("table", "\n".join((_row(rows[0]), rule, *map(_row, rows[1:]))), page)
+
+    def _same_table(self, rows: Sequence[tuple[str, ...]], page: int) -> bool:
+        """Whether a table goes on from the page before: it repeats the header."""
+        return (
+            bool(self.parts)
+            and self.parts[-1][0] == "table"
+            and self.parts[-1][2] == page - 1
+            and self._rows[-1] == tuple(rows[:1])
+        )
+
+
+def _levelled(parts: Sequence[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
+    """The parts with headings that skip no level: sizes of letters tell an order, not a number."""
+    used = sorted({len(part) - len(part.lstrip("#")) for kind, part, _ in parts if kind == "heading"})
+    last = 0
+    for kind, part, _ in parts:
+        if kind == "heading":
+            words = part.lstrip("#")
+            last = min(used.index(len(part) - len(words)) + 1, last + 1)
+            part = "#" * last + words
+        yield kind, part
+
+
+def _guessed(block: Any) -> PdfTable | None:
+    """A table of liteparse, squared off; nothing where the block is none."""
+    if block.kind != "table":
+        return None
+    lines = [line for line in (block.header, *(block.rows or ())) if line]
+    wide = max(map(len, lines), default=0)
+    rows = (tuple(cell.text for cell in line) for line in lines)
+    return (
+        PdfTable(box_of(block), tuple(row + ("",) * (wide - len(row)) for row in rows), guessed=True) if wide else None
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _in_cell(text: str) -> str:
+    return _inline(" ".join(text.split())).replace("|", r"\|").replace(r"\<br>", "<br>")
+
+
+def _line(text: str | None) -> str:
+    """A text as one line that begins nothing else than a paragraph.
+
+    >>> _line("2. of 3 <b> 5 * 6"), _line("# 4 and **all**")
+    ('2\\\\. of 3 \\\\<b> 5 \\\\* 6', '\\\\# 4 and **all**')
+    """
+    line = _inline(" ".join((text or "").split()))
+    line = re.sub(r"^(#{1,6}|[>+=-]+)(?=\s|$)", r"\\\1", line)
+    return re.sub(r"^(\d{1,9})([.)])(?=\s|$)", r"\1\\\2", line)
+
+
+def _inline(text: str) -> str:
+    """Emphasis stays, other stars and angles are letters."""
+    kept, end = "", 0
+    for match in _EMPHASIS.finditer(text):
+        kept += _escaped(text[end : match.start()]) + match[1] + _escaped(match[2]) + match[1]
+        end = match.end()
+    return kept + _escaped(text[end:])
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"<(?=[A-Za-z/!?])|(?<!\\)\*", r"\\\g<0>", text)

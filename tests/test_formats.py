@@ -1,0 +1,333 @@
+"""What each reader of files keeps and what it names: PDF, PowerPoint, Excel and Word files as other programs write them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from core.adapters.conversion import ocr
+from core.adapters.conversion.converter import Converters
+from core.adapters.conversion.formats import pdf, sheets, slides, word
+from core.adapters.conversion.ocr import Ocr
+from core.adapters.conversion.workers import Overrun, WorkerPool
+from core.curation import conversions
+from core.errors import BadInput, Unavailable
+from tests import uploads
+from tests.hostile_files import locked_pdf
+
+
+@pytest.fixture
+def conversion() -> Iterator[Converters]:
+    made = Converters(size=1)
+    yield made
+    made.close()
+
+
+Line = tuple[float, float, int, str]  # left, bottom, size of letters, text
+
+
+def printed(*pages: list[Line], draws: str = "", title: str = "") -> bytes:
+    """A PDF with lines of text at places."""
+    count = len(pages)
+    kids = " ".join(f"{3 + 2 * n} 0 R" for n in range(count))
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {count} >>".encode()]
+    font = 3 + 2 * count
+    for n, lines in enumerate(pages):
+        text = " ".join(f"BT /F1 {size} Tf {left} {bottom} Td ({words}) Tj ET" for left, bottom, size, words in lines)
+        stream = f"{text} {draws}".encode("latin-1")
+        inside = f"/MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R /Resources << /Font << /F1 {font} 0 R >> >>"
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R {inside} >>".encode(),
+            b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        ]
+    objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+    return uploads.written_pdf(objects)
+
+
+def prose(start: float, *texts: str) -> list[Line]:
+    return [(72, start - 15 * n, 11, text) for n, text in enumerate(texts)]
+
+
+SENTENCES = ("Wear a vest at every door of the dock, also when no truck stands at it, and", "never step over a running belt. Tell the shift lead at once when a lamp is out.")  # fmt: skip
+
+
+# ---------------------------------------------------------------- PDF
+
+
+def test_print_headers_and_page_numbers_are_dropped_and_a_sentence_goes_on_over_the_page() -> None:
+    ends = [
+        *prose(700, *SENTENCES),
+        *prose(120, "The night shift locks door 14 after the last load and hands the key to"),
+        (72, 30, 9, "Meridale handbook, page 1"),
+    ]
+    goes_on = [
+        *prose(720, "the guard at the gate, who signs for it in the yard book."),
+        *prose(650, *SENTENCES),
+        (72, 30, 9, "Meridale handbook, page 2"),
+    ]
+    third = [*prose(600, *SENTENCES), (72, 30, 9, "Meridale handbook, page 3")]
+    text = pdf.convert(printed([(72, 750, 20, "Dock safety"), *ends], goes_on, third))["text"]
+    assert "handbook" not in text
+    assert "hands the key to the guard at the gate" in text
+    assert text.startswith("# Dock safety\n\nWear a vest")
+
+
+def test_bullets_that_a_browser_draws_begin_items_and_a_line_to_their_left_ends_the_list() -> None:
+    lines = [
+        (90, 700 - 18 * n, 11, text)
+        for n, text in enumerate(("invoice with unit values;", "packing list that agrees;", "bill of lading."))
+    ]
+    after = [(72, 640, 11, "Values include commissions that were paid for separately.")]
+    dots = " ".join(f"{76} {702 - 18 * n} 4 4 re f" for n in range(3))
+    text = pdf.convert(
+        printed(
+            [*prose(730, "The file must hold these papers before it goes to the broker:"), *lines, *after], draws=dots
+        )
+    )["text"]
+    assert "- invoice with unit values;\n- packing list that agrees;\n- bill of lading.\n\nValues include" in text
+
+
+def test_a_ruled_table_takes_the_place_of_what_was_guessed_and_joins_its_rest_on_the_next_page() -> None:
+    def page(rows: list[tuple[str, str]]) -> tuple[list[Line], str]:
+        cells = [
+            (80 + 150 * column, 710 - 30 * n, 11, text) for n, row in enumerate(rows) for column, text in enumerate(row)
+        ]
+        grid = " ".join(f"{72 + 150 * column} {700 - 30 * n} 150 30 re S" for n in range(3) for column in range(2))
+        return cells, grid
+
+    first, grid = page([("Site", "Hours"), ("CMH2", "06 to 22"), ("SAV3", "always")])
+    second, _ = page([("Site", "Hours"), ("RNO1", "never"), ("LAX9", "a|b *")])
+    answer = pdf.convert(printed(first, second, draws=grid))
+    assert answer["tables"] == [{"page": 1, "guessed": False, "merged": 0}]
+    assert answer["text"].count("| Site | Hours |") == 1
+    assert "| SAV3 | always |\n| RNO1 | never |\n| LAX9 | a\\|b \\* |" in answer["text"]
+
+
+def test_a_table_without_lines_is_named_as_guessed_with_its_page() -> None:
+    rows = [("Role", "Limit", "From"), ("Clerk", "500", "May"), ("Lead", "1500", "June"), ("Head", "9000", "July")]
+    cells = [
+        (72 + 160 * column, 600 - 16 * n, 11, text) for n, row in enumerate(rows) for column, text in enumerate(row)
+    ]
+    answer = pdf.convert(printed(prose(700, *SENTENCES), [*prose(700, *SENTENCES), *cells]))
+    assert [(part["page"], part["guessed"]) for part in answer["tables"]] == [(2, True)]
+    assert "| Lead | 1500 | June |" in answer["text"]
+
+
+def test_locked_and_damaged_files_are_told_apart(conversion: Converters) -> None:
+    with pytest.raises(BadInput, match="locked by a password"):
+        conversion.convert(".pdf", locked_pdf())
+    with pytest.raises(BadInput, match="it is damaged"):
+        conversion.convert(".pdf", uploads.pdf()[:200])
+
+
+def test_a_scan_becomes_pictures_of_its_pages_that_are_named() -> None:
+    answer = pdf.convert(uploads.mixed_pdf())
+    assert answer["images"] == [{"page": 1, "scan": False}, {"page": 2, "scan": True}]
+    assert [part["name"] for part in answer["pictures"]] == ["picture-1.png", "picture-2.jpg"]
+
+
+def scanned() -> conversions.Conversion:
+    answer = pdf.convert(uploads.mixed_pdf())
+    images = tuple(conversions.PartFacts(**part) for part in answer["images"])
+    kept = tuple(conversions.Picture(part["name"], b"") for part in answer["pictures"])
+    return conversions.Conversion(answer["text"], kept, images=images)
+
+
+class SeenLines(WorkerPool):
+    """Stands where OCR will: it sees these lines on every page, or gives up."""
+
+    def __init__(self, *lines: list[Any]) -> None:
+        self.lines = list(lines)
+
+    def ask(self, question: Any, payload: bytes = b"") -> dict[str, Any]:
+        if not self.lines:
+            raise Overrun("took too long", True)
+        return {"lines": self.lines}
+
+
+def test_ocr_writes_words_below_the_picture_and_names_every_page_and_every_table() -> None:
+    lines = [
+        [0, 0, 400, 12, "Keys are kept in", 1],
+        [0, 16, 400, 28, "the guard house.", 1],
+        [0, 60, 80, 72, "Door", 1],
+        [200, 60, 260, 72, "Key", 1],
+    ]
+    lines += [[0, 80, 80, 92, "14", 1], [200, 80, 260, 92, "B 7", 1], [0, 130, 300, 142, "1.Sign the book", 1]]
+    found = conversions.tidied(Ocr(SeenLines(*lines)).read(scanned()), ".pdf", "hours")
+    below = found.text.partition("![Scanned page 2](picture-2.jpg)\n\n")[2]
+    assert below == "Keys are kept in the guard house.\n\nDoor / Key\\\n14 / B 7\n\n1. Sign the book\n"
+    notes = {part.note: (part.kind, part.page, part.line) for part in found.to_check}
+    assert notes[conversions.OCR][:2] == ("scan", 2)
+    assert notes[conversions.OCR_TABLE][:2] == ("table", 2)
+    assert found.text.split("\n")[notes[conversions.OCR_TABLE][2] - 1] == "Door / Key\\"
+
+
+def test_a_page_that_ocr_gives_up_stays_a_picture_that_says_so() -> None:
+    found = conversions.tidied(Ocr(SeenLines()).read(scanned()), ".pdf", "hours")
+    assert found.text.endswith("![Scanned page 2](picture-2.jpg)\n")
+    assert [part.note for part in found.to_check if part.kind == "scan"] == [conversions.SCAN]
+
+
+def test_ocr_that_is_switched_on_and_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(Unavailable, match="pip install rapidocr=="):
+        ocr.installed()
+
+
+@pytest.mark.slow
+def test_a_real_scan_is_read_where_ocr_is_installed() -> None:
+    pytest.importorskip("rapidocr")
+    drawing = pdf._Pages(printed([*prose(700, *SENTENCES)])).page(1)[0]
+    reader = ocr.installed()
+    text, tables = ocr.page_text(reader._lines(conversions.Picture("a.jpg", drawing)))
+    reader.close()
+    assert "never step over a running belt" in text
+    assert tables == []
+
+
+# ---------------------------------------------------------------- PowerPoint
+
+
+def presentation() -> Any:
+    from pptx import Presentation
+
+    return Presentation()
+
+
+def saved(made: Any) -> bytes:
+    box = io.BytesIO()
+    made.save(box)
+    return box.getvalue()
+
+
+def test_slides_keep_levels_notes_pictures_charts_and_merged_cells_and_name_hidden_ones() -> None:
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Inches
+
+    show = presentation()
+    first = show.slides.add_slide(show.slide_layouts[1])
+    first.shapes.title.text, body = "Dock | safety", first.placeholders[1].text_frame
+    body.text = "Wear a vest"
+    deeper = body.add_paragraph()
+    deeper.text, deeper.level = "*always*", 1
+    first.notes_slide.notes_text_frame.text = "Show the vest."
+    second = show.slides.add_slide(show.slide_layouts[5])
+    second.shapes.title.text = "Doors"
+    table = second.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(4), Inches(1)).table
+    table.cell(0, 0).merge(table.cell(0, 1))
+    for at, text in (((0, 0), "Door"), ((1, 0), "a|b"), ((1, 1), "two\nlines")):
+        table.cell(*at).text = text
+    second.shapes.add_picture(io.BytesIO(uploads.png()), Inches(1), Inches(4))
+    data = CategoryChartData()
+    data.categories = ["May", "June"]
+    data.add_series("Loads", (3, 4.5))
+    second.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(5), Inches(4), Inches(3), Inches(2), data)
+    hidden = show.slides.add_slide(show.slide_layouts[5])
+    hidden.shapes.title.text = "Old"
+    hidden._element.set("show", "0")
+    answer = slides.convert(saved(show))
+    assert answer["text"].startswith(
+        "## Dock | safety\n\n- Wear a vest\n    - \\*always\\*\n\n**Notes:** Show the vest.\n\n## Doors"
+    )
+    assert "| Door |  |\n| --- | --- |\n| a\\|b | two<br>lines |" in answer["text"]
+    assert "|  | Loads |\n| --- | --- |\n| May | 3 |\n| June | 4.5 |" in answer["text"]
+    assert answer["images"] == [{"page": 2}]
+    assert answer["tables"][0] == {"page": 2, "merged": 1}
+    assert [(fact["kind"], fact["page"]) for fact in answer["facts"]] == [("chart", 2), ("hidden", 3)]
+
+
+def test_numbers_in_a_text_box_count_and_its_plain_lines_stay_paragraphs() -> None:
+    from pptx.util import Inches
+
+    show = presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    frame = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(2)).text_frame
+    for n, text in enumerate(("Before you start", "Lock the door", "Chock the wheel")):
+        paragraph = frame.paragraphs[0] if n == 0 else frame.add_paragraph()
+        paragraph.text = text
+        if n:
+            paragraph._p.get_or_add_pPr().append(paragraph._p.makeelement("{http://schemas.openxmlformats.org/drawingml/2006/main}buAutoNum", {"type": "arabicPeriod"}))  # fmt: skip
+    assert (
+        slides.convert(saved(show))["text"] == "## Slide 1\n\nBefore you start\n\n1. Lock the door\n2. Chock the wheel"
+    )
+
+
+# ---------------------------------------------------------------- Excel
+
+
+def test_sheets_show_values_as_the_program_does_and_name_what_is_not_there() -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Limits"
+    sheet["A1"] = "Limits per role"
+    sheet.merge_cells("A1:C1")
+    for row in (
+        ("Role", "Share", "From"),
+        ("Clerk|Lead", 0.25, dt.datetime(2026, 1, 2)),
+        (None, None, None),
+        ("Two\nlines", 1500.5, "=1+1"),
+    ):
+        sheet.append(row)
+    sheet["B3"].number_format, sheet["B5"].number_format = "0%", '#,##0.00 "€"'
+    old = book.create_sheet("Old")
+    old["A1"], old.sheet_state = "secret", "hidden"
+    book.create_sheet("Notes")["A1"] = "One remark"
+    answer = sheets.convert(saved(book))
+    assert answer["text"].startswith(
+        "## Limits\n\nLimits per role\n\n| Role | Share | From |\n| --- | --- | --- |\n| Clerk\\|Lead | 25% | 2026-01-02 |"
+    )
+    assert "Two<br>lines" not in answer["text"].split("\n")[2]
+    assert "1,500.50 €" in answer["text"]
+    assert answer["text"].endswith("## Notes\n\nOne remark")
+    assert "NaN" not in answer["text"]
+    assert "secret" not in answer["text"]
+    assert [(fact["kind"], fact["page"], fact["words"]) for fact in answer["facts"]] == [
+        ("formula", 1, "C5"),
+        ("hidden", 2, "Old"),
+    ]
+    assert answer["tables"][0] == {"page": 1, "merged": 1}
+
+
+# ---------------------------------------------------------------- Word, and titles
+
+
+def test_a_word_file_names_its_comments_and_tracked_changes() -> None:
+    with zipfile.ZipFile(io.BytesIO(uploads.docx())) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    files["word/document.xml"] = files["word/document.xml"].replace(
+        b"<w:p><w:r><w:t>Report", b'<w:p><w:ins w:id="1"><w:r><w:t>Now. </w:t></w:r></w:ins><w:r><w:t>Report', 1
+    )
+    files["word/comments.xml"] = (
+        b'<w:comments xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:comment w:id="0"/></w:comments>'
+    )
+    answer = word.convert(uploads.zipped(files))
+    assert "Now. Report a lost badge" in answer["text"]
+    assert [fact["kind"] for fact in answer["facts"]] == ["comment", "tracked"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "title", "first"),
+    [
+        ("Text.\n\n# Dock\n\nMore.", "x", "Dock", "Text."),
+        ("# A\n\n# B", "Yard rules", "Yard rules", "# Yard rules"),
+        ("###### Meridale\n\n# Yard rules\n\n# B", "Yard rules", "Yard rules", "# Yard rules"),
+        ("**Yard rules**\n\nText.", "yard.odt", "Yard rules", "# Yard rules"),
+        ("Text.", "Microsoft Word - yard.doc", "", "# yard_final"),
+    ],
+)
+def test_titles_come_from_the_file_and_a_name_that_had_to_serve_is_named(
+    text: str, told: str, title: str, first: str
+) -> None:
+    found = conversions.tidied(conversions.Conversion(text, title=told), ".pdf", "yard_final")
+    assert found.title == title
+    assert found.text.split("\n")[0] == first
+    assert found.text.count("Yard rules") <= 1
+    assert [part.kind for part in found.to_check] == ([] if title else ["title"])
