@@ -32,6 +32,9 @@ from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.analysis import analyser
 from core.ports import Clock, Models, Processes, Progress
+from core.services.answers.checks import JOB as ANSWERS
+from core.services.answers.checks import AnswerChecks
+from core.services.answers.loop import Loop
 from core.services.disagreements.base import ClaimBase
 from core.services.disagreements.finder import Disagreements
 from core.services.evaluation.editing import QuerySetEditor
@@ -70,6 +73,7 @@ from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
 from core.services.people.sessions import Sessions
 from core.services.platform.backups import Backups
+from core.services.platform.daily import Daily
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Jobs
 from core.services.platform.settings import TeamSettings
@@ -172,6 +176,14 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerRoom:
+    """The `answers:` of documents as tests of search."""
+
+    checks: AnswerChecks
+    loop: Loop
+
+
+@dataclass(frozen=True, slots=True)
 class GraphRoom:
     """Entities, how they relate, and the communities they form."""
 
@@ -227,6 +239,7 @@ class Platform:
     backups: Backups
     jobs: Jobs
     settings: TeamSettings
+    daily: Daily
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +254,7 @@ class App:
     upload: Upload
     index: IndexRoom
     search: Search
+    answers: AnswerRoom
     graph: GraphRoom
     playground: Playground
     evaluation: Evaluation
@@ -308,15 +322,27 @@ def build(
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
     watches = Watches(database, messages, clock, lambda question: searcher.search(question, k=NEAR).hits)
     feedback = FeedbackBoard(database, documents, owners, news, audit, clock)
-    gaps = Gaps(database, clock, audit, messages, owners, partial(_nearest, searcher, documents))
+    answers = AnswerChecks(database, searcher, vectors, messages, owners, audit, jobs)
+    near = partial(_nearest, searcher, documents)
+    gaps = Gaps(database, clock, audit, messages, owners, team_settings.questions, near, answers.answered)
     landings = Landings(store, news, watches, gaps, feedback)
     watched = partial(production.watched, SYSTEM)
-    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, watches.evaluate)
+    index_jobs = IndexJobs(
+        builder,
+        generations,
+        team_settings,
+        verifier,
+        jobs,
+        watched,
+        answers,
+        lambda: (watches.evaluate(), gaps.served()),
+    )
     merger = Merger(changes, index_jobs.catch_up, landings.landed)
     drafts = Drafts(database.drafts, clock)
     freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
     disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit)
     reminders = Reminders(freshness, owners, messages)
+    daily = Daily(clock, [reminders.remind, queries.sweep, gaps.look, answers.nightly])
 
     def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:
@@ -384,6 +410,7 @@ def build(
             index_jobs,
         ),
         search=Search(searcher, page, queries),
+        answers=AnswerRoom(answers, Loop(queries, gaps, answers, store, database)),
         graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
         playground=Playground(
             comparer,
@@ -400,13 +427,14 @@ def build(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
-                sweeps=[generations.sweep, store.sweep, reminders.remind, queries.sweep],
+                sweeps=[generations.sweep, store.sweep, daily.run],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],
                 works={
                     "evaluate": runs.work,
                     "drift": production.work,
+                    ANSWERS: answers.work,
                     "experiment": experiments.work,
                     **index_jobs.works(),
                     **evaluation_jobs.works(),
@@ -415,6 +443,7 @@ def build(
             backups,
             jobs,
             team_settings,
+            daily,
         ),
     )
 

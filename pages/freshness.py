@@ -1,4 +1,5 @@
-"""Freshness: documents due for review or without an owner, and the button that confirms one is still right."""
+"""Freshness: documents due for review or without an owner, with the button that confirms one is still right; and documents
+that are not found for what they answer."""
 
 from datetime import date
 
@@ -6,15 +7,19 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.names import top_folder
+from core.services.answers.asking import Place
+from core.services.answers.checks import AnswerState
 from core.services.knowledge.freshness import Attention
 from core.types import Document
-from pages.ui import actions, flash, identity, style
+from pages.ui import actions, flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
 me = identity.require("read documents")
 KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owner"}
 TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad"}
+ANSWER_KINDS = {"nowhere": "Not found", "late": "Found too late"}
+ANSWER_TONES = {"nowhere": "bad", "late": "warn"}
 
 
 def rows(attention: Attention) -> list[dict[str, object]]:
@@ -67,7 +72,61 @@ def confirm(actor: Actor, path: str, until: date) -> str:
     return f"Confirmed. The next review is due on {style.day(until)}."
 
 
+def answer_row(state: AnswerState) -> dict[str, object]:
+    """A question with the document that answers it."""
+    place = state.place or Place(0)
+    kind = "late" if place.rank else "nowhere"
+    return {
+        "doc": state.doc,
+        "path": state.path,
+        "title": state.question,
+        "about": " · ".join(part for part in (state.title, state.owner or "no owner", place.note) if part),
+        "kind": kind,
+        "owner": state.owner or "no owner",
+        "folder": top_folder(state.path) or "top level",
+        "badge": {"text": f"Found at {place.rank}" if place.rank else "Not found", "tone": ANSWER_TONES[kind]},
+        "when": f"since {style.day(state.since[:10])}" if state.since else "",
+        "dated": False,
+    }
+
+
+def answers() -> None:
+    """What documents answer and are not found for, the worst first."""
+    checks = app().answers.checks
+    points = checks.findability()
+    if points:
+        last = points[-1]
+        st.markdown(
+            f"**{last.found} of {style.count(last.questions, 'question')}** that documents answer are found among the "
+            f"first {last.within}. They are asked after every merge and every night."
+        )
+    empty = "Every document is found for what it answers." if points else "Nothing was asked yet."
+    rows = [answer_row(state) for state in checks.failing()]
+    component("freshness")(
+        key="freshness_answers",
+        data={"rows": rows, "kinds": ANSWER_KINDS, "head": "What happens", "may": False, "empty": empty},
+        on_confirm_change=lambda: None,
+    )
+
+
+def view() -> str:
+    """Which list is shown."""
+    chosen = st.segmented_control(
+        "Show",
+        ["Due", "Answers"],
+        key=keys.FRESHNESS_SHOWN,
+        default="Due",
+        required=True,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return str(chosen or "Due")
+
+
 st.title("Freshness")
+if view() == "Answers":
+    answers()
+    st.stop()
 attention = overview().attention
 clicked = component("freshness")(
     key="freshness",

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.knowledge.home import IndexState, Overview, Step
-from pages.ui import gaps, identity, inbox, keys, style
+from pages.ui import gaps, identity, inbox, keys, loop, style
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
 
@@ -129,3 +129,4 @@ with right:
     bars(view.folders, key="by_folder")
     st.header("By type")
     bars({style.type_name(name): count for name, count in view.types.items()}, key="by_type")
+loop.draw(me)

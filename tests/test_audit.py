@@ -36,8 +36,9 @@ READING = {
     "people.accounts": "listed warnings",
     "people.sessions": "all",
     "people.audit": "entries of_change",
-    "knowledge.gaps": "open",
+    "knowledge.gaps": "counts open",
     "search.queries": "listed",
+    "answers.loop": "figures",
     "knowledge.feedback": "open",
     "knowledge.disagreements": "everywhere of_change of_text",
     "knowledge.pictures": "read",
@@ -184,7 +185,9 @@ USE_CASES: dict[str, Callable[[App], object]] = {
         ADMIN, "folder", lambda: app.knowledge.documents.import_folder(ADMIN, folder(app))
     ),
     "knowledge.gaps.report": lambda app: app.knowledge.gaps.report(ADMIN, "lost and found"),
+    "knowledge.gaps.assign": lambda app: app.knowledge.gaps.assign(ADMIN, gap(app), "author2"),
     "knowledge.gaps.close": lambda app: app.knowledge.gaps.close(ADMIN, gap(app)),
+    "answers.checks.check": lambda app: app.answers.checks.check(ADMIN),
     "search.queries.decide": lambda app: app.search.queries.decide(ADMIN, QuestionSettings(days=30)),
     "search.queries.forget": lambda app: app.search.queries.forget(ADMIN, "where to park"),
     "knowledge.disagreements.settle": lambda app: app.knowledge.disagreements.settle(

@@ -66,7 +66,12 @@ USE_CASES = {
         "read": "read documents",  # of a change: propose a change; see the test of pictures
         "forget held hold with_text": "propose a change",
     },
-    "knowledge.gaps": {"report": "report a gap", "close open": "see reported gaps", "landed": INNER},
+    "knowledge.gaps": {
+        "report": "report a gap",
+        "assign close counts open": "see reported gaps",
+        "landed": INNER,
+        "look served": UPKEEP,
+    },
     "knowledge.feedback": {
         "give": "give feedback",
         "close open": "answer feedback",
@@ -97,7 +102,7 @@ USE_CASES = {
     "inbox.messages": {"listed opened read unread": "read the inbox", "tell": INNER},
     "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
     "inbox.reminders": {"remind": UPKEEP},
-    "inbox.owners": {"unknown": EVERYBODY, "of": INNER},
+    "inbox.owners": {"unknown": EVERYBODY, "named of": INNER},
     "reviews.looks": {"look mark news viewed": "propose a change"},
     "upload.uploads": {
         "original paste read submit": "propose a change",
@@ -131,8 +136,16 @@ USE_CASES = {
         "listed": "see asked questions",
         "decide forget": "decide on asked questions",
         "most_asked": INNER,
+        "totals": EVERYBODY,
         "sweep": UPKEEP,
     },
+    "answers.checks": {
+        "failing findability history last_asked listed": EVERYBODY,
+        "check": "run an evaluation",
+        "answered start work": INNER,
+        "nightly": UPKEEP,
+    },
+    "answers.loop": {"figures": "see reported gaps", "points": EVERYBODY},
     "graph.explorer": {
         "around_document around_entity around_query communities entities links path": "explore the graph",
     },
@@ -180,6 +193,7 @@ USE_CASES = {
         "restore": "restore the workspace",
         "refuse_half_restored": UPKEEP,
     },
+    "platform.daily": {"run": UPKEEP},
     "platform.jobs": {
         "listed show": "see jobs",
         "log": "see the log of a job",
@@ -204,7 +218,7 @@ ADAPTERS = {
 COMMANDS = {  # a command with arguments that lead nowhere, by the action it needs
     EVERYBODY: (
         "search nothing", "documents list", "documents show nothing", "documents history nothing",
-        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "documents export nothing", "freshness", "overview", "models list",
+        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "documents export nothing", "freshness", "answers list", "overview", "models list",
         "methods",
     ),
     "report a gap": ("gaps report nothing",),
@@ -215,7 +229,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "watch documents": ("watch list", "watch add folder nothing", "watch stop 99999"),
     "give feedback": ("feedback give nothing right",),
     "answer feedback": ("feedback list", "feedback close 99999"),
-    "see reported gaps": ("gaps list", "gaps close 99999"),
+    "see reported gaps": ("gaps list", "gaps close 99999", "gaps assign 99999 author", "gaps look", "loop"),
     "propose a change": (
         "check {file}", "upload {file} --title nothing", "change new --title nothing", "change edit 99999", "change submit 99999",
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
@@ -245,7 +259,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "run an evaluation": (
         "eval judge nothing run", "eval beir {beir} --config bm25", "eval run nothing", "eval runs",
         "eval compare one other", "eval experiment nothing", "eval drift", "tune alpha nothing", "tune tau nothing",
-        "tune history",
+        "tune history", "answers check",
     ),
     "change what is in production": (
         "tune train nothing", "tune promote nothing", "tune rollback", "profiles default nothing",

@@ -358,6 +358,11 @@ def test_a_gap_reaches_the_owner_of_the_nearest_document_and_its_answer_reaches_
     assert (first(app, AUTHOR).kind, first(app, AUTHOR).address) == ("gap", "/search?q=parental+leave+for+twins")
     answer = "---\ntitle: Twins\nanswers: [Parental leave for TWINS]\n---\n# Twins\n\nFour weeks.\n"
     land(app, {"hr/twins.md": answer})
+    (waiting,) = app.knowledge.gaps.open(AUTHOR)
+    assert (waiting.path, told(app, READER)) == ("hr/twins.md", []), (
+        "it is listed, and not found before the index serves it"
+    )
+    app.index.jobs.build(ADMIN)
     assert app.knowledge.gaps.open(AUTHOR) == ()
     assert (first(app, READER).kind, first(app, READER).address) == ("answered", "/documents?doc=hr%2Ftwins.md")
     assert first(app, READER).text == "It answers what you asked: parental leave for twins"

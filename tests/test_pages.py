@@ -179,7 +179,9 @@ def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
     monkeypatch.setattr(
         search_view,
         "search_view",
-        lambda *given, **named: SimpleNamespace(open=None, report=dict(told), feedback=None, watch=None),
+        lambda *given, **named: SimpleNamespace(
+            open=None, report=dict(told), feedback=None, watch=None, settled=None, consent=None
+        ),
     )
     app = visit("search", home=own_app.settings.home, q=told["query"])
     assert [gap.query for gap in own_app.knowledge.gaps.open(demo("admin"))] == [told["query"]]

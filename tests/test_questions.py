@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from core.adapters.state.questions import QueryRows
 from core.bootstrap import App
 from core.entrypoints.cli import main
-from core.errors import BadInput, StorageFailed
+from core.errors import BadInput, Refused, StorageFailed
+from core.services.platform.daily import Daily
 from core.services.platform.settings import QuestionSettings
 from core.services.search.queries import Asked
 from tests.conftest import FixedClock, NoProcesses, demo, put, small_app, sql
@@ -21,12 +23,18 @@ from tests.small_kb import FILES
 READER, AUTHOR, ADMIN = demo("reader"), demo("author"), demo("admin")
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> App:
-    made = small_app(tmp_path / "home", NoProcesses())
+@pytest.fixture(scope="module")
+def built_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("questions") / "home"
+    made = small_app(home, NoProcesses())
     put(made, FILES)
     made.index.builder.build(made.platform.settings.profile())
-    return made
+    return home
+
+
+@pytest.fixture
+def app(tmp_path: Path, built_home: Path) -> App:
+    return small_app(Path(shutil.copytree(built_home, tmp_path / "home")), NoProcesses())
 
 
 class MovingClock(FixedClock):
@@ -136,6 +144,102 @@ def test_the_command_line_keeps_lists_and_forgets(tmp_path: Path, app: App, caps
     run("search", "form 112", "--folder", "fin")
     assert [(asked["question"], asked["times"]) for asked in run("questions", "list")] == [("form 111", 1)]
     assert run("questions", "mine", "off", "--as", "reader") == {"kept": False}
-    assert run("questions", "settings", "--days", "30") == {"keep": True, "days": 30}
+    assert run("questions", "settings", "--days", "30")["days"] == 30
     assert run("questions", "forget") == {"forgotten": 1}
     assert run("questions", "settings", "--keep", "off")["keep"] is False
+
+
+# ---------------------------------------------------------------- gaps
+
+
+def ask(app: App, question: str, times: int, opened: bool = False) -> None:
+    """So many people ask the same."""
+    for number in range(times):
+        app.search.queries._visits.clear()
+        app.search.queries.keep(READER, question, opened=opened and not number)
+
+
+def test_a_question_that_finds_nothing_good_twice_is_a_gap_with_an_owner(app: App) -> None:
+    ask(app, "where to park a bicycle", 2)
+    ask(app, "where to wash a car", 1)
+    assert app.knowledge.gaps.look() == 1
+    (gap,) = app.knowledge.gaps.open(AUTHOR)
+    assert (gap.query, gap.source, gap.note, gap.account) == ("where to park a bicycle", "doubted", "asked 2 times", "")
+    assert gap.owner == "admin", "nobody in Concord is called Mei"
+    assert app.knowledge.gaps.look() == 0, "once"
+    (message,) = app.inbox.messages.listed(ADMIN)
+    assert message.text == "Asked 2 times: found nothing good."
+
+
+def test_a_question_that_is_asked_often_and_never_opened_is_a_gap(app: App) -> None:
+    ask(app, "form 111", 4)
+    ask(app, "form 112", 5, opened=True)
+    assert app.knowledge.gaps.look() == 0
+    ask(app, "form 111", 1)
+    assert app.knowledge.gaps.look() == 1
+    (gap,) = app.knowledge.gaps.open(AUTHOR)
+    assert (gap.query, gap.source, gap.folder) == ("form 111", "unopened", "fin")
+
+
+def test_askings_before_a_gap_was_closed_do_not_open_it_again(app: App) -> None:
+    ask(app, "where to park a bicycle", 3)
+    app.knowledge.gaps.look()
+    (gap,) = app.knowledge.gaps.open(AUTHOR)
+    app.knowledge.gaps.close(AUTHOR, gap.id)
+    assert app.knowledge.gaps.look() == 0
+    app.search.queries.clock = FixedClock("2026-11-16")
+    ask(app, "where to park a bicycle", 1)
+    assert app.knowledge.gaps.look() == 0
+    ask(app, "where to park a bicycle", 1)
+    assert app.knowledge.gaps.look() == 1
+
+
+def test_whoever_reports_a_gap_that_was_found_makes_it_theirs(app: App) -> None:
+    ask(app, "where to park a bicycle", 2)
+    app.knowledge.gaps.look()
+    reported = app.knowledge.gaps.report(READER, "Where to park a bicycle?")
+    (gap,) = app.knowledge.gaps.open(AUTHOR)
+    assert (gap.id, gap.account, gap.source) == (reported.id, READER.id, "reported")
+
+
+def test_a_gap_is_handed_over_to_somebody_who_can_write(app: App) -> None:
+    gap = app.knowledge.gaps.report(READER, "where to park")
+    assert app.knowledge.gaps.assign(ADMIN, gap.id, "author").owner == "author"
+    assert app.inbox.messages.listed(AUTHOR)[0].text == "It is yours to answer."
+    with pytest.raises(Refused, match="cannot write documents"):
+        app.knowledge.gaps.assign(ADMIN, gap.id, "reader")
+
+
+PARKING = "---\ntitle: Parking\nanswers: [where to park a bicycle]\n---\n# Parking\n\n{}\n"
+
+
+def test_a_gap_stays_open_while_its_document_is_not_found_and_closes_by_itself_when_it_is(app: App) -> None:
+    app.search.queries.decide(ADMIN, QuestionSettings(first=1))
+    app.knowledge.gaps.report(READER, "Where to park a bicycle?")
+    rival = "# Bicycle\n\nWhere to park a bicycle: where to park, park a bicycle, bicycle.\n"
+    put(app, {"hr/parking.md": PARKING.format("Nothing is said here yet."), "hr/rival.md": rival})
+    app.index.jobs.build(ADMIN)
+    (gap,) = app.knowledge.gaps.open(AUTHOR)
+    assert (gap.path, gap.rank) == ("hr/parking.md", 2)
+    assert app.inbox.messages.listed(READER) == ()
+    put(app, {"hr/parking.md": PARKING.format("Where to park a bicycle: park a bicycle."), "hr/rival.md": None})
+    app.index.jobs.build(ADMIN)
+    assert app.knowledge.gaps.open(AUTHOR) == ()
+    (message,) = app.inbox.messages.listed(READER)
+    assert (message.kind, message.address) == ("answered", "/documents?doc=hr%2Fparking.md")
+    counts = app.knowledge.gaps.counts(AUTHOR)
+    assert (counts[""].open, counts[""].closed, counts[""].days) == (0, 1, 0.0)
+
+
+def test_the_work_of_a_day_is_done_once_and_goes_on_after_a_failure(app: App) -> None:
+    done: list[str] = []
+
+    def full() -> None:
+        raise StorageFailed("The disk is full.")
+
+    clock = FixedClock()
+    daily = Daily(clock, [full, lambda: done.append(clock.day)])
+    assert (daily.run(), daily.run(), done) == (True, False, ["2026-11-15"])
+    clock.day = "2026-11-16"
+    assert daily.run()
+    assert done == ["2026-11-15", "2026-11-16"]

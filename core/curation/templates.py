@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 REVIEW = timedelta(days=365)
@@ -40,6 +40,19 @@ def begin(template: Template, owner: str, today: date) -> str:
     """
     head, _, body = fill(template, "?", owner, today).partition("\n# ?\n")
     return head.replace('title: "?"\n', "", 1) + "\n" + body
+
+
+def begin_answering(question: str, owner: str, today: date) -> str:
+    """The template for questions without title, on its way to answer one: it is listed, and the first heading.
+
+    >>> text = begin_answering("where do guests park?", "Ann", date(2026, 11, 15))
+    >>> [line for line in text.splitlines() if "guests" in line]
+    ['  - "where do guests park?"', '## where do guests park?']
+    """
+    faq = TEMPLATES["faq"]
+    first, _, rest = faq.body.partition(_MOST_ASKED)
+    answering = replace(faq, answers=(question,), body=f"{first}## {_flat(question)}{rest}")
+    return begin(answering, owner, today)
 
 
 def _flat(text: str) -> str:
@@ -153,10 +166,11 @@ After how many minutes, to whom, by which number, with which facts at hand.
 What to record, what to switch back, and who writes the review.
 """
 
-_FAQ = """
+_MOST_ASKED = "## How do I ask for the thing people ask for most?"
+_FAQ = f"""
 One sentence: whose questions these are, and which procedure or policy has the last word.
 
-## How do I ask for the thing people ask for most?
+{_MOST_ASKED}
 
 The answer in the first sentence. Then the steps, or a link to them.
 

@@ -14,6 +14,7 @@ from typing import Any
 from core import __version__
 from core.entrypoints import (
     accounts,
+    answers,
     audit,
     disagreements,
     documents,
@@ -53,6 +54,7 @@ PARTS: tuple[Any, ...] = (
     home,
     freshness,
     disagreements,
+    answers,
     graph,
     reviews,
     inbox,

@@ -17,6 +17,10 @@ def register(add: Any) -> None:
     report = gaps("report", gaps_report, "keep a question for the owners")
     report.add_argument("query", metavar="QUERY")
     report.add_argument("--note", default="", help="what was expected")
+    assign = gaps("assign", gaps_assign, "let somebody look after a question")
+    assign.add_argument("gap", type=int, metavar="N")
+    assign.add_argument("account", metavar="USER")
+    gaps("look", gaps_look, "make gaps of questions that people asked in vain, as every night")
     close = gaps("close", gaps_close, "mark a question as answered")
     close.add_argument("gap", type=int, metavar="N")
 
@@ -24,8 +28,23 @@ def register(add: Any) -> None:
 def gaps_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     gaps = app.knowledge.gaps.open(acting(app, options))
-    rows = [(gap.id, gap.query, gap.note, gap.who, gap.created) for gap in gaps]
-    terminal.show([strict.plain(gap) for gap in gaps], table(rows, ("n", "question", "note", "who", "when")))
+    rows = [(gap.id, gap.query, gap.note, gap.who, gap.owner, gap.path, gap.created) for gap in gaps]
+    heads = ("n", "question", "note", "who", "owner", "listed in", "when")
+    terminal.show([strict.plain(gap) for gap in gaps], table(rows, heads))
+    return 0
+
+
+def gaps_assign(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    gap = app.knowledge.gaps.assign(acting(app, options), options.gap, options.account)
+    terminal.show(strict.plain(gap), [f"{gap.owner} looks after gap {gap.id}."])
+    return 0
+
+
+def gaps_look(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    made = app.knowledge.gaps.look(acting(app, options))
+    terminal.show({"made": made}, [f"{made} new."])
     return 0
 
 

@@ -7,13 +7,28 @@ from typing import Any
 
 from core import strict
 from core.entrypoints import freshness
-from core.entrypoints.session import open_app
+from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
 from core.settings import Settings
 
 
 def register(add: Any) -> None:
+    add("loop", loop, "from question to answer: what people asked and found, gaps, findability by commit")
     add("overview", overview, "what the knowledge base holds, and what needs attention")
+
+
+def loop(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    figures, points = app.answers.loop.figures(acting(app, options)), app.answers.loop.points()
+    every, asked = figures.gaps[""], figures.questions
+    days = "-" if every.days is None else f"{every.days:.1f}"
+    lines = [
+        f"asked in {figures.days} days: {asked.asked}, found something good: {asked.found}, opened: {asked.opened}",
+        f"gaps: {every.open} open, {every.closed} closed, median {days} days",
+        *(f"{point.found.at}  {point.found.share:6.1%}  {point.found.commit[:12]}  {point.title}" for point in points),
+    ]
+    terminal.show({**strict.plain(figures), "findability": strict.plain(points)}, lines)
+    return 0
 
 
 def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -18,9 +18,12 @@ def register(add: Any) -> None:
     listing.add_argument("--limit", type=int, default=100, metavar="N")
     forget = questions("forget", questions_forget, "remove a question from what is kept, or all of them")
     forget.add_argument("question", nargs="?", default="", metavar="QUESTION", help="default: all")
-    decide = questions("settings", questions_settings, "whether the team keeps questions, and for how long")
+    decide = questions("settings", questions_settings, "what becomes of questions")
     decide.add_argument("--keep", choices=("on", "off"), default="", help="off removes what was kept")
     decide.add_argument("--days", type=int, default=0, metavar="N", help="older ones are removed")
+    decide.add_argument("--first", type=int, default=0, metavar="N", help="documents among which an answer must stand")
+    decide.add_argument("--doubted", type=int, default=0, metavar="N", help="askings without anything good: a gap")
+    decide.add_argument("--often", type=int, default=0, metavar="N", help="askings without anything opened: a gap")
     mine = questions("mine", questions_mine, "whether your own questions are kept")
     mine.add_argument("keep", choices=("on", "off"), nargs="?", default=None)
 
@@ -43,11 +46,12 @@ def questions_forget(settings: Settings, options: Namespace, terminal: Terminal)
 def questions_settings(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     now = app.platform.settings.questions()
-    wanted = replace(now, keep=options.keep != "off" if options.keep else now.keep, days=options.days or now.days)
-    if options.keep or options.days:
+    numbers = {name: value for name in ("days", "first", "doubted", "often") if (value := getattr(options, name))}
+    wanted = replace(now, keep=options.keep != "off" if options.keep else now.keep, **numbers)
+    if options.keep or numbers:
         app.search.queries.decide(acting(app, options), wanted)
     said = f"Questions are kept for {wanted.days} days, without names." if wanted.keep else "Questions are not kept."
-    terminal.show(strict.plain(wanted), [said])
+    terminal.show(strict.plain(wanted), [said, f"An answer must stand among the first {wanted.first} documents."])
     return 0
 
 

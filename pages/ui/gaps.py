@@ -1,11 +1,13 @@
-"""Questions that people asked and found no answer to, with the ways to close them."""
+"""Questions that found no answer, who looks after each, and the ways to close them."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.services.knowledge.gaps import Gap
+from core.services.knowledge.gaps import SOURCES, Gap
 from pages.ui import actions, flash, keys, style
 from pages.ui.documents import draft
 from pages.ui.workspace import app
@@ -14,27 +16,40 @@ SHOWN = 5
 
 
 def draw(me: Actor) -> None:
-    """The newest questions without an answer, for those who write."""
+    """The questions that are one's own to answer, then the newest others, for those who write."""
     if not allowed(me, "see reported gaps"):
         return
-    gaps = app().knowledge.gaps.open(me)
+    gaps = sorted(app().knowledge.gaps.open(me), key=lambda gap: gap.owner != me.id)
     if not gaps:
         return
-    st.header("Questions without an answer")
+    st.header("Questions without an answer", anchor="gaps")
+    names = {account.id: account.name for account in _writers()}
     for gap in gaps[:SHOWN]:
-        _gap(gap, me)
+        _gap(gap, me, names)
     if len(gaps) > SHOWN:
-        st.caption(f"And {style.count(len(gaps) - SHOWN, 'older question')}.")
+        with st.expander(f"{style.count(len(gaps) - SHOWN, 'more question')}", type="compact", key="more_gaps"):
+            for gap in gaps[SHOWN:]:
+                _gap(gap, me, names)
 
 
-def _gap(gap: Gap, me: Actor) -> None:
+def _gap(gap: Gap, me: Actor, names: dict[str, str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"gap_{gap.id}"):
         with st.container(width="stretch", gap=None):
             st.markdown(flash.plain(gap.query))
-            st.caption(" · ".join(flash.plain(part) for part in (gap.who, style.moment(gap.created), gap.note) if part))
-        if st.button("Write it", key=f"write_{gap.id}", icon=":material/edit:", help="A new document that answers it"):
+            owner = "you" if gap.owner == me.id else names.get(gap.owner, "nobody")
+            said = (gap.who, SOURCES[gap.source], style.moment(gap.created), gap.note, f"looked after by {owner}")
+            st.caption(" · ".join(flash.plain(part) for part in said if part and part != "reported"))
+            if gap.path:
+                st.caption(f":material/hourglass_empty: {flash.plain(_waiting(gap))}")
+        if gap.path:
+            if st.button("Open it", key=f"open_{gap.id}", icon=":material/article:", help="The document that lists it"):
+                st.switch_page("pages/documents.py", query_params={keys.DOC: gap.path})
+        elif st.button(
+            "Write it", key=f"write_{gap.id}", icon=":material/edit:", help="A new document that answers it"
+        ):
             draft.begin_with(me, gap.query)
             st.switch_page("pages/documents.py", query_params={keys.DO: "new"})
+        _assign(gap, names)
         st.button(
             "Answered",
             key=f"answered_{gap.id}",
@@ -44,6 +59,42 @@ def _gap(gap: Gap, me: Actor) -> None:
             on_click=actions.do,
             args=(lambda actor: _close(actor, gap.id),),
         )
+
+
+def _waiting(gap: Gap) -> str:
+    """Why a question that a document lists is still open."""
+    first = app().platform.settings.questions().first
+    if not gap.rank:
+        return f"{gap.path} lists it and is not found for it yet."
+    return f"{gap.path} lists it and is found at {gap.rank}; it closes among the first {first}."
+
+
+def _assign(gap: Gap, names: dict[str, str]) -> None:
+    with st.popover("Hand over", type="tertiary", icon=":material/person:", key=f"assign_{gap.id}"):
+        people = sorted(names, key=lambda account: names[account].casefold())
+        whom = st.selectbox(
+            "Who looks after it",
+            people,
+            index=people.index(gap.owner) if gap.owner in people else None,
+            format_func=lambda account: names[account],
+            key=f"whom_{gap.id}",
+        )
+        give = partial(_hand_over, number=gap.id, account=whom or "")
+        st.button("Hand over", key=f"give_{gap.id}", disabled=not whom, on_click=actions.do, args=(give,))
+
+
+def _writers() -> list[Actor]:
+    """Everybody who may write a document."""
+    return [
+        account.actor
+        for account in app().people.accounts.all()
+        if account.active and allowed(account.actor, "propose a change")
+    ]
+
+
+def _hand_over(actor: Actor, number: int, account: str) -> str:
+    app().knowledge.gaps.assign(actor, number, account)
+    return "Handed over."
 
 
 def _close(actor: Actor, number: int) -> str:

@@ -24,6 +24,7 @@ KINDS = {
     "changes requested": ("Changes requested", "warn"),
     "merged": ("Merged", "good"),
     "due": ("Review date", "warn"),
+    "not found": ("Not found", "warn"),
     "gap": ("Question", "note"),
     "feedback": ("Feedback", "warn"),
     "watched": ("Watched", ""),

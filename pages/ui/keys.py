@@ -39,6 +39,7 @@ BLIND = "playground_blind"  # whether judges see which configuration found what
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
 INBOX_SHOWN, INBOX_KIND = "shown", "kind"  # which messages the inbox shows, also in the URL
+FRESHNESS_SHOWN = "show"  # which list of Freshness is shown, also in the URL
 HEARD = "heard"  # the browser's last message in a discussion, and whether it succeeded
 CHANGE = "change"  # which change is open
 COMMENT = "comment"  # which conversation of it is scrolled to

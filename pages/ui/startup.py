@@ -15,6 +15,7 @@ from core.settings import load
 from pages.ui import listening
 
 LOG = logging.getLogger("concord")
+PAUSE = 600  # seconds between two looks at the calendar
 
 # Streamlit warns when its functions are called without a session; at start-up there is none yet.
 NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state")
@@ -37,9 +38,24 @@ def check_address() -> None:
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Warm up before the first session."""
+    """Warm up before the first session; later look now and then whether a new day has begun."""
     await anyio.to_thread.run_sync(warm_up)
-    yield
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(every_day)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def every_day() -> None:
+    """The work of each day, soon after midnight."""
+    from pages.ui.workspace import app
+
+    while True:
+        await anyio.sleep(PAUSE)
+        try:
+            await anyio.to_thread.run_sync(app().platform.daily.run)
+        except Exception:  # the app serves on, and the next look tries again
+            LOG.exception("The work of the day failed.")
 
 
 def warm_up() -> None:

@@ -19,6 +19,7 @@ from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import LeaderboardRow, RunComparison, compare
 from core.evaluation.runs.run import Run
 from core.retrieval import config as configs
+from core.services.answers.loop import LoopPoint
 from core.services.knowledge.home import Overview
 from core.services.playground.compare import CachedSearch, Column
 from core.services.tuning.sweeps import AlphaCurve, SweepData
@@ -53,6 +54,17 @@ def overview() -> Overview:
 @st.cache_data(max_entries=4, show_spinner=False)
 def _overview(head: str, generation: str, day: str) -> Overview:
     return app().knowledge.home.overview()
+
+
+def loop_points() -> tuple[LoopPoint, ...]:
+    """Findability by merge, cached until a commit or a check adds to it."""
+    current = app()
+    return _loop_points(current.knowledge.store.head(), current.answers.checks.last_asked())
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _loop_points(head: str, asked: str) -> tuple[LoopPoint, ...]:
+    return app().answers.loop.points()
 
 
 def links_to(path: str) -> tuple[tuple[str, str], ...]:

@@ -29,7 +29,7 @@ from core.adapters.state.knowledge import (
 )
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows
-from core.adapters.state.questions import QueryRows
+from core.adapters.state.questions import AnswerRows, QueryRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, LookRows, RequestRows, VerdictRows
 from core.adapters.state.statements import Statements
 from core.adapters.system import digests
@@ -69,7 +69,7 @@ class State:
         self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
         self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
         self.rankings = RankingRows(statements)
-        self.queries = QueryRows(statements)
+        self.queries, self.answers = QueryRows(statements), AnswerRows(statements)
         self.jobs, self.calls = JobRows(statements), CallRows(statements)
 
 

@@ -62,13 +62,13 @@ class GapRows:
         """Newest first."""
         return self._run.rows(select(gaps).where(gaps.c.closed == "").order_by(gaps.c.id.desc()))
 
-    def same(self, query: str, who: str) -> Row | None:
-        """The open gap that somebody reported with the same words."""
-        return self._run.first(select(gaps).where(gaps.c.query == query, gaps.c.who == who, gaps.c.closed == ""))
+    def all(self) -> list[Row]:
+        """Open and closed, newest first."""
+        return self._run.rows(select(gaps).order_by(gaps.c.id.desc()))
 
-    def close(self, number: int, at: str) -> None:
-        """Mark one as answered."""
-        self._run.change(update(gaps).where(gaps.c.id == number).values(closed=at))
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(gaps).where(gaps.c.id == number).values(**values))
 
 
 class SettlementRows:

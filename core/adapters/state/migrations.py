@@ -224,6 +224,25 @@ MIGRATIONS: tuple[str, ...] = (
         key TEXT PRIMARY KEY, reason TEXT NOT NULL, who TEXT NOT NULL, name TEXT NOT NULL, at TEXT NOT NULL
     );
     """,
+    """
+    CREATE TABLE answer_ranks (
+        id INTEGER PRIMARY KEY, doc TEXT NOT NULL, key TEXT NOT NULL, question TEXT NOT NULL, rank INTEGER NOT NULL,
+        note TEXT NOT NULL DEFAULT '', commit_id TEXT NOT NULL, at TEXT NOT NULL
+    );
+    CREATE INDEX answer_ranks_question ON answer_ranks (doc, key);
+    CREATE TABLE findability (
+        commit_id TEXT NOT NULL PRIMARY KEY, at TEXT NOT NULL, checked TEXT NOT NULL, questions INTEGER NOT NULL, found INTEGER NOT NULL,
+        within INTEGER NOT NULL, folders TEXT NOT NULL
+    );
+    """,
+    """
+    ALTER TABLE gaps ADD COLUMN source TEXT NOT NULL DEFAULT 'reported';
+    ALTER TABLE gaps ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+    ALTER TABLE gaps ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+    ALTER TABLE gaps ADD COLUMN path TEXT NOT NULL DEFAULT '';
+    ALTER TABLE gaps ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE gaps ADD COLUMN writer TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

@@ -116,6 +116,12 @@ gaps = Table(
     _text("created"),
     _text("closed", ""),
     _text("account", ""),  # of who asked
+    _text("source", "reported"),  # or how it was found among the questions people ask
+    _text("owner", ""),  # the account that looks after it
+    _text("folder", ""),
+    _text("path", ""),  # of a document that lists it
+    _number("rank", 0),  # at which that document is found
+    _text("writer", ""),  # the account that merged it
 )
 settlements = Table(
     "settlements",
@@ -290,6 +296,30 @@ queries = Table(
     Index("queries_at", "at"),
 )
 opted_out = Table("opted_out", METADATA, _text("account", primary_key=True))
+answer_ranks = Table(
+    "answer_ranks",
+    METADATA,
+    _id(),
+    _text("doc"),
+    _text("key"),  # the question in comparable form
+    _text("question"),
+    _number("rank"),  # 0: not found
+    _text("note", ""),
+    _text("commit_id"),
+    _text("at"),
+    Index("answer_ranks_question", "doc", "key"),
+)
+findability = Table(
+    "findability",
+    METADATA,
+    _text("commit_id", primary_key=True),
+    _text("at"),  # when it was asked first, and last
+    _text("checked"),
+    _number("questions"),
+    _number("found"),
+    _number("within"),  # that many documents
+    _text("folders"),  # to (questions, found), as JSON
+)
 
 # ---------------------------------------------------------------- playground
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from core.evaluation.statistics import Interval
@@ -45,6 +46,33 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
         },
     }
     return _figure([dots], height=80 + 26 * len(names), x=f"{measure}, mean and 95 % interval")
+
+
+def findability(times: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:
+    """The share of questions that are found, one dot per commit."""
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": list(times),
+        "y": [round(share, 4) for share in shares],
+        "text": [_escaped(label) for label in labels],
+        "hovertemplate": "%{y:.1%}<br>%{text}<extra></extra>",
+        "line": {"color": BLUE, "shape": "hv"},
+        "marker": {"color": BLUE, "size": 10},
+    }
+    chart = _figure([line], height=260)
+    low = max(0.0, min(shares, default=0.0) - 0.1)
+    chart["layout"]["yaxis"] |= {"tickformat": ".0%", "range": [low, 1.02]}
+    return chart
+
+
+def _escaped(text: str) -> str:
+    """Text for a hover label, which reads some tags; line breaks stay.
+
+    >>> _escaped("a <b> & c<br>d")
+    'a &lt;b&gt; &amp; c<br>d'
+    """
+    return "<br>".join(escape(part) for part in text.split("<br>"))
 
 
 def heatmap(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], measure: str) -> Figure:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Landings:
-    """Tells those who took part, who watch, and whose question is answered."""
+    """Tells those who took part and who watch, and notes which questions without an answer a document lists now."""
 
     def __init__(
         self, store: GitStore, news: ChangeNews, watches: Watches, gaps: Gaps, feedback: FeedbackBoard

@@ -25,6 +25,7 @@ KINDS = (
     "changes requested",
     "merged",
     "due",
+    "not found",
     "gap",
     "feedback",
     "watched",
@@ -52,6 +53,8 @@ SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("merged", ""): ("{title} is part of the knowledge base", ""),
     ("due", ""): ("{title} is due for review", ""),
     ("due", "freshness"): ("{title} are due for review", ""),
+    ("not found", ""): ("{title} is not found for a question that it answers", ""),
+    ("not found", "answers"): ("{title} are not found where they should be", ""),
     ("gap", ""): ("{who} found no answer: {title}", "{count} people found no answer: {title}"),
     ("feedback", ""): ("{who} gave feedback on {title}", "{count} pieces of feedback on {title}"),
     ("watched", ""): ("{title} has changed", "{title} has changed {count} times"),
@@ -62,9 +65,9 @@ SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a message is about: a change by number, a document by path, a folder, a question by its words, or all due documents."""
+    """What a message is about: a change by number, a document by path, a folder, a question by its words, or all of a day that are due or not found."""
 
-    about: str  # change, document, folder, question, freshness
+    about: str  # change, document, folder, question, freshness, answers
     ref: str
     title: str
     place: Mapping[str, Any] = Frozen()  # where in it: query parameters of its page

@@ -17,8 +17,12 @@ class Owners:
 
     def of(self, documents: Iterable[Document]) -> set[str]:
         """The accounts that own any of these documents; the admins where nobody does."""
+        return self.named(*(document.meta.owner for document in documents))
+
+    def named(self, *texts: str) -> set[str]:
+        """The accounts that any `owner:` names; the admins where none does."""
         accounts = self.accounts.all()
-        people = {account.id for document in documents for account in owners(accounts, document.meta.owner)[0]}
+        people = {account.id for text in texts for account in owners(accounts, text)[0]}
         return people or {account.id for account in accounts if account.active and account.role == "admin"}
 
     def unknown(self, document: Document) -> tuple[str, ...]:

@@ -19,11 +19,13 @@ from core.types import Profile
 
 if TYPE_CHECKING:
     from core.adapters.index.generations import Generations
+    from core.services.answers.checks import AnswerChecks
 
 
 @dataclass(frozen=True, slots=True)
 class IndexJobs:
-    """Builds and verifies in the background. `watched` names the query sets to measure after a build."""
+    """Builds and verifies in the background. `watched` names the query sets to measure after a build, `answers` asks what
+    documents answer."""
 
     builder: IndexBuilder
     generations: Generations
@@ -31,6 +33,7 @@ class IndexJobs:
     verifier: Verifier
     jobs: Jobs
     watched: Callable[[], tuple[str, ...]]
+    answers: AnswerChecks
     built: Callable[[], object] = lambda: None  # after a build that people search in
 
     def catch_up(self, cause: Actor = SYSTEM) -> Job | None:
@@ -47,7 +50,8 @@ class IndexJobs:
         chosen = self.team_settings.profile(profile)
         built = self.builder.build(chosen, full=full, progress=progress)
         self.jobs.audit.note(actor, "rebuild the index", chosen.name, detail="everything" if full else "")
-        self._served(built, chosen)
+        if self._served(built, chosen):
+            self.answers.check(SYSTEM, progress)
         return built
 
     def _served(self, built: Built, profile: Profile) -> bool:
@@ -80,6 +84,8 @@ class IndexJobs:
         built = self.builder.build(profile, full=arguments.get("full", False), progress=progress)
         if profile.graph != "none":
             self.generations.open(profile).graph()  # assembled now, so that the first reader does not wait
-        if self._served(built, profile) and self.watched():
-            self.jobs.start("drift", {}, cause=actor)
+        if self._served(built, profile):
+            self.answers.start(actor)
+            if self.watched():
+                self.jobs.start("drift", {}, cause=actor)
         return as_json(built)

@@ -1,28 +1,44 @@
-"""Gaps: questions that people could not find an answer to."""
+"""Gaps: questions that found nothing good. One closes when a document that lists it is found for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, folded, require
-from core.errors import BadInput, ConcordError, NotFound
+from core.access import SYSTEM, Actor, allowed, require
+from core.curation.names import top_folder
+from core.curation.questions import one_line, same_form
+from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Clock
+from core.services.answers.asking import Place
 from core.services.inbox.messages import Messages, Subject
 from core.services.inbox.owners import Owners
 from core.services.people.audit import Audit
-from core.types import Document
+from core.services.platform.settings import QuestionSettings
+from core.types import Document, DocumentFacts
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database, State
 
 MAX_NOTE = 2000
+NOBODY = "People who searched"  # where the question comes from the log, which names nobody
+SOURCES = {
+    "reported": "reported",
+    "doubted": "found nothing good",
+    "unopened": "asked often, never opened",
+}
+
+Answered = Callable[[str], "tuple[DocumentFacts, Place] | None"]
+"""The document in the index that lists a question, and where a search finds it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A question without an answer."""
+    """A question without an answer. `path` is a document that lists it and is not found for it yet, at `rank`."""
 
     id: int
     query: str
@@ -33,10 +49,25 @@ class Gap:
     created: str
     closed: str
     account: str = ""
+    source: str = "reported"
+    owner: str = ""  # the account that looks after it
+    folder: str = ""
+    path: str = ""
+    rank: int = 0
+    writer: str = ""  # the account that merged it
+
+
+@dataclass(frozen=True, slots=True)
+class GapCounts:
+    """Gaps that are open and closed, and the median of days until they closed; None before the first."""
+
+    open: int = 0
+    closed: int = 0
+    days: float | None = None
 
 
 class Gaps:
-    """Reports and lists gaps. `near` finds the documents nearest to a question: their owners are told."""
+    """Reports, finds, lists and closes gaps. `near` finds the documents nearest to a question: their owners look after it."""
 
     def __init__(
         self,
@@ -45,27 +76,35 @@ class Gaps:
         audit: Audit,
         messages: Messages,
         owners: Owners,
+        settings: Callable[[], QuestionSettings],
         near: Callable[[str], Sequence[Document]] = lambda question: (),
+        answered: Answered = lambda question: None,
     ) -> None:
         self.database, self.clock, self.audit = database, clock, audit
-        self.messages, self.owners, self.near = messages, owners, near
+        self.messages, self.owners, self.settings = messages, owners, settings
+        self.near, self.answered = near, answered
 
     def report(self, actor: Actor, query: str, note: str = "", hits: int = 0, commit: str = "") -> Gap:
         """Reporting the same question again adds nothing; a new one reaches the owners of the nearest documents."""
         require(actor, "report a gap")
-        text = " ".join(query.split())[:500]
+        text = one_line(query)
         if not text:
             raise BadInput("There is no question to report. Search for something first.")
         if len(note) > MAX_NOTE:
             raise BadInput(f"The note has {len(note):,} characters; the limit is {MAX_NOTE:,}.")
-        owners = self.owners.of(self._near(text))
+        near = self._near(text)
         with self.database.transaction() as state:
-            if same := state.gaps.same(text, actor.name):
-                return Gap(**same)
-            asked = {"query": text, "note": note.strip(), "who": actor.name, "account": actor.id}
-            number = state.gaps.add(**asked, hits=hits, commit_id=commit, created=self.clock.stamp())
+            asked = {"note": note.strip(), "who": actor.name, "account": actor.id}
+            known = [row for row in state.gaps.open() if same_form(row["query"]) == same_form(text)]
+            if mine := next((row for row in known if row["account"] == actor.id), None):
+                return Gap(**mine)
+            if nobodys := next((row for row in known if not row["account"]), None):
+                number = int(nobodys["id"])
+                state.gaps.set(number, **asked, source="reported")
+            else:
+                number = self._add(state, near, query=text, hits=hits, commit_id=commit, **asked)
             self.audit.record(state, actor, "report a gap", text)
-            self.messages.tell(state, actor, owners, "gap", Subject("question", text, text), note)
+            self.messages.tell(state, actor, self.owners.of(near), "gap", Subject("question", text, text), note)
         return self._known(self.database, number)
 
     def open(self, actor: Actor) -> tuple[Gap, ...]:
@@ -73,29 +112,117 @@ class Gaps:
         require(actor, "see reported gaps")
         return tuple(Gap(**row) for row in self.database.gaps.open())
 
+    def counts(self, actor: Actor) -> dict[str, GapCounts]:
+        """How the loop goes: under "" for all, and by folder."""
+        require(actor, "see reported gaps")
+        groups: dict[str, list[Gap]] = defaultdict(list)
+        for gap in (Gap(**row) for row in self.database.gaps.all()):
+            groups[""].append(gap)
+            groups[gap.folder or "top level"].append(gap)
+        return {folder: _counted(gaps) for folder, gaps in groups.items()} or {"": GapCounts()}
+
+    def assign(self, actor: Actor, number: int, account: str) -> Gap:
+        """Let somebody else look after a gap; they are told."""
+        require(actor, "see reported gaps")
+        person = self.owners.accounts.get(account)
+        if not person.active or not allowed(person.actor, "propose a change"):
+            raise Refused(f"{person.name} cannot write documents. Choose an author or somebody above.")
+        with self.database.transaction() as state:
+            gap = self._known(state, number)
+            state.gaps.set(number, owner=person.id)
+            self.audit.record(state, actor, "assign a gap", gap.query, detail=person.id)
+            self.messages.tell(
+                state, actor, [person.id], "gap", Subject("question", gap.query, gap.query), "It is yours to answer."
+            )
+        return self._known(self.database, number)
+
     def close(self, actor: Actor, number: int) -> None:
-        """Answered: whoever asked is told."""
+        """Answered, or no question of ours: whoever asked is told."""
         require(actor, "see reported gaps")
         with self.database.transaction() as state:
             gap = self._known(state, number)
             if not gap.closed:
                 self._answer(state, actor, gap, Subject("question", gap.query, gap.query), "A document answers it now.")
 
+    # ------------------------------------------------------------ by themselves
+
+    def look(self, actor: Actor = SYSTEM) -> int:
+        """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does not count."""
+        require(actor, "see reported gaps")
+        settings, made = self.settings(), 0
+        for row in self.database.queries.in_vain(settings.doubted, settings.often):
+            source = self._source(row, settings)
+            if source and not self._found(row["question"]):
+                near = self._near(row["question"])
+                with self.database.transaction() as state:
+                    values = {"query": row["question"], "who": NOBODY, "source": source, "hits": 0, "commit_id": ""}
+                    number = self._add(state, near, note=f"asked {row['times']} times", **values)
+                    gap = self._known(state, number)
+                    self.audit.record(state, actor, "report a gap", gap.query, detail=SOURCES[source])
+                    subject = Subject("question", gap.query, gap.query)
+                    words = f"Asked {row['times']} times: {SOURCES[source]}."
+                    self.messages.tell(state, SYSTEM, [gap.owner], "gap", subject, words)
+                made += 1
+        return made
+
+    def _source(self, row: Mapping[str, Any], settings: QuestionSettings) -> str:
+        """Why a question is a gap; "" if it is none, is one already, or was answered since."""
+        same = [gap for gap in self.database.gaps.all() if same_form(gap["query"]) == row["key"]]
+        if any(not gap["closed"] for gap in same):
+            return ""
+        if same:
+            row = self.database.queries.since(row["key"], max(gap["closed"] for gap in same))
+        if row["times"] >= settings.doubted and not row["found"]:
+            return "doubted"
+        return "unopened" if row["times"] >= settings.often and not row["opened"] else ""
+
+    def _found(self, question: str) -> bool:
+        """Whether a document lists the question and is found for it."""
+        listed = self._listed(question)
+        return listed is not None and listed[1].within(self.settings().first)
+
     def landed(self, state: State, actor: Actor, documents: Iterable[Document]) -> None:
-        """Close the questions that merged documents list under `answers:`; whoever asked is led to the document."""
-        waiting = {folded(row["query"]): [] for row in state.gaps.open()}  # type: dict[str, list[Gap]]
+        """Note which document lists a question since a merge; whether it is found is known when the index serves it."""
+        waiting: dict[str, list[int]] = defaultdict(list)
         for row in state.gaps.open():
-            waiting[folded(row["query"])].append(Gap(**row))
+            waiting[same_form(row["query"])].append(row["id"])
         for document in documents if waiting else ():
             for question in document.meta.answers:
-                for gap in waiting.pop(folded(" ".join(question.split())), ()):
-                    subject = Subject("document", document.path, document.title)
-                    self._answer(state, actor, gap, subject, f"It answers what you asked: {gap.query}")
+                for number in waiting.get(same_form(question), ()):
+                    state.gaps.set(number, path=document.path, rank=0, writer=actor.id)
+
+    def served(self) -> int:
+        """After an index build: close the questions that a document lists and is found for, and tell whoever asked."""
+        closed = 0
+        for gap in (Gap(**row) for row in self.database.gaps.open()):
+            listed = self._listed(gap.query)
+            if listed is None:
+                continue
+            facts, place = listed
+            with self.database.transaction() as state:
+                state.gaps.set(gap.id, path=facts.path, rank=place.rank)
+                if place.within(self.settings().first):
+                    subject = Subject("document", facts.path, facts.title)
+                    self._answer(state, self._writer(gap), gap, subject, f"It answers what you asked: {gap.query}")
+                    closed += 1
+        return closed
+
+    # ------------------------------------------------------------ parts
+
+    def _add(self, state: State, near: Sequence[Document], **values: Any) -> int:
+        owner = next(iter(sorted(self.owners.of(near[:1]))), "")
+        folder = top_folder(near[0].path) if near else ""
+        return state.gaps.add(**values, owner=owner, folder=folder, created=self.clock.stamp())
 
     def _answer(self, state: State, actor: Actor, gap: Gap, subject: Subject, words: str) -> None:
-        state.gaps.close(gap.id, self.clock.stamp())
+        state.gaps.set(gap.id, closed=self.clock.stamp())
         self.audit.record(state, actor, "close a gap", gap.query, detail=str(gap.id))
         self.messages.tell(state, actor, [gap.account], "answered", subject, words)
+
+    def _writer(self, gap: Gap) -> Actor:
+        """Who merged what answers it; the system where that is not known, or is who asked."""
+        known = {account.id: account.actor for account in self.owners.accounts.all()}
+        return known.get(gap.writer, SYSTEM) if gap.writer != gap.account else SYSTEM
 
     def _near(self, question: str) -> Sequence[Document]:
         """The documents that a search finds; none while there is no index."""
@@ -104,8 +231,21 @@ class Gaps:
         except ConcordError:
             return ()
 
+    def _listed(self, question: str) -> tuple[DocumentFacts, Place] | None:
+        try:
+            return self.answered(question)
+        except ConcordError:
+            return None
+
     def _known(self, state: State, number: int) -> Gap:
         row = state.gaps.get(number)
         if row is None:
             raise NotFound(f"There is no question {number}. List them with: python -m core gaps list")
         return Gap(**row)
+
+
+def _counted(gaps: Sequence[Gap]) -> GapCounts:
+    closed = [gap for gap in gaps if gap.closed]
+    spans = [datetime.fromisoformat(gap.closed) - datetime.fromisoformat(gap.created) for gap in closed]
+    days = median(span.total_seconds() for span in spans) / 86400 if spans else None
+    return GapCounts(len(gaps) - len(closed), len(closed), days)

@@ -24,7 +24,7 @@ _BRANCH = "settings"
 _PROFILES = "profiles.yaml"
 _SEARCH = "search.yaml"
 _QUESTIONS = "questions.yaml"
-MAX_DAYS = 3650
+MAX_DAYS, MAX_FIRST = 3650, 20
 
 BUILT_IN: tuple[Profile, ...] = tuple(
     profiles.from_mapping(raw)
@@ -51,10 +51,15 @@ class Production:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSettings:
-    """What becomes of the questions people ask: whether they are kept, without names, and for how many days."""
+    """What becomes of questions: whether those that people ask are kept, without names, and for how many days; among how
+    many documents the one that answers must stand; and after how many askings without anything good, or without anything
+    opened, a question is a gap."""
 
     keep: bool = True
     days: int = 90
+    first: int = 3
+    doubted: int = 2
+    often: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,10 @@ class TeamSettings:
         """Decide what becomes of them."""
         if not 1 <= settings.days <= MAX_DAYS:
             raise BadInput(f"Questions are kept for 1 to {MAX_DAYS:,} days, not {settings.days}.")
+        if not 1 <= settings.first <= MAX_FIRST:
+            raise BadInput(f"An answer must stand among the first 1 to {MAX_FIRST} documents, not {settings.first}.")
+        if min(settings.doubted, settings.often) < 1:
+            raise BadInput("A question is a gap after 1 asking or more.")
         if settings != self.questions():
             self._write(_QUESTIONS, strict.plain(settings), author, "Decide on asked questions")
 

@@ -37,6 +37,15 @@ class Asked:
     opened: int
 
 
+@dataclass(frozen=True, slots=True)
+class QueryTotals:
+    """All askings that are kept."""
+
+    asked: int
+    found: int
+    opened: int
+
+
 class QueryLog:
     """Keeps questions, if the team and the person agree. Rows name nobody; who asked what lately is in memory alone."""
 
@@ -81,6 +90,10 @@ class QueryLog:
         require(actor, "see asked questions")
         return self.most_asked(limit)
 
+    def totals(self) -> QueryTotals:
+        """How often people asked, found something good, and went on to it."""
+        return QueryTotals(**self.database.queries.totals())
+
     # ------------------------------------------------------------ what is kept
 
     def decide(self, actor: Actor, settings: QuestionSettings) -> QuestionSettings:
@@ -88,7 +101,7 @@ class QueryLog:
         require(actor, "decide on asked questions")
         self.team_settings.set_questions(settings, actor.person)
         state = f"kept for {settings.days} days" if settings.keep else "not kept"
-        self.audit.note(actor, "decide on asked questions", state)
+        self.audit.note(actor, "decide on asked questions", state, detail=f"answers among the first {settings.first}")
         self.sweep()
         return settings
 

@@ -21,7 +21,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       el(
         "nav",
         { "aria-label": "Filters", class: state.open ? "open" : "" },
-        facet("kind", "What is due", data.kinds),
+        facet("kind", data.head || "What is due", data.kinds),
         button("Filter by owner or folder", showMore, { kind: "outline more", key: "more" }),
         facet("owner", "Owner"),
         facet("folder", "Folder"),

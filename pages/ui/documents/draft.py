@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.curation.frontmatter import decode, read_document, split
-from core.curation.templates import TEMPLATES, begin
+from core.curation.templates import TEMPLATES, begin, begin_answering
 from core.curation.writing import with_fields
 from core.errors import ConcordError
 from pages.ui import flash, identity, keys, style
@@ -49,8 +49,12 @@ def new(me: Actor, folder: str = "") -> Opened:
 def begin_with(me: Actor, question: str) -> None:
     """Start a new document that answers a question, unless one is being written: that one gets the question too."""
     start = new(me)
-    answers = read_document("new.md", start.text).meta.answers
-    text = with_fields(start.text, {"answers": tuple(dict.fromkeys((*answers, question)))})
+    if start.drafted:
+        answers = read_document("new.md", start.text).meta.answers
+        text = with_fields(start.text, {"answers": tuple(dict.fromkeys((*answers, question)))})
+    else:
+        st.session_state[keys.TEMPLATE] = "faq"
+        text = begin_answering(question, me.name, app().upload.uploads.clock.today())
     packed = {"text": text, "base": start.base, "folder": start.folder}
     app().knowledge.drafts.keep(me, start.place, json.dumps(packed))
     _reset_editor()

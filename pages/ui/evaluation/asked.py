@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.services.platform.settings import MAX_DAYS, QuestionSettings
+from core.services.platform.settings import MAX_DAYS, MAX_FIRST, QuestionSettings
 from core.services.search.queries import Asked
 from pages.ui import actions, empty, identity, keys, style
 from pages.ui.workspace import app
@@ -65,7 +65,11 @@ def _decide(settings: QuestionSettings, any_asked: bool) -> None:
         days = st.number_input("For how many days", 1, MAX_DAYS, settings.days, key="asked_days", disabled=not keep)
         if settings.keep and not keep:
             st.caption("What was kept is removed.")
-        wanted = replace(settings, keep=keep, days=int(days))
+        help_text = "A document must stand among so many for every question that it answers."
+        first = st.number_input(
+            "Answers are found among the first", 1, MAX_FIRST, settings.first, key="asked_first", help=help_text
+        )
+        wanted = replace(settings, keep=keep, days=int(days), first=int(first))
         st.button("Save", key="asked_save", type="primary", on_click=actions.do, args=(partial(_save, wanted=wanted),))
     if any_asked and st.button("Forget all", icon=":material/delete:", type="tertiary", key="asked_forget"):
         actions.confirm("Forget every question?", ["Nobody can bring them back."], "Forget", _forget)

@@ -1,0 +1,231 @@
+"""The `answers:` of documents, asked after every build and every night: ranks over time, and what is not found."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.access import SYSTEM, Actor, require
+from core.curation.names import top_folder
+from core.curation.questions import same_form
+from core.errors import ConcordError
+from core.ports import Progress, no_progress
+from core.services.answers.asking import AnswerSearch, Listed, Place
+from core.services.inbox.messages import Messages, Subject
+from core.services.inbox.owners import Owners
+from core.services.people.audit import Audit
+from core.services.platform.jobs import Job, Jobs
+from core.services.platform.settings import TeamSettings
+from core.services.search.searcher import Searcher
+from core.types import DocumentFacts, Frozen
+
+if TYPE_CHECKING:
+    from core.adapters.cache.vectors import EmbeddingCache
+    from core.adapters.state.database import Database, State
+
+JOB = "answers"
+PLACE = Frozen(show="Answers")  # the tab of the page that a message leads to
+NAMED = 3  # questions that a message about several names
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerState:
+    """A question that a document answers, and where it was found when it was last asked; `place` is None before that."""
+
+    doc: str
+    path: str
+    title: str
+    owner: str
+    question: str
+    place: Place | None
+    since: str = ""
+
+    def fails(self, first: int) -> bool:
+        """Whether it was asked and is not among the first."""
+        return self.place is not None and not self.place.within(first)
+
+
+@dataclass(frozen=True, slots=True)
+class Findability:
+    """How many of all questions were found among the first `within` documents at a commit; by folder (questions, found)."""
+
+    commit: str
+    at: str
+    questions: int
+    found: int
+    within: int
+    folders: Mapping[str, tuple[int, int]] = Frozen()
+
+    @property
+    def share(self) -> float:
+        """Between 0 and 1."""
+        return self.found / self.questions if self.questions else 0.0
+
+
+class AnswerChecks:
+    """Asks, keeps and shows. Owners are told once when a question of theirs is no longer found."""
+
+    def __init__(
+        self,
+        database: Database,
+        searcher: Searcher,
+        vectors: EmbeddingCache,
+        messages: Messages,
+        owners: Owners,
+        audit: Audit,
+        jobs: Jobs,
+    ) -> None:
+        self.database, self.searcher, self.vectors = database, searcher, vectors
+        self.messages, self.owners, self.audit, self.jobs = messages, owners, audit, jobs
+        self.clock = searcher.clock
+
+    @property
+    def team_settings(self) -> TeamSettings:
+        return self.searcher.team_settings
+
+    @property
+    def first(self) -> int:
+        """Among how many documents an answer must stand."""
+        return self.team_settings.questions().first
+
+    # ------------------------------------------------------------ show
+
+    def listed(self, name: str = "") -> tuple[AnswerState, ...]:
+        """Every question that a document in the index answers, or those of one by id or path, the worst first."""
+        known = {(row["doc"], row["key"]): row for row in self.database.answers.newest()}
+        states = [_state(asked, known.get(asked.key)) for asked in AnswerSearch(self.searcher, self.vectors).listed()]
+        wanted = [state for state in states if not name or name in (state.doc, state.path)]
+        return tuple(sorted(wanted, key=_worst_first))
+
+    def failing(self) -> tuple[AnswerState, ...]:
+        """What is not found among the first; nothing while there is no index."""
+        try:
+            return tuple(state for state in self.listed() if state.fails(self.first))
+        except ConcordError:
+            return ()
+
+    def history(self, doc: str, question: str) -> tuple[tuple[str, Place], ...]:
+        """Each place that a question had, with the time from which on, oldest first."""
+        rows = self.database.answers.of(doc, same_form(question))
+        return tuple((row["at"], Place(row["rank"], row["note"])) for row in rows)
+
+    def answered(self, question: str) -> tuple[DocumentFacts, Place] | None:
+        """The document in the index that lists a question, and where a search finds it; the best where several do."""
+        search = AnswerSearch(self.searcher, self.vectors)
+        listed = [asked.facts for asked in search.listed() if asked.key[1] == same_form(question)]
+        places = [(facts, search.place(question, facts.path)) for facts in listed]
+        return min(places, key=lambda pair: pair[1].rank or 1_000_000, default=None)
+
+    def last_asked(self) -> str:
+        """When everything was asked last; "" before the first time."""
+        return self.database.answers.last_asked()
+
+    def findability(self) -> tuple[Findability, ...]:
+        """One point per commit that was served and asked, oldest first."""
+        return tuple(map(_point, self.database.answers.points()))
+
+    # ------------------------------------------------------------ ask
+
+    def check(self, actor: Actor, progress: Progress = no_progress) -> Findability:
+        """Ask everything now, in this process."""
+        require(actor, "run an evaluation")
+        point = self._check(progress)
+        self.audit.note(actor, "check answers", f"{point.found} of {point.questions} found")
+        return point
+
+    def start(self, cause: Actor = SYSTEM) -> Job | None:
+        """Ask as a job of its own; None where no document lists a question."""
+        try:
+            return self.jobs.start(JOB, {}, cause=cause) if AnswerSearch(self.searcher, self.vectors).listed() else None
+        except ConcordError:
+            return None
+
+    def nightly(self) -> Job | None:
+        """The same once a day, from the day on which they were asked for the first time."""
+        last = self.last_asked()
+        return self.start() if last and last[:10] < self.clock.today().isoformat() else None
+
+    def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        """The job."""
+        self.jobs.actor(arguments, "run an evaluation")
+        point = self._check(progress)
+        return {"questions": point.questions, "found": point.found, "commit": point.commit}
+
+    def _check(self, progress: Progress) -> Findability:
+        search = AnswerSearch(self.searcher, self.vectors)
+        asked = search.listed()
+        search.prepare([one.question for one in asked])
+        places: dict[tuple[str, str], Place] = {}
+        for n, one in enumerate(asked, 1):
+            places[one.key] = search.place(one.question, one.facts.path)
+            progress(n, len(asked), "Asking what documents answer")
+        return self._keep(asked, places, search.index.generation.commit)
+
+    def _keep(self, asked: Sequence[Listed], places: Mapping[tuple[str, str], Place], commit: str) -> Findability:
+        now, first = self.clock.stamp(), self.first
+        with self.database.transaction() as state:
+            known = {(row["doc"], row["key"]): row for row in state.answers.newest()}
+            broken: dict[str, list[Listed]] = defaultdict(list)
+            for one in asked:
+                place, before = places[one.key], known.get(one.key)
+                if before is None or before["rank"] != place.rank:
+                    self._add(state, one, place, commit, now)
+                was_found = before is None or 0 < before["rank"] <= first
+                if was_found and not place.within(first):
+                    broken[one.facts.owner].append(one)
+            point = _counted(asked, places, commit, now, first)
+            folders = json.dumps({name: list(counts) for name, counts in point.folders.items()})
+            counts = {"questions": point.questions, "found": point.found, "within": first, "folders": folders}
+            state.answers.keep_point(commit_id=commit, at=now, checked=now, **counts)
+            self._tell(state, broken, places)
+        return point
+
+    def _add(self, state: State, one: Listed, place: Place, commit: str, now: str) -> None:
+        doc, key = one.key
+        state.answers.add(
+            doc=doc, key=key, question=one.question, rank=place.rank, note=place.note, commit_id=commit, at=now
+        )
+
+    def _tell(self, state: State, broken: Mapping[str, list[Listed]], places: Mapping[tuple[str, str], Place]) -> None:
+        """One message per owner, whether one question broke or many."""
+        for owner, asked in broken.items():
+            people = self.owners.named(owner)
+            one = asked[0]
+            if len({other.facts.path for other in asked}) == 1:
+                words = " · ".join(f"{other.question} {places[other.key].words}" for other in asked[:NAMED])
+                subject = Subject("document", one.facts.path, one.facts.title)
+            else:
+                words = " · ".join(other.question for other in asked[:NAMED])
+                subject = Subject("answers", self.clock.today().isoformat(), f"{len(asked)} questions", PLACE)
+            self.messages.tell(state, SYSTEM, people, "not found", subject, words)
+
+
+def _state(asked: Listed, row: Mapping[str, Any] | None) -> AnswerState:
+    facts: DocumentFacts = asked.facts
+    place = Place(row["rank"], row["note"]) if row else None
+    return AnswerState(facts.doc, facts.path, facts.title, facts.owner, asked.question, place, row["at"] if row else "")
+
+
+def _worst_first(state: AnswerState) -> tuple[float, str, str]:
+    rank = state.place.rank or 1_000_000 if state.place else 0
+    return -rank, state.path, state.question
+
+
+def _counted(
+    asked: Sequence[Listed], places: Mapping[tuple[str, str], Place], commit: str, now: str, first: int
+) -> Findability:
+    folders: dict[str, tuple[int, int]] = {}
+    for one in asked:
+        name = top_folder(one.facts.path)
+        every, found = folders.get(name, (0, 0))
+        folders[name] = (every + 1, found + places[one.key].within(first))
+    found_in_all = sum(found for _, found in folders.values())
+    return Findability(commit, now, len(asked), found_in_all, first, Frozen(folders))
+
+
+def _point(row: Mapping[str, Any]) -> Findability:
+    folders = {name: tuple(counts) for name, counts in json.loads(row["folders"]).items()}
+    return Findability(row["commit_id"], row["at"], row["questions"], row["found"], row["within"], Frozen(folders))

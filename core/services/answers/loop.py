@@ -1,0 +1,68 @@
+"""From a question to its answer: what people asked, what they found, which gaps are open, and findability by merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.access import Actor, require
+from core.services.answers.checks import AnswerChecks, Findability
+from core.services.knowledge.gaps import GapCounts, Gaps
+from core.services.search.queries import QueryLog, QueryTotals
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.state.database import Database
+
+POINTS = 60  # commits that a chart shows
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFigures:
+    """Askings that are kept, for how many days, and the gaps: of all under "", and by folder."""
+
+    days: int
+    questions: QueryTotals
+    gaps: Mapping[str, GapCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPoint:
+    """Findability at a commit, what that commit says, and the newest change merged since the point before (0: none)."""
+
+    found: Findability
+    title: str
+    change: int
+
+
+class Loop:
+    """What Home shows of it."""
+
+    def __init__(
+        self, queries: QueryLog, gaps: Gaps, checks: AnswerChecks, store: GitStore, database: Database
+    ) -> None:
+        self.queries, self.gaps, self.checks = queries, gaps, checks
+        self.store, self.database = store, database
+
+    def figures(self, actor: Actor) -> LoopFigures:
+        """For those who write."""
+        require(actor, "see reported gaps")
+        days = self.queries.team_settings.questions().days
+        return LoopFigures(days, self.queries.totals(), self.gaps.counts(actor))
+
+    def points(self) -> tuple[LoopPoint, ...]:
+        """The last commits that were served and asked, oldest first."""
+        known = self.checks.findability()[-POINTS:]
+        if not known:
+            return ()
+        steps = [step for step, _ in self.store.log(self.store.head())]
+        places = {step.id: place for place, step in enumerate(steps)}
+        merged = {row["merged"]: row["id"] for row in self.database.changes.all() if row["merged"]}
+        points, before = [], len(steps)
+        for found in (point for point in known if point.commit in places):
+            place = places[found.commit]
+            change = next((merged[step.id] for step in steps[place:before] if step.id in merged), 0)
+            points.append(LoopPoint(found, steps[place].message.partition("\n")[0], change))
+            before = place
+        return tuple(points)

@@ -1,0 +1,189 @@
+"""The `answers:` of documents as tests of search: asked, kept over time, and told once when they break."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.bootstrap import App
+from core.entrypoints.cli import main
+from core.services.answers.asking import AnswerSearch, Place
+from core.services.platform.settings import QuestionSettings
+from tests.apptest import drawn
+from tests.conftest import FixedClock, NoProcesses, demo, put, small_app
+
+AUTHOR, ADMIN = demo("author"), demo("admin")
+
+
+def document(title: str, text: str, *answers: str, owner: str = "", extra: str = "") -> str:
+    listed = "".join(f"  - {json.dumps(answer)}\n" for answer in answers)
+    owned = f"owner: {owner}\n" if owner else ""
+    return f"---\ntitle: {title}\n{owned}{extra}answers:\n{listed}---\n# {title}\n\n{text}\n"
+
+
+BADGE = document("Badges", "Report a lost badge at the desk.", "where do I report a lost badge", owner=AUTHOR.name)
+BILLS = document(
+    "Bills",
+    "Suppliers send bills to accounts payable.",
+    "where do suppliers send bills",
+    "do suppliers send bills to accounts payable",
+    owner="Nobody",
+)
+OLD = document("Old", "Fax it.", "where to fax", extra="status: retired\n")
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two workspaces, built once: everything is found; and the document about badges is pushed away by others."""
+    plain = tmp_path_factory.mktemp("answers") / "plain"
+    made = small_app(plain, NoProcesses())
+    served(made, {"hr/badge.md": BADGE, "fin/bills.md": BILLS, "fin/old.md": OLD})
+    crowded = Path(shutil.copytree(plain, plain.with_name("crowded")))
+    crowd(small_app(crowded, NoProcesses()))
+    return {"plain": plain, "crowded": crowded}
+
+
+@pytest.fixture
+def app(tmp_path: Path, homes: dict[str, Path]) -> App:
+    return small_app(Path(shutil.copytree(homes["plain"], tmp_path / "home")), NoProcesses())
+
+
+@pytest.fixture
+def crowded_app(tmp_path: Path, homes: dict[str, Path]) -> App:
+    return small_app(Path(shutil.copytree(homes["crowded"], tmp_path / "crowded")), NoProcesses())
+
+
+def served(app: App, files: dict[str, str | None]) -> str:
+    commit = put(app, files)
+    app.index.builder.build(app.platform.settings.profile())
+    return commit
+
+
+def crowd(app: App) -> None:
+    """Documents that push the one about badges away."""
+    text = "where do I report a lost badge: report a lost badge, lost badge, badge."
+    served(app, {f"hr/more{n}.md": f"# Lost badge {n}\n\n{text}\n" for n in range(4)})
+
+
+def unread(app: App, account: str) -> list[str]:
+    return [message.sentence for message in app.inbox.messages.listed(demo(account), unread=True)]
+
+
+def test_every_question_that_can_be_found_is_asked_and_has_a_place(app: App) -> None:
+    assert {state.place for state in app.answers.checks.listed()} == {None}, "nothing was asked yet"
+    point = app.answers.checks.check(AUTHOR)
+    assert (point.questions, point.found, point.within) == (3, 3, 3)
+    assert dict(point.folders) == {"fin": (2, 2), "hr": (1, 1)}, "a retired document is no test"
+    states = {state.question: state for state in app.answers.checks.listed()}
+    assert states["where do I report a lost badge"].place == Place(1)
+    assert states["where do I report a lost badge"].since == "2026-11-15T12:00:00+00:00"
+    assert [state.doc for state in app.answers.checks.listed("hr/badge.md")] == ["hr/badge"]
+
+
+def test_what_is_found_too_late_says_who_stands_before_it(crowded_app: App) -> None:
+    app = crowded_app
+    app.answers.checks.check(AUTHOR)
+    (late,) = app.answers.checks.failing()
+    assert late.place is not None
+    assert (late.question, late.place.rank) == ("where do I report a lost badge", 5)
+    assert late.place.words == "found at 5, behind Lost badge 2, Lost badge 3 and 2 more"
+
+
+def test_what_is_not_found_says_which_words_are_missing(app: App) -> None:
+    search = AnswerSearch(app.search.searcher, app.answers.checks.vectors)
+    search.config = replace(search.config, legs=("bm25",))
+    assert search.place("who gets the invoice?", "hr/badge.md").words == "not found: “gets” and “invoice” are missing"
+    assert search.place("invoice for a badge", "hr/badge.md").words == "found at 1"
+    assert search.place("bills", "hr/badge.md").words == "not found: “bills” is missing"
+
+
+def test_the_owner_is_told_once_when_a_question_breaks_and_again_only_after_it_was_mended(crowded_app: App) -> None:
+    app, checks = crowded_app, crowded_app.answers.checks
+    for _ in range(2):
+        checks.check(ADMIN)
+    assert unread(app, "author") == ["Badges is not found for a question that it answers"]
+    (message,) = app.inbox.messages.listed(AUTHOR)
+    assert message.text.startswith("where do I report a lost badge found at 5, behind")
+    app.inbox.messages.read(AUTHOR)
+    served(app, {f"hr/more{n}.md": None for n in range(4)})
+    checks.check(ADMIN)
+    assert unread(app, "author") == []
+    crowd(app)
+    checks.check(ADMIN)
+    assert len(unread(app, "author")) == 1, "it broke again"
+    places = [place.rank for _, place in checks.history("hr/badge", "Where do I report a lost badge?")]
+    assert places == [5, 1, 5]
+
+
+def test_several_broken_questions_are_one_message_that_leads_to_their_list(crowded_app: App) -> None:
+    app = crowded_app
+    files = {f"it/doc{n}.md": document(f"Doc {n}", "Nothing of it.", f"lost badge {n}", owner=AUTHOR.name) for n in (1, 2)}  # fmt: skip
+    served(app, files)
+    app.answers.checks.check(ADMIN)
+    (message,) = app.inbox.messages.listed(AUTHOR)
+    assert message.sentence == "3 questions are not found where they should be"
+    assert message.address == "/freshness?show=Answers"
+
+
+def test_each_commit_is_a_point_and_asking_again_moves_none(app: App) -> None:
+    app.answers.checks.check(AUTHOR)
+    crowd(app)
+    for _ in range(2):
+        app.answers.checks.check(AUTHOR)
+    points = app.answers.checks.findability()
+    assert [(point.questions, point.found) for point in points] == [(3, 3), (3, 2)]
+    assert points[-1].commit == app.knowledge.store.head()
+    assert points[-1].share == pytest.approx(2 / 3)
+
+
+def test_a_merge_that_is_served_starts_the_check_and_so_does_every_new_day(app: App) -> None:
+    put(app, {"hr/badge.md": BADGE.replace("lost badge at", "lost badge quickly at")})
+    job = app.index.jobs.catch_up()
+    assert job is not None
+    app.platform.jobs.run(job.id, app.platform.workspace.works)
+    (asking,) = [other for other in app.platform.jobs.recent() if other.kind == "answers"]
+    ended = app.platform.jobs.run(asking.id, app.platform.workspace.works)
+    assert (ended.state, ended.result["questions"], ended.result["found"]) == ("done", 3, 3)
+    assert app.answers.checks.nightly() is None, "asked today"
+    app.answers.checks.clock = FixedClock("2026-11-16")
+    assert app.answers.checks.nightly() is not None
+
+
+def test_the_team_decides_among_how_many_an_answer_must_stand(crowded_app: App) -> None:
+    app = crowded_app
+    app.answers.checks.check(AUTHOR)
+    assert len(app.answers.checks.failing()) == 1
+    app.search.queries.decide(ADMIN, QuestionSettings(first=5))
+    assert app.answers.checks.failing() == ()
+
+
+def test_the_command_line_lists_and_checks(crowded_app: App, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.entrypoints import answers
+
+    app = crowded_app
+
+    monkeypatch.setattr(answers, "open_app", lambda settings: app)
+
+    def run(*line: str) -> tuple[int, Any]:
+        code = main(["--home", str(app.settings.home), *line, "--json", "--quiet"])
+        return code, json.loads(capsys.readouterr().out)
+
+    assert run("answers", "list")[1][0]["rank"] is None
+    code, said = run("answers", "check")
+    assert (code, [one["rank"] for one in said["failing"]]) == (1, [5])
+    assert [one["doc"] for one in run("answers", "list", "--failing")[1]] == ["hr/badge"]
+
+
+def test_freshness_lists_what_is_not_found(crowded_app: App, visit: Any) -> None:
+    app = crowded_app
+    app.answers.checks.check(AUTHOR)
+    page = visit("freshness", app.settings.home, show="Answers")
+    (row,) = drawn(page, "freshness")["rows"]
+    assert (row["title"], row["badge"]["text"]) == ("where do I report a lost badge", "Found at 5")
+    assert row["about"].startswith(f"Badges · {AUTHOR.name} · behind Lost badge 2")
+    assert "2 of 3 questions" in "\n".join(element.value for element in page.markdown)
