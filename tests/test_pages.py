@@ -309,6 +309,13 @@ def test_chunks_are_drawn_and_two_chunkers_compared(visit: Open) -> None:
     assert "contradict" in words(app)
 
 
+def test_an_address_names_the_compared_chunker(visit: Open) -> None:
+    app = visit("documents", doc="BSA-SOP-002", tab="Chunks")
+    app.toggle(key="compare").set_value(True).run()
+    named = [app.toggle(key="compare"), app.selectbox(key="chunker"), *app.number_input]
+    assert [one.proto.query_param_key for one in named] == [one.key for one in named]
+
+
 def test_an_empty_library_says_how_to_begin(visit: Open, empty_home: Path) -> None:
     assert "Write one, or bring files in on Upload." in words(visit("documents", home=empty_home))
 

@@ -613,6 +613,27 @@ def test_a_new_document_becomes_a_change(visit: Open, kb: App) -> None:
     assert drawn(app, "header")["title"] == "Add Booking the boat", "saving leads to the change"
 
 
+@pytest.mark.parametrize("template", ["blank", "runbook"])
+def test_what_nobody_typed_is_no_draft(visit: Open, kb: App, template: str) -> None:
+    app = visit("documents", "author", do="new")
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.segmented_control(key=f"{key}_template").set_value(template).run()
+    assert drawn(app, "editor")["note"] == "Nothing changed yet"
+    assert kb.knowledge.drafts.find(who(kb, "author"), "new") is None
+    visit("documents", "author", doc="FIN-1", do="edit")
+    assert kb.knowledge.drafts.find(who(kb, "author"), f"0:{PATH}") is None
+
+
+def test_a_reload_brings_template_folder_and_file_name_back(visit: Open, kb: App) -> None:
+    app = visit("documents", "author", do="new", template="runbook")
+    assert "## First five minutes" in drawn(app, "editor")["text"]
+    key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
+    app.text_input(key=f"{key}_name").set_value("fn-22").run()
+    again = visit("documents", "author", do="new", template="runbook")
+    assert next(one.value for one in again.text_input if one.key.endswith("_name")) == "fn-22"
+    assert "## Purpose" in drawn(visit("documents", "author2", do="new", template="none such"), "editor")["text"]
+
+
 def test_a_name_that_is_taken_is_refused_and_the_text_stays(visit: Open, kb: App) -> None:
     app = visit("documents", "author", do="new")
     key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")

@@ -47,8 +47,7 @@ def _gap(gap: Gap, me: Actor, names: dict[str, str]) -> None:
         elif st.button(
             "Write it", key=f"write_{gap.id}", icon=":material/edit:", help="A new document that answers it"
         ):
-            draft.begin_with(me, gap.query)
-            st.switch_page("pages/documents.py", query_params={keys.DO: "new"})
+            st.switch_page("pages/documents.py", query_params=draft.begin_with(me, gap.query))
         _assign(gap, names)
         st.button(
             "Answered",

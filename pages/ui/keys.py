@@ -54,6 +54,7 @@ DO = "do"  # what to do with a document: edit, new
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up to reset the editor
 OFFERED = "edit_offered"  # when the draft was saved that the editor opened with
+UNTOUCHED = "edit_untouched"  # text, folder and file name as the form made them before anybody typed
 GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
 AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, query or entity that it starts from
 CONNECT, CONNECT_WITH = "connect", "with"  # the two entities of a path, also in the URL
@@ -63,10 +64,10 @@ QUERYSET = "set"  # the chosen query set, also in the URL
 MEASURE = "measure"  # what runs are ranked by
 IMPORTED = "imported"  # goes up with every import of a query set, to close its popover
 EDITED = "edited_question"  # the question of a query set that is open for editing
-TEMPLATE = "edit_template"  # what a new document starts from
+TEMPLATE = "template"  # what a new document starts from, in the URL
 
 WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_ORIGINALS, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
-    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, TEMPLATE, BULK),
+    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -15,13 +15,23 @@ from pages.ui.workspace import app
 
 def draw(document: Document) -> None:
     production = app().platform.settings.production().profile
-    compare = st.toggle("Compare with another chunker", key="compare")
+    compare = st.toggle("Compare with another chunker", key="compare", bind="query-params")
     sides = [(f"{production.chunker.name} (production)", cut(document, production.chunker))]
     if compare:
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190)
+            name = st.selectbox("Chunker", list(CHUNKERS), index=1, key="chunker", width=190, bind="query-params")
             params = {
-                key: int(st.number_input(key.replace("_", " "), 0, 5000, value, key=f"chunker_{name}_{key}", width=140))
+                key: int(
+                    st.number_input(
+                        key.replace("_", " "),
+                        0,
+                        5000,
+                        value,
+                        key=f"chunker_{name}_{key}",
+                        width=140,
+                        bind="query-params",
+                    )
+                )
                 for key, value in known(name).defaults.items()
             }
         try:

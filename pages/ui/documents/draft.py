@@ -30,6 +30,7 @@ class Opened:
     change: int = 0
     drafted: str = ""  # when the draft was saved, if the text is one
     folder: str = ""
+    name: str = ""  # the file name of a new document, where its author wrote one
 
 
 def existing(me: Actor, path: str, change: int = 0) -> Opened:
@@ -41,23 +42,24 @@ def existing(me: Actor, path: str, change: int = 0) -> Opened:
 
 def new(me: Actor, folder: str = "") -> Opened:
     """A new document, from the chosen template."""
-    template = str(st.session_state.get(keys.TEMPLATE))
+    template = chosen_template()
     text = begin(TEMPLATES[template], me.name, app().upload.uploads.clock.today()) if template in TEMPLATES else NEW
     return _with_draft(me, Opened("new", app().knowledge.store.head(), "", text, folder=folder))
 
 
-def begin_with(me: Actor, question: str) -> None:
-    """Start a new document that answers a question, unless one is being written: that one gets the question too."""
+def begin_with(me: Actor, question: str) -> dict[str, str]:
+    """Start a new document that answers a question, unless one is being written: that one gets the question too.
+
+    Returns the parameters of its address.
+    """
     start = new(me)
     if start.drafted:
         answers = read_document("new.md", start.text).meta.answers
         text = with_fields(start.text, {"answers": tuple(dict.fromkeys((*answers, question)))})
     else:
-        st.session_state[keys.TEMPLATE] = "faq"
         text = begin_answering(question, me.name, app().upload.uploads.clock.today())
-    packed = {"text": text, "base": start.base, "folder": start.folder}
-    app().knowledge.drafts.keep(me, start.place, json.dumps(packed))
-    _reset_editor()
+    replace_text(start, me, text, start.base)
+    return {keys.DO: "new"} if start.drafted else {keys.DO: "new", keys.TEMPLATE: "faq"}
 
 
 def _with_draft(me: Actor, start: Opened) -> Opened:
@@ -65,14 +67,22 @@ def _with_draft(me: Actor, start: Opened) -> Opened:
     if not draft:
         return start
     saved = json.loads(draft[0])
-    return replace(start, text=saved["text"], base=saved["base"], folder=saved.get("folder", ""), drafted=draft[1])
+    where = {"folder": saved.get("folder", ""), "name": saved.get("name", "")}
+    return replace(start, text=saved["text"], base=saved["base"], drafted=draft[1], **where)
 
 
-def keep(start: Opened, me: Actor, text: str, folder: str) -> tuple[str, str]:
-    """Save what was typed as a draft, if it is new; returns what to say about it, and when it was saved."""
-    draft = app().knowledge.drafts.find(me, start.place)
-    packed = json.dumps({"text": text, "base": start.base, "folder": folder})
-    if text == start.text and not draft:
+def _packed(start: Opened, text: str) -> str:
+    return json.dumps({"text": text, "base": start.base, "folder": start.folder, "name": start.name})
+
+
+def keep(start: Opened, me: Actor, text: str) -> tuple[str, str]:
+    """Save what was typed as a draft, unless it is what the form made of the text it opened with.
+
+    Returns what to say about it, and when it was saved.
+    """
+    draft, packed = app().knowledge.drafts.find(me, start.place), _packed(start, text)
+    typed = [text, start.folder, start.name]
+    if typed == st.session_state.setdefault(keys.UNTOUCHED, typed) and not draft:
         return "Nothing changed yet", ""
     try:
         if not draft or draft[0] != packed:
@@ -85,7 +95,7 @@ def keep(start: Opened, me: Actor, text: str, folder: str) -> tuple[str, str]:
 
 def replace_text(start: Opened, me: Actor, text: str, base: str) -> None:
     """Go on with another text, on another commit."""
-    app().knowledge.drafts.keep(me, start.place, json.dumps({"text": text, "base": base, "folder": start.folder}))
+    app().knowledge.drafts.keep(me, start.place, _packed(replace(start, base=base), text))
     _reset_editor()
 
 
@@ -123,9 +133,15 @@ def draw_notice(place: str, when: str) -> None:
         )
 
 
+def chosen_template() -> str:
+    """The template that the address names, or a blank page."""
+    asked = st.query_params.get(keys.TEMPLATE, "")
+    return asked if asked in TEMPLATES else BLANK
+
+
 def draw_templates(key: str) -> None:
     """The templates that a new document can start from."""
-    chosen = st.session_state.get(keys.TEMPLATE) or BLANK
+    chosen = chosen_template()
     st.segmented_control(
         "Start from",
         [BLANK, *TEMPLATES],
@@ -147,7 +163,7 @@ def start_from(key: str) -> None:
     if draft and not _untouched(json.loads(draft[0])["text"]):
         flash.say("Your text would be lost. Throw it away first, then choose a template.", "info")
     else:
-        st.session_state[keys.TEMPLATE] = str(st.session_state[f"{key}_template"])
+        st.query_params[keys.TEMPLATE] = str(st.session_state[f"{key}_template"])
         app().knowledge.drafts.forget(me, "new")
         _keep_title(me, " ".join(str(st.session_state.get(f"{key}_title") or "").split()))
     _reset_editor()
@@ -156,8 +172,7 @@ def start_from(key: str) -> None:
 def _keep_title(me: Actor, title: str) -> None:
     if title:
         start = new(me)
-        packed = {"text": with_fields(start.text, {"title": title}), "base": start.base, "folder": ""}
-        app().knowledge.drafts.keep(me, "new", json.dumps(packed))
+        app().knowledge.drafts.keep(me, "new", _packed(start, with_fields(start.text, {"title": title})))
 
 
 def _untouched(text: str) -> bool:

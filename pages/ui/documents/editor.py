@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -32,6 +33,7 @@ def draw(start: Opened, me: Actor) -> None:
     key = _key(start, me)
     if f"{key}_text" not in st.session_state:  # just opened
         st.session_state[keys.OFFERED] = start.drafted
+        st.session_state.pop(keys.UNTOUCHED, None)
     if not start.path:
         draft.draw_templates(key)
     if st.session_state.get(keys.OFFERED):
@@ -40,7 +42,8 @@ def draw(start: Opened, me: Actor) -> None:
 
 
 def _key(start: Opened, me: Actor) -> str:
-    return f"edit_{strict.digest([start.place, st.session_state.setdefault(keys.TURN, 0), me.id])}"
+    turn, template = st.session_state.setdefault(keys.TURN, 0), "" if start.path else draft.chosen_template()
+    return f"edit_{strict.digest([start.place, turn, me.id, template])}"
 
 
 @st.fragment
@@ -51,14 +54,14 @@ def _form_and_text(start: Opened, key: str) -> None:
     draft.draw_others(start, me)
     document, problem = _read(start.path or UNTITLED, start.text)
     values = _fields(start, document, key)
-    folder, path = (start.folder, start.path) if start.path else _path(start, str(values.get("title") or ""), key)
+    folder, name, path = _path(start, str(values.get("title") or ""), key) if not start.path else ("", "", start.path)
     body, leading = _typed_body(start, document, key)
     try:
         text = body if document is None else with_fields(with_body(start.text, leading + body), values)
         document, problem = _read(path or UNTITLED, text)
     except ConcordError as error:
         text, problem = start.text, str(error)
-    note, saved = draft.keep(start, me, text, folder)
+    note, saved = draft.keep(replace(start, folder=folder, name=name), me, text)
     nodes, too_long = _preview(start, document)
     said = editor_view(
         key=f"{key}_text",
@@ -125,8 +128,8 @@ def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str
     return before if typed is None else str(typed), leading
 
 
-def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
-    """The folder of a new document, and its path: the name is made from the title."""
+def _path(start: Opened, title: str, key: str) -> tuple[str, str, str]:
+    """The folder of a new document, the name that was typed, and its path: else the name is made from the title."""
     folders = sorted({document.path.rpartition("/")[0] for document in app().knowledge.documents.all()} - {""})
     folder_cell, name_cell = st.columns([1, 2])
     folder = folder_cell.selectbox(
@@ -140,12 +143,14 @@ def _path(start: Opened, title: str, key: str) -> tuple[str, str]:
     from_title = slugify(title) if title.strip() else ""
     typed = name_cell.text_input(
         "File name",
+        start.name,
         key=f"{key}_name",
         placeholder=f"{from_title or 'from-the-title'}.md",
         help="Made from the title unless you write one.",
     )
     name = (typed or from_title).removesuffix(".md")
-    return folder or "", "/".join(part for part in ((folder or "").strip("/"), f"{name}.md" if name else "") if part)
+    parts = ((folder or "").strip("/"), f"{name}.md" if name else "")
+    return folder or "", typed, "/".join(part for part in parts if part)
 
 
 def _preview(start: Opened, document: Document | None) -> tuple[list[Node], str]:

@@ -20,7 +20,7 @@ from pages.ui.workspace import app
 def draw(document: Document) -> None:
     versions = app().knowledge.documents.history(document.id)
     by_number = {version.number: version for version in versions}
-    if st.toggle("Who wrote each line", key="blame"):
+    if st.toggle("Who wrote each line", key="blame", bind="query-params"):
         blame_view(blame(app().knowledge.documents, document.id), key="blame_lines")
         return
     listing([_row(version) for version in versions], "", key="versions")
