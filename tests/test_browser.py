@@ -164,6 +164,7 @@ def test_every_way_out_of_a_view_leads_where_people_expect(chromium: Any, own_ap
         screen.settle()
         page.go_back()
         expect(page.get_by_role("link", name="Longer")).to_be_visible()
+        expect(page.get_by_role("radio", name="Merged (0)")).to_have_attribute("aria-checked", "false")
         for other, title in (("Reviews", "Reviews"), ("Graph", "Graph")):
             screen.open("/upload")
             entry.filter(has_text=other).click()

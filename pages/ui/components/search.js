@@ -28,7 +28,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.askPython = (asked) => setStateValue("asked", asked);
   state.send = setTriggerValue;
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
-  if (data.serial !== state.serial) {
+  const left = state.asked.q && !data.asked.q && !window.location.search; // the menu led here again, to an empty box
+  if (data.serial !== state.serial || left) {
     state.serial = data.serial;
     state.asked = data.asked;
     state.found = data.found;

@@ -45,6 +45,8 @@ def draw() -> Choice:
         )  # fmt: skip
     view = view if view in VIEWS else "Document"
     profile = _profile()
+    if view == "Document":
+        _missing(st.query_params.get(keys.AROUND, ""))
     with st.container(horizontal=True, vertical_alignment="bottom", key="graph_choices"):
         if view == "Path":
             return Choice(view, *_ends(profile), profile=profile)
@@ -102,13 +104,19 @@ def _start(view: str, profile: str) -> str:
     return ""
 
 
+def _missing(asked: str) -> None:
+    """Say that the document which the address names is not there."""
+    if asked and all(document.id != asked for document in app().knowledge.documents.all()):
+        st.warning(f"There is no document {flash.plain(asked)}. Choose another one.", icon=":material/search_off:")
+
+
 def _document() -> str:
     titles = {document.id: document.title for document in app().knowledge.documents.all()}
     names = sorted(titles, key=lambda name: (titles[name], name))
     address.follow(keys.AROUND)
     asked = st.query_params.get(keys.AROUND, "")
-    if keys.AROUND not in st.session_state and asked in names:
-        st.session_state[keys.AROUND] = asked
+    if keys.AROUND not in st.session_state and names:  # a default would leave the browser's choice as it was
+        st.session_state[keys.AROUND] = asked if asked in names else names[0]
     # the URL names the id, where a bound widget would write the title
     chosen = st.selectbox(
         "Document", names, key=keys.AROUND, format_func=lambda name: f"{titles.get(name, name)} ({name})",

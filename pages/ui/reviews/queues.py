@@ -34,11 +34,12 @@ def draw(me: Actor) -> None:
     address.follow(keys.QUEUE)
     requested = st.query_params.get(keys.QUEUE, "")
     usual = next((name for name in ("asked", "waiting", "mine") if name in names and queues[name]), "open")
+    if keys.QUEUE not in st.session_state:  # a default would leave the browser's choice as it was
+        st.session_state[keys.QUEUE] = requested if requested in names else usual
     chosen = st.segmented_control(
         "Queue",
         names,
         key=keys.QUEUE,
-        default=requested if requested in names else usual,
         required=True,
         format_func=lambda name: f"{QUEUES[name][0]} ({len(queues[name])})",
         label_visibility="collapsed",
