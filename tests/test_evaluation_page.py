@@ -351,6 +351,7 @@ def test_the_alpha_curve_marks_its_best_and_takes_it_to_the_sliders(visit: Open,
     curve = figure(app, "alpha_curve")
     assert len(curve["data"][1]["x"]) == 101
     best = curve["layout"]["shapes"][0]["x0"]
+    assert not [trace["name"] for trace in figure(app, "alpha_categories")["data"] if "_" in trace["name"]]
     assert "the evidence is thin" in words(app)
     ran(app.button(key="alpha_take").click())
     assert app.session_state["tune_alpha"] == best

@@ -122,6 +122,11 @@ def test_an_entity_that_is_not_there_is_a_sentence(visit: Open) -> None:
     assert "The graph has no entity" in words(visit(view="Entity", entity="Zebra crossing"))
 
 
+def test_a_document_that_is_not_there_is_a_sentence(visit: Open) -> None:
+    assert "There is no document NOPE" in words(visit(view="Document", around="NOPE"))
+    assert "There is no document" not in words(visit(view="Document", around="BSA-1"))
+
+
 def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) -> None:
     for graphs in (small_app(home).graph.explorer, kb_app.graph.explorer):
         listed = graphs.entities(demo("author"), 40)
@@ -183,6 +188,7 @@ def test_the_table_holds_what_the_picture_holds(visit: Open) -> None:
     assert not [one for one in app.get("bidi_component") if one.proto.component_name == "concord_network"]
     assert len(app.dataframe[0].value) == len(picture["nodes"])
     assert len(app.dataframe[1].value) == len(picture["edges"])
+    assert app.dataframe[0].proto.HasField("placeholder"), "a cell without a value is empty, not None"
 
 
 def test_without_documents_and_without_an_index_every_view_says_what_to_do(visit: Open, tmp_path: Path) -> None:

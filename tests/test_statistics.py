@@ -92,6 +92,14 @@ def test_what_the_interval_leaves_open_is_not_called_smaller_than_it_is() -> Non
     assert found.sentence.endswith(f"it is probably not larger than {found.difference.high:.3f}.")
 
 
+def test_too_few_queries_are_named_as_the_reason() -> None:
+    found = compare([0.0] * 15, [0.5] * 15)
+    assert found.p < 0.001, "the test alone would have called it better"
+    assert found.sentence.startswith(
+        "Not enough evidence: a verdict needs at least 30 judged queries, and these are 15; "
+    )
+
+
 def test_four_wins_among_sixty_are_chance_whatever_the_interval_says() -> None:
     found = compare([0.5] * 60, [0.875] * 4 + [0.5] * 56)
     assert found.difference.low > 0, "the interval alone would have called it better"

@@ -216,7 +216,9 @@ def _sentence(judged: PairedComparison, matters: float) -> str:
 
 
 def _few(judged: PairedComparison) -> str:
-    """Where almost all queries are ties, that is what to say first."""
+    """Where there are too few queries, or almost all are ties, that is what to say first."""
+    if judged.queries < LEAST:
+        return f"a verdict needs at least {LEAST} judged queries, and these are {judged.queries}; "
     if not 0 < judged.differ < DIFFER <= judged.queries:
         return ""
     return f"only {judged.differ} of {judged.queries} queries differ at all; "

@@ -418,12 +418,14 @@ const focusButtons = (state, neighbours) =>
     neighbours.map(({ id, relation }) => nodeButton(state, id, relation, () => focus(state, id, true))),
   );
 
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
 // Nothing chosen: the largest nodes, so that the keyboard reaches what the mouse reaches.
 function overview(state) {
   const { nodes, edges } = state.data;
   const largest = [...nodes].sort((a, b) => b.size - a.size || (a.id < b.id ? -1 : 1)).slice(0, 16);
   return [
-    el("h2", {}, `${nodes.length} nodes, ${edges.length} relations`),
+    el("h2", {}, `${counted(nodes.length, "node")}, ${counted(edges.length, "relation")}`),
     el(
       "div",
       { class: "muted small" },

@@ -16,7 +16,7 @@ from pages.ui.graph.descriptions import KINDS, type_words
 def draw(view: GraphView) -> None:
     """Nodes, then relations."""
     nodes, edges = st.tabs([style.count(len(view.nodes), "node"), style.count(len(view.edges), "relation")])
-    nodes.dataframe(node_rows(view), hide_index=True, width="stretch", key="graph_nodes")
+    nodes.dataframe(node_rows(view), hide_index=True, width="stretch", key="graph_nodes", placeholder="")
     edges.dataframe(edge_rows(view), hide_index=True, width="stretch", key="graph_edges")
 
 

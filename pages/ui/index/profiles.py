@@ -37,7 +37,7 @@ def draw() -> None:
                 "Built": style.moment(serving.built) if serving else "not built",
             }
         )
-    st.dataframe(rows, hide_index=True, key="profiles")
+    st.dataframe(rows, hide_index=True, key="profiles", placeholder="")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Profile", [profile.name for profile, _ in profiles], key="profile_pick", width=260)
         if st.button("Build", icon=":material/build:", key="profile_build"):

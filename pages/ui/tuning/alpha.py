@@ -59,7 +59,7 @@ def _mark_production(figure: drawn.Figure) -> None:
 def _by_category(curve: AlphaCurve, measure: str) -> None:
     st.header("By category", anchor=False)
     means = {
-        f"{name} (best {category_curve.best:.2f})": [point.mean for point in category_curve.points]
+        f"{name.replace('_', ' ')} (best {category_curve.best:.2f})": [point.mean for point in category_curve.points]
         for name, category_curve in curve.by_category.items()
     }
     figure = drawn.lines(curve.overall.alphas, means, "alpha", measure)
