@@ -49,22 +49,24 @@ FOCUS = "() => { const at = document.querySelector('#host').shadowRoot.activeEle
 STYLED = "(css) => { const style = document.createElement('style'); style.textContent = css; document.querySelector('#host').shadowRoot.append(style); }"
 
 
+COLUMNS = ("title", "typeName", "owner", "updated", "review", "sub", "type", "status", "fresh", "freshName", "statusName")  # fmt: skip
+ROW = {**dict.fromkeys(COLUMNS, ""), "updatedText": "", "reviewText": "", "search": "", "badges": [], "version": 1}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_title_of_one_long_word_pushes_no_column_out_of_sight(chromium: Any, width: int) -> None:
+    row = {**ROW, "doc": "d", "title": "Averyveryverylongword" * 12, "sub": "a/" * 90, "folder": "it"}
+    styles = [(browser.ROOT / "pages/ui/components" / name).read_text() for name in ("base.css", "library.css")]
+    with browser.component(chromium, "library") as page:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("show", {"rows": [row], "folder": ""})
+        page.evaluate(STYLED, "\n".join(styles))
+        box = page.locator("table").bounding_box()
+    assert box["x"] + box["width"] <= width
+
+
 def test_filtering_and_sorting_the_library_keeps_the_focus_and_shows_the_folder(chromium: Any) -> None:
-    names = (
-        "title",
-        "typeName",
-        "owner",
-        "updated",
-        "review",
-        "sub",
-        "type",
-        "status",
-        "fresh",
-        "freshName",
-        "statusName",
-    )
-    row = {**dict.fromkeys(names, ""), "updatedText": "", "reviewText": "", "search": "", "badges": [], "version": 1}
-    rows = [{**row, "doc": f"d{n}", "title": f"D{n}", "folder": "it" if n else "hr"} for n in range(3)]
+    rows = [{**ROW, "doc": f"d{n}", "title": f"D{n}", "folder": "it" if n else "hr"} for n in range(3)]
     with browser.component(chromium, "library") as page:
         page.evaluate("show", {"rows": rows, "folder": ""})
         page.get_by_role("button", name="it2").press("Enter")
@@ -104,6 +106,22 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
         assert asked["filters"] == {"folders": ["hr"]}
         page.evaluate("show", {**data, "asked": asked, "serial": "2"})
         assert page.locator("[data-key='folders=hr']").evaluate("(box) => box.matches(':focus')")
+
+
+def test_the_menu_leads_from_results_back_to_an_empty_search(chromium: Any) -> None:
+    asked = {"q": "", "filters": {}}
+    data = {"asked": asked, "found": None, "direct": None, "serial": "1", "placeholder": ""}
+    with browser.component(chromium, "search", "snippet") as page:
+        page.evaluate("show", data)
+        page.locator("[data-key=search]").fill("labels")
+        page.locator("[data-key=search]").press("Enter")
+        assert page.url.endswith("/?q=labels")
+        page.evaluate("show", data)
+        assert page.locator("[data-key=search]").input_value() == "labels", "the address still names it"
+        page.locator("[data-key=search]").blur()
+        page.evaluate("() => history.replaceState(null, '', '/')")
+        page.evaluate("show", data)
+        assert page.locator("[data-key=search]").input_value() == ""
 
 
 def test_the_tab_key_goes_from_the_search_box_to_the_first_result_and_to_the_filters_last(chromium: Any) -> None:

@@ -18,6 +18,13 @@ def form(
     meta: Meta, title: str, key: str, *, title_key: str = "", status: bool = True, remarks: Mapping[str, str] = NOTHING
 ) -> dict[str, Value]:
     """Draw the fields, each with the remark about it; returns their values. Without `status` it stays as it is."""
+    with st.container(key="frontmatter"):
+        return _fields(meta, title, key, title_key, status, remarks)
+
+
+def _fields(
+    meta: Meta, title: str, key: str, title_key: str, status: bool, remarks: Mapping[str, str]
+) -> dict[str, Value]:
     documents = app().knowledge.documents.all()
     title_cell, type_cell, owner_cell = st.columns([2, 1, 1])
     name = title_cell.text_input("Title", title, key=title_key or f"{key}_title", max_chars=200)
