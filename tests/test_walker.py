@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from tests import walker
-from tests.walker_bases import HANDBOOK
+from tests.walker_bases import HANDBOOK, TITLES
 
 pytestmark = pytest.mark.browser
 SEED = 1
 
 
-@pytest.mark.slow
 def test_a_short_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: Path) -> None:
     log = walker.Log()
-    with walker.served("starter", tmp_path, 60) as (url, server_log):
+    with walker.served("starter", tmp_path, len(TITLES)) as (url, server_log):
         for role in walker.ROLES:
             walker.walk(chromium, url, server_log, "starter", role, log, seed=SEED, steps=24, each=1, mirror=0.15)
     assert not log.findings, log.table()
@@ -31,7 +30,7 @@ def test_a_long_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: 
     log = walker.Log()
     with walker.served(base, tmp_path) as (url, server_log):
         for role in walker.ROLES:
-            walker.walk(chromium, url, server_log, base, role, log, seed=SEED, steps=250, each=12, mirror=0.5)
+            walker.walk(chromium, url, server_log, base, role, log, seed=SEED, steps=400, each=12, mirror=0.3)
     print(log.table())
     assert not log.findings, log.table()
 
@@ -50,5 +49,6 @@ class Page:
     ("name", "pressed"), [("Delete", False), ("delete Delete", False), ("Merge", False), ("Cancel", True), ("Edit", True)]
 )  # fmt: skip
 def test_what_destroys_is_spared(name: str, pressed: bool) -> None:
-    one = {"name": name, "href": "", "download": False}
+    one = {"name": name, "href": "", "download": False, "kind": "button"}
     assert walker.Walker.may(Page(), one) is pressed  # type: ignore[arg-type]
+    assert walker.Walker.may(Page(), {**one, "kind": "tab"}), "a tab of that name is looked at"  # type: ignore[arg-type]

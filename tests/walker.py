@@ -29,11 +29,14 @@ SCRIPT = (Path(__file__).parent / "walker_page.js").read_text(encoding="utf-8")
 TYPED = ("carrier labels", "how long do we keep records?", "<b>&\"' ünï ✓", "FN-22", "12")
 FILE = {"name": "brought.md", "mimeType": "text/markdown", "buffer": b"# Brought\n\nA line.\n"}
 
-# What the walker does not press, and why. A word stands at the beginning of a name.
-SPARED = {
+# What the walker does not touch, and why. A word stands at the beginning of a name.
+KEPT = {
     r"sign out|end( all others)?$": "ends the session of the walk",
     r"(set|change it|current|new|repeat).*password|password|change it": "ends the session of the walk",
     r"role of|the account of": "takes the walker's own role away",
+}
+# What it does not press; a tab or a field of the same name is only looked at.
+SPARED = {
     r"delete|remove|×|discard|close|withdraw|drop": "throws away what later steps look at",
     r"merge|approve|apply suggestion|restore|revert": "ends a change that later steps look at",
     r"promote|roll back|make default": "changes what everybody's search does",
@@ -41,6 +44,7 @@ SPARED = {
     r"download|csv|json": "a file, looked at by tests of what is in it",
     r"print": "opens the printer's dialog of the browser, which nothing can press",
 }
+HARMLESS = ("tab", "radio", "choice", "select", "text", "number", "date", "range", "slider", "summary")
 # Pages whose choices no address brings back, and why.
 SESSION = {"/upload": "files that are not submitted yet belong to the session, and so does the way they came"}
 PROBE = re.compile(
@@ -48,7 +52,7 @@ PROBE = re.compile(
 )  # Streamlit asks below the page's path first, to find its base
 NOTED = re.compile(r"Failed to load resource")  # the browser's own line about an answer, which is looked at itself
 TABS = {"tab", "side", "do", "view", "queue", "as", "evaluation_tab", "tuning_tab", "index_tab"}
-WINDOW = {"viewport": {"width": 1280, "height": 900}}
+DESK, PHONE = (1280, 900), (390, 844)
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
@@ -86,13 +90,14 @@ class Log:
 
     def table(self) -> str:
         """One row per base and role, then what was found."""
-        rows = ["| Base | Role | Views | Controls | Steps | Findings |", "|---|---|---|---|---|---|"]
+        rows = ["| Base | Role | Views | Controls | of those met | Steps | Findings |", "|---|---|---|---|---|---|---|"]
         for base, role in dict.fromkeys((line["base"], line["role"]) for line in self.lines if "base" in line):
             own = [line for line in self.lines if (line.get("base"), line.get("role")) == (base, role)]
             views = len({line["view"] for line in own})
             groups = len({line["group"] for line in own if line["way"] == "press"})
             found = sum((finding.base, finding.role) == (base, role) for finding in self.findings)
-            rows.append(f"| {base} | {role} | {views} | {groups} | {len(own)} | {found} |")
+            share = groups / max(1, max(line["met"] for line in own))
+            rows.append(f"| {base} | {role} | {views} | {groups} | {share:.0%} | {len(own)} | {found} |")
         kinds = Counter(finding.kind for finding in self.findings)
         rows += ["", f"{len(self.findings)} findings: {dict(kinds)}" if kinds else "Nothing found."]
         return "\n".join([*rows, *(f"- {f.kind} · {f.base} · {f.role} · {f.url} · {f.control} · {f.detail}" for f in self.findings)])  # fmt: skip
@@ -109,6 +114,15 @@ def view_of(url: str) -> str:
     return " ".join([parts.path, *dict.fromkeys(names)])
 
 
+def tab_of(url: str) -> str:
+    """The page and its tabs: a control is the same one whatever else the address holds.
+
+    >>> tab_of("http://127.0.0.1:1/search?q=label&tab=History")
+    '/search tab=History'
+    """
+    return " ".join(word for word in view_of(url).split() if word.startswith("/") or "=" in word)
+
+
 class Walker:
     """One person in one browser. `chance` decides what comes next, so that a seed walks the same way again."""
 
@@ -116,6 +130,7 @@ class Walker:
         self.context, self.url, self.role, self.base = context, url, role, base
         self.server_log, self.chance, self.log = server_log, chance, log
         self.seen: set[str] = set()
+        self.met: set[str] = set()
         self.views: dict[str, str] = {}
         self.read = len(server_log.read_text())
         self.page = self.tab(context)
@@ -141,10 +156,13 @@ class Walker:
         page.on("dialog", lambda dialog: dialog.accept())
         return page
 
-    def found(self, kind: str, detail: str) -> None:
+    def found(self, kind: str, detail: str, control: str | None = None) -> None:
         address = self.page.url.removeprefix(self.url) if hasattr(self, "page") else ""
         detail = detail.replace(self.url, "")[:300]
-        self.log.add(Finding(kind, self.role, self.base, address, self.control, detail))
+        self.log.add(Finding(kind, self.role, self.base, address, self.control if control is None else control, detail))
+
+    def step(self, view: str, way: str, group: str = "", **more: str) -> None:
+        self.log.step(base=self.base, role=self.role, view=view, way=way, group=group, met=len(self.met), **more)
 
     # ------------------------------------------------------------ looking
 
@@ -166,6 +184,8 @@ class Walker:
             self.found("restless", f"a placeholder is still there after 20 seconds: {waiting}")
         for trouble in page.evaluate("walker.trouble()"):
             self.found("exception", re.sub(r"number \w+", "number", trouble))
+        for part in page.evaluate("walker.outside()"):
+            self.found("sticks out", f"{page.viewport_size['width']} px: {part}", control="")
         said = self.server_log.read_text()
         for line in said[self.read :].splitlines():
             if "Traceback" in line or re.search(r"\bERROR\b", line):
@@ -178,7 +198,9 @@ class Walker:
             return
         if not self.mirror:  # a window of its own with the same cookie: a tab in the background draws nothing
             self.mirror = self.tab(
-                self.context.browser.new_context(**WINDOW, storage_state=self.context.storage_state())
+                self.context.browser.new_context(
+                    viewport=self.page.viewport_size, storage_state=self.context.storage_state()
+                )
             )
         self.mirror.goto(self.page.url)
         self.settle(self.mirror)
@@ -210,14 +232,17 @@ class Walker:
                 else re.sub(r"\d+", "#", one["name"])
             )
             place = re.sub(r"\d+", "#", one["key"])
-            one |= {"n": n, "group": f"{view_of(self.page.url)} {one['kind']} {place} {name} {one['chain']}"}
-        return [one for one in told if one["where"] in where and self.may(one)]
+            one |= {"n": n, "group": f"{tab_of(self.page.url)} {one['kind']} {place} {name} {one['chain']}"}
+        usable = [one for one in told if one["where"] in where and self.may(one)]
+        self.met |= {one["group"] for one in usable}
+        return usable
 
     def may(self, control: dict[str, Any]) -> bool:
         """Whether pressing it destroys nothing and stays in the app."""
         outside = control["href"] and not control["href"].startswith(self.url)
         words = re.sub(r"^[a-z_]+(?= [A-Z])", "", control["name"]).strip()  # an icon's name comes first
-        return not (outside or control["download"] or any(re.match(rf"({word})", words, re.I) for word in SPARED))
+        spared = KEPT if control["kind"] in HARMLESS else {**KEPT, **SPARED}
+        return not (outside or control["download"] or any(re.match(rf"({word})", words, re.I) for word in spared))
 
     # ------------------------------------------------------------ acting
 
@@ -226,12 +251,10 @@ class Walker:
         self.seen.add(control["group"])
         self.control = f"{control['kind']} {control['name']!r}"
         before, view = self.page.evaluate("walker.print()"), view_of(self.page.url)
-        self.log.step(
-            base=self.base, role=self.role, view=view, way="press", group=control["group"], control=self.control
-        )
+        self.step(view, "press", control["group"], control=self.control)
+        idle = control["chosen"] or control["kind"] in ("text", "file") or self.stays(control)
         if not self.attempt(control):
             return
-        idle = control["chosen"] or control["kind"] in ("text", "file") or self.stays(control)
         self.settle()
         if not idle and not self.changed(before):
             self.found("does nothing", control["chain"])
@@ -251,8 +274,9 @@ class Walker:
         return True
 
     def stays(self, control: dict[str, Any]) -> bool:
-        """A link to a place on a short page has nothing to scroll, and a choice of files is a dialog of the system."""
-        return (control["kind"] == "link" and "#" in control["href"]) or control["name"] == "upload Upload"
+        """Whether nothing may come of it: a link to where one is, a graph that fits already, a dialog of the system."""
+        here = control["kind"] == "link" and ("#" in control["href"] or control["href"] == self.page.url)
+        return here or control["name"] in ("upload Upload", "Fit")
 
     def changed(self, before: int) -> bool:
         for _ in range(15):
@@ -301,9 +325,7 @@ class Walker:
         if not dialog.count():
             return
         opened = self.control
-        self.log.step(
-            base=self.base, role=self.role, view=f"{view_of(self.page.url)} dialog {opened}", way="dialog", group=""
-        )
+        self.step(f"{view_of(self.page.url)} dialog {opened}", "dialog")
         for control in [one for one in self.controls(("dialog",)) if one["kind"] in ("text", "checkbox", "choice")][:2]:
             self.attempt(control)
             self.settle()
@@ -336,10 +358,16 @@ class Walker:
         self.settle()
         view = view_of(self.page.url)
         self.views.setdefault(view, self.page.url)
-        self.log.step(base=self.base, role=self.role, view=view, way=name, group="")
+        self.step(view, name)
 
     def menu(self) -> Any:
         return self.page.get_by_test_id("stSidebarNavLink")
+
+    def enter(self, path: str) -> None:
+        """Go to a page by the menu; a phone opens the menu first."""
+        if (opener := self.page.get_by_test_id("stExpandSidebarButton")).count() and opener.first.is_visible():
+            opener.first.click()
+        self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']").first.click()
 
     def explore(self, each: int, mirror: float) -> None:
         """Press what was not pressed before in this view, so many times; other views are kept for later."""
@@ -376,9 +404,8 @@ class Walker:
             self.way("reload", lambda: self.page.reload())
         else:
             path = urlsplit(self.page.url).path
-            entry = self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']")
-            if entry.count():
-                self.way("menu", lambda: entry.first.click())
+            if self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']").count():
+                self.way("menu", lambda: self.enter(path))
         if self.chance.random() < mirror:
             self.same_view(chosen)
         if self.page.url != home:
@@ -392,10 +419,7 @@ class Walker:
         self.chance.shuffle(pages)
         for page in pages:
             path = urlsplit(page).path
-            self.way(
-                "menu",
-                lambda path=path: self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']").first.click(),
-            )
+            self.way("menu", lambda path=path: self.enter(path))
             self.explore(each, mirror)
         done: set[str] = set()
         while self.left > 0 and (later := [view for view in self.views if view not in done]):
@@ -415,9 +439,9 @@ def served(base: str, folder: Path, count: int = 0) -> Iterator[tuple[str, Path]
         yield url, log
 
 
-def walk(chromium: Any, url: str, server_log: Path, base: str, role: str, log: Log, *, seed: int, steps: int, each: int, mirror: float) -> None:  # fmt: skip
+def walk(chromium: Any, url: str, server_log: Path, base: str, role: str, log: Log, *, seed: int, steps: int, each: int, mirror: float, window: tuple[int, int] = DESK) -> None:  # fmt: skip
     """One role on one base."""
-    context = chromium.new_context(**WINDOW)
+    context = chromium.new_context(viewport=dict(zip(("width", "height"), window, strict=True)))
     walker = Walker(context, url, role, base, server_log, random.Random(f"{seed} {role} {base}"), log)
     try:
         walker.walk(steps, each, mirror)
@@ -435,6 +459,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=150, help="per role")
     parser.add_argument("--each", type=int, default=12, help="controls per page on the first round")
     parser.add_argument("--documents", type=int, default=0, help="odd documents: beside the starter set, or in all")
+    parser.add_argument("--phone", action="store_true", help="in a window of 390 px")
     parser.add_argument("--log", type=Path, default=Path("walk.jsonl"))
     given = parser.parse_args()
     given.log.write_text("")
@@ -455,7 +480,8 @@ def main() -> None:
                 seed=given.seed,
                 steps=given.steps,
                 each=given.each,
-                mirror=0.5,
+                mirror=0.3,
+                window=PHONE if given.phone else DESK,
             )
     print(f"{log.table()}\n\n{time.time() - started:.0f} s, seed {given.seed}; the log is in {given.log}")
 

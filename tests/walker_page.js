@@ -73,11 +73,18 @@
   };
   const view = () => ({
     title: document.title,
-    headings: [...every(main())].filter((node) => node.matches("h1, h2") && seen(node)).map(text),
+    headings: [...every(main())].filter((node) => node.matches("h1, h2") && seen(node) && !above(node, "aside")).map(text),
     tabs: [...every(main())].filter((node) => node.matches("[role=tab], [role=radio]") && chosen(node) && seen(node)).map(nameOf),
     lines: lines(),
   });
   const trouble = () => lines().filter((line) => line.includes("Something went wrong here") || line.includes("Traceback (most recent")).concat([...document.querySelectorAll("[data-testid=stException]")].map(text));
+  const cut = (node) => {
+    for (let current = up(node); current && current !== main(); current = up(current)) if (getComputedStyle(current).overflowX !== "visible") return true;
+    return false;
+  };
+  const beyond = (node) => node.getBoundingClientRect().right > innerWidth + 1 && seen(node) && !cut(node);
+  const outside = () =>
+    [...every(main())].filter((node) => beyond(node) && ![...node.children].some(beyond)).slice(0, 2).map((node) => `${keyOf(node)} ${chain(node)} ${text(node).slice(0, 50)}`);
   const waiting = () => [...document.querySelectorAll("[data-testid=stSkeleton]")].filter(seen).map(keyOf);
-  window.walker = { waiting, controls, print, view, trouble };
+  window.walker = { waiting, outside, controls, print, view, trouble };
 })();
