@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from core.access import allowed
 from core.services.knowledge.home import IndexState, Overview, Step
-from pages.ui import gaps, identity, inbox, keys, loop, style
+from pages.ui import empty, gaps, identity, inbox, keys, loop, style
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
 
@@ -109,9 +110,14 @@ st.title("What the team knows")
 search_box()
 view = overview()
 if not view.documents:
-    st.info(
-        "There are no documents yet. Bring a folder in with: `python -m core import DIR`", icon=":material/library_add:"
+    may = allowed(me, "propose a change")
+    sentence = (
+        "Write the first one, or bring files in." if may else "As soon as somebody brings some in, you find them here."
     )
+    with empty.state("library_add", "There are no documents yet", sentence, "home_empty"):
+        if may:
+            st.page_link("pages/upload.py", label="Bring files in", icon=":material/upload_file:")
+            st.page_link("pages/documents.py", label="Write one", icon=":material/edit:", query_params={keys.DO: "new"})
     st.stop()
 inbox.waiting(me)
 left, right = st.columns(2, gap="large")

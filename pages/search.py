@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.access import Actor
 from pages.ui import actions, identity, keys
-from pages.ui.components.search_view import answer, filters_from, search_view
+from pages.ui.components.search_view import answer, examples, filters_from, search_view
 from pages.ui.workspace import app
 
 me = identity.require("search")
@@ -31,7 +31,9 @@ def search() -> None:
     filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
     query = str(asked.get("q") or "")
     results = answer(app(), query, filters) if query.strip() else None
-    clicked = search_view(asked, results, identity.page_token(), key="search_view", kept=kept(me))
+    clicked = search_view(
+        asked, results, identity.page_token(), "search_view", kept(me), examples(app().knowledge.documents.all())
+    )
     if clicked.settled:
         app().search.queries.keep(me, str(clicked.settled.get("q", "")), opened=bool(clicked.settled.get("opened")))
     if clicked.consent:

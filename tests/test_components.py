@@ -92,6 +92,9 @@ def test_choosing_a_facet_of_the_board_keeps_the_focus(chromium: Any) -> None:
         page.evaluate("show", {"rows": [row, {**row, "owner": "Bob"}], "kinds": {}, "may": False, "empty": ""})
         page.get_by_role("button", name="Bob").press("Enter")
         assert page.evaluate(FOCUS) == "Bob1"
+    with browser.component(chromium, "freshness") as page:
+        page.evaluate("show", {"rows": [], "kinds": {}, "may": False, "empty": "All is fresh."})
+        assert page.locator("#root").inner_text() == "All is fresh.", "no filters for nothing"
 
 
 def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium: Any) -> None:

@@ -51,7 +51,21 @@ def test_home_shows_figures_attention_and_changes(visit: Open) -> None:
 
 
 def test_home_of_an_empty_workspace_says_how_to_begin(visit: Open, empty_home: Path) -> None:
-    assert "python -m core import" in words(visit("home", home=empty_home))
+    app = visit("home", home=empty_home)
+    assert [link.proto.label for link in app.get("page_link")] == ["Bring files in", "Write one"]
+    reader = visit("home", home=empty_home, persona="reader")
+    assert not reader.get("page_link")
+    assert "python -m" not in words(app) + words(reader), "nobody types commands on a page"
+
+
+def test_search_offers_questions_that_documents_answer_and_no_others(
+    visit: Open, kb_app: App, empty_home: Path
+) -> None:
+    answered = {question for document in kb_app.knowledge.documents.all() for question in document.meta.answers}
+    offered = drawn(visit("search"), "search")["examples"]
+    assert len(offered) == 4
+    assert set(offered) <= answered
+    assert drawn(visit("search", home=empty_home), "search")["examples"] == []
 
 
 def test_the_box_on_home_leads_to_search(visit: Open) -> None:

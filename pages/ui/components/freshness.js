@@ -9,7 +9,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     draw();
   };
   const facet = (filter, title, labels) => drawFacet(data.rows, filter, title, state[filter], toggle, labels);
-  const none = data.rows.length ? "Nothing fits these filters." : data.empty;
   const showMore = () => {
     state.open = !state.open;
     draw();
@@ -29,10 +28,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
       el(
         "div",
         {},
-        rows.length ? rows.map((row) => drawRow(row, data.may, setTriggerValue)) : el("div", { class: "none" }, none),
+        rows.length
+          ? rows.map((row) => drawRow(row, data.may, setTriggerValue))
+          : el("div", { class: "none" }, "Nothing fits these filters."),
       ),
     );
   const draw = () => {
+    if (!data.rows.length) {
+      root.replaceChildren(el("div", { class: "none" }, data.empty));
+      return;
+    }
     const rows = data.rows.filter((row) => FILTERS.every((name) => !state[name] || row[name] === state[name]));
     refocus(root, () => root.replaceChildren(layout(rows)));
   };

@@ -4,13 +4,6 @@ const PAUSE = 120; // milliseconds between the last key and the query
 const SETTLED = 2000; // milliseconds after which a question counts as asked
 const USES = "a, [data-key=whole], [data-key=link], [data-key=citation], [data-key=right]"; // of a hit
 const SHOWN = 10; // documents
-const EXAMPLES = [
-  "how long do we keep SAR records",
-  "FN-22",
-  "CU*BASE",
-  "labels do not print",
-  "who signs for $200,000",
-];
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
@@ -27,6 +20,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }));
   state.askPython = (asked) => setStateValue("asked", asked);
   state.send = setTriggerValue;
+  state.examples = data.examples || [];
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
   const left = state.asked.q && !data.asked.q && !window.location.search; // the menu led here again, to an empty box
   if (data.serial !== state.serial || left) {
@@ -209,6 +203,9 @@ const queryLinks = (root, state, queries, separator) =>
     return [n ? separator : "", actionLink({}, "#", run, query)];
   });
 
+const examples = (root, state) =>
+  el("p", { class: "muted" }, "For example: ", queryLinks(root, state, state.examples, " · "));
+
 // ------------------------------------------------------------ results
 
 function draw(root, state) {
@@ -216,8 +213,7 @@ function draw(root, state) {
   progress.classList.remove("busy");
   drawNote(state);
   if (found) settleSoon(state);
-  if (!found)
-    results.replaceChildren(el("p", { class: "muted" }, "For example: ", queryLinks(root, state, EXAMPLES, " · ")));
+  if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "");
   else if (found.error)
     results.replaceChildren(el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)));
   else refocus(root, () => results.replaceChildren(layout(root, state)));

@@ -7,12 +7,13 @@ from typing import Any
 
 from core import strict
 from core.bootstrap import App
+from core.curation.names import top_folder
 from core.errors import ConcordError
 from core.retrieval.config import name as config_name
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
-from core.types import Commit, Filters, SearchConfig
+from core.types import Commit, Document, Filters, SearchConfig
 from pages.ui import keys, style
 from pages.ui.components import component
 from pages.ui.passage_links import place
@@ -26,7 +27,8 @@ TITLES = {
     "tags": "Tag",
 }
 MAX_OPTIONS = 8
-PLACEHOLDER = "Ask in your own words, or paste a form number, a section or an error code"
+PLACEHOLDER = "Ask a question, or paste a code"
+EXAMPLES = 4  # questions that documents say they answer
 
 
 def search_view(
@@ -35,6 +37,7 @@ def search_view(
     direct: str | None,
     key: str,
     kept: Mapping[str, Any] | None = None,
+    examples: Sequence[str] = (),
 ) -> Any:
     """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback` and `watch`,
     `settled` (a finished question, where Python must keep it) and `consent`. `kept` says what becomes of questions."""
@@ -46,6 +49,7 @@ def search_view(
             "direct": direct,
             "serial": strict.digest(asked),
             "placeholder": PLACEHOLDER,
+            "examples": list(examples),
             "kept": kept,
         },
         default={"asked": None},
@@ -56,6 +60,16 @@ def search_view(
         on_settled_change=lambda: None,
         on_consent_change=lambda: None,
     )
+
+
+def examples(documents: Sequence[Document]) -> list[str]:
+    """Short questions that documents say they answer, from as many folders as there are."""
+    shortest: dict[str, str] = {}
+    for document in documents:
+        for question in document.meta.answers:
+            folder = top_folder(document.path)
+            shortest[folder] = min(shortest.get(folder, question), question, key=lambda asked: (len(asked), asked))
+    return sorted(shortest.values(), key=lambda asked: (len(asked), asked))[:EXAMPLES]
 
 
 def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pages.ui.graph.network import drawing
 from pages.ui.workspace import app
 
 _ASK = {
-    "Document": "There are no documents yet. Write one, or bring a folder in with: python -m core import DIR",
+    "Document": "There are no documents yet. Write one, or bring files in on Upload.",
     "Query": "Ask something: the graph shows the entities that the query names, where relations lead from them, and the passages that each hop adds.",
     "Entity": "Choose an entity to see what is related to it.",
 }

@@ -14,7 +14,7 @@ from pages.ui.playground import state
 from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
-_ADVICE = "How good such scores are is not known yet: calibrate with `python -m core tune tau QUERYSET`."
+_ADVICE = "How good such scores are is not known yet: calibrate tau on the Tuning page."
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
