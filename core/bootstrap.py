@@ -35,6 +35,7 @@ from core.ports import Clock, Models, Processes, Progress
 from core.services.answers.checks import JOB as ANSWERS
 from core.services.answers.checks import AnswerChecks
 from core.services.answers.loop import Loop
+from core.services.answers.writing import AnswerWriting
 from core.services.disagreements.base import ClaimBase
 from core.services.disagreements.finder import Disagreements
 from core.services.evaluation.editing import QuerySetEditor
@@ -180,6 +181,7 @@ class AnswerRoom:
     """The `answers:` of documents as tests of search."""
 
     checks: AnswerChecks
+    writing: AnswerWriting
     loop: Loop
 
 
@@ -410,7 +412,9 @@ def build(
             index_jobs,
         ),
         search=Search(searcher, page, queries),
-        answers=AnswerRoom(answers, Loop(queries, gaps, answers, store, database)),
+        answers=AnswerRoom(
+            answers, AnswerWriting(searcher, vectors, texts), Loop(queries, gaps, answers, store, database)
+        ),
         graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
         playground=Playground(
             comparer,

@@ -39,6 +39,7 @@ READING = {
     "knowledge.gaps": "counts open",
     "search.queries": "listed",
     "answers.loop": "figures",
+    "answers.writing": "suggest try_out",
     "knowledge.feedback": "open",
     "knowledge.disagreements": "everywhere of_change of_text",
     "knowledge.pictures": "read",

@@ -145,6 +145,7 @@ USE_CASES = {
         "answered start work": INNER,
         "nightly": UPKEEP,
     },
+    "answers.writing": {"suggest try_out": "propose a change"},
     "answers.loop": {"figures": "see reported gaps", "points": EVERYBODY},
     "graph.explorer": {
         "around_document around_entity around_query communities entities links path": "explore the graph",
@@ -235,7 +236,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
-        "disagreements list", "disagreements check {file}",
+        "answers suggest BSA-1", "disagreements list", "disagreements check {file}",
         "change edit-comment 99999 1", "change delete-comment 99999 1", "change diff 99999", "change viewed 99999",
     ),
     "review a change": ("change approve 99999", "change request-changes 99999", "change take-back 99999"),

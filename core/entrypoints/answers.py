@@ -17,6 +17,9 @@ def register(add: Any) -> None:
     listing = answers("list", answers_list, "every question with the place where its document was found")
     listing.add_argument("--document", default="", metavar="ID_OR_PATH", help="only of this one")
     listing.add_argument("--failing", action="store_true", help="only what is not found among the first")
+    suggest = answers("suggest", answers_suggest, "questions that a document probably answers")
+    suggest.add_argument("document", metavar="ID_OR_PATH")
+    suggest.add_argument("--model", action="store_true", help="ask the language model instead of the headings")
     answers("check", answers_check, "ask every question now; exits 1 if one is not found among the first")
 
 
@@ -38,6 +41,14 @@ def answers_list(settings: Settings, options: Namespace, terminal: Terminal) -> 
     shown = [state for state in states if state.fails(first)] if options.failing else states
     rows = [(state.doc, state.question, state.place.words if state.place else "not asked yet") for state in shown]
     terminal.show([as_json(state, first) for state in shown], table(rows, ("document", "question", "")))
+    return 0
+
+
+def answers_suggest(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    document = app.knowledge.documents.show(options.document)
+    questions = app.answers.writing.suggest(acting(app, options), document, model=options.model)
+    terminal.show(list(questions), list(questions) or ["Nothing to suggest."])
     return 0
 
 

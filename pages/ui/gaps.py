@@ -33,31 +33,39 @@ def draw(me: Actor) -> None:
 
 
 def _gap(gap: Gap, me: Actor, names: dict[str, str]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"gap_{gap.id}"):
-        with st.container(width="stretch", gap=None):
-            st.markdown(flash.plain(gap.query))
-            owner = "you" if gap.owner == me.id else names.get(gap.owner, "nobody")
-            said = (gap.who, SOURCES[gap.source], style.moment(gap.created), gap.note, f"looked after by {owner}")
-            st.caption(" · ".join(flash.plain(part) for part in said if part and part != "reported"))
-            if gap.path:
-                st.caption(f":material/hourglass_empty: {flash.plain(_waiting(gap))}")
+    with st.container(gap=None, key=f"gap_{gap.id}"):
+        st.markdown(flash.plain(gap.query))
+        st.caption(" · ".join(map(flash.plain, _said(gap, me, names))))
         if gap.path:
-            if st.button("Open it", key=f"open_{gap.id}", icon=":material/article:", help="The document that lists it"):
-                st.switch_page("pages/documents.py", query_params={keys.DOC: gap.path})
-        elif st.button(
-            "Write it", key=f"write_{gap.id}", icon=":material/edit:", help="A new document that answers it"
-        ):
-            st.switch_page("pages/documents.py", query_params=draft.begin_with(me, gap.query))
-        _assign(gap, names)
-        st.button(
-            "Answered",
-            key=f"answered_{gap.id}",
-            type="tertiary",
-            icon=":material/check:",
-            help="A document answers it now",
-            on_click=actions.do,
-            args=(lambda actor: _close(actor, gap.id),),
-        )
+            st.caption(f":material/hourglass_empty: {flash.plain(_waiting(gap))}")
+        with st.container(horizontal=True, gap="small"):
+            _write(gap, me)
+            _assign(gap, names)
+            st.button(
+                "Answered",
+                key=f"answered_{gap.id}",
+                type="tertiary",
+                icon=":material/check:",
+                help="A document answers it now",
+                on_click=actions.do,
+                args=(lambda actor: _close(actor, gap.id),),
+            )
+
+
+def _said(gap: Gap, me: Actor, names: dict[str, str]) -> list[str]:
+    """Where it comes from, and who looks after it."""
+    owner = "you" if gap.owner == me.id else names.get(gap.owner, "nobody")
+    from_people = [gap.who] if gap.source == "reported" else [SOURCES[gap.source]]
+    return [*from_people, style.day(gap.created[:10]), *([gap.note] if gap.note else []), f"looked after by {owner}"]
+
+
+def _write(gap: Gap, me: Actor) -> None:
+    """The document that lists it, or a new one."""
+    if gap.path:
+        if st.button("Open it", key=f"open_{gap.id}", icon=":material/article:", help="The document that lists it"):
+            st.switch_page("pages/documents.py", query_params={keys.DOC: gap.path})
+    elif st.button("Write it", key=f"write_{gap.id}", icon=":material/edit:", help="A new document that answers it"):
+        st.switch_page("pages/documents.py", query_params=draft.begin_with(me, gap.query))
 
 
 def _waiting(gap: Gap) -> str:

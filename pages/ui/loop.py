@@ -59,7 +59,7 @@ def _chart(points: tuple[LoopPoint, ...]) -> None:
     )
     labels = [f"{point.title}<br>{style.moment(point.found.at)}" for point in points]
     shares = [point.found.share for point in points]
-    chart = figures.findability([point.found.at for point in points], shares, labels)
+    chart = figures.findability([style.day(point.found.at[:10]) for point in points], shares, labels)
     chosen = st.plotly_chart(
         charts.themed(chart),
         width="stretch",

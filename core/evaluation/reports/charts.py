@@ -11,6 +11,7 @@ from core.evaluation.statistics import Interval
 Figure = dict[str, Any]
 
 BLUE, GREY, RED = "#1f5fa8", "#9aa5b1", "#b3402a"
+TICKS = 6  # dates below a line
 ONE_HUE = [[0.0, "#f6f9fc"], [1.0, "#8fb8e6"]]  # dark figures are readable on all of it
 
 
@@ -48,12 +49,13 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
     return _figure([dots], height=80 + 26 * len(names), x=f"{measure}, mean and 95 % interval")
 
 
-def findability(times: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:
-    """The share of questions that are found, one dot per commit."""
+def findability(days: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:
+    """The share of questions that are found, one dot per commit in their order, some of them dated."""
+    dated = range(0, len(days), max(1, len(days) // TICKS))
     line = {
         "type": "scatter",
         "mode": "lines+markers",
-        "x": list(times),
+        "x": list(range(len(days))),
         "y": [round(share, 4) for share in shares],
         "text": [_escaped(label) for label in labels],
         "hovertemplate": "%{y:.1%}<br>%{text}<extra></extra>",
@@ -61,6 +63,11 @@ def findability(times: Sequence[str], shares: Sequence[float], labels: Sequence[
         "marker": {"color": BLUE, "size": 10},
     }
     chart = _figure([line], height=260)
+    chart["layout"]["xaxis"] |= {
+        "tickvals": list(dated),
+        "ticktext": [days[n] for n in dated],
+        "range": [-0.5, len(days) - 0.5],
+    }
     low = max(0.0, min(shares, default=0.0) - 0.1)
     chart["layout"]["yaxis"] |= {"tickformat": ".0%", "range": [low, 1.02]}
     return chart

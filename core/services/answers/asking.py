@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser
-from core.curation.frontmatter import read_document
+from core.curation.frontmatter import read_document, split
 from core.curation.questions import one_line, same_form
 from core.errors import ConcordError
 from core.ports import Index
@@ -114,8 +114,10 @@ class AnswerSearch:
             ahead = [titles[other][1] for other in found[: min(rank - 1, AHEAD)]]
             more = rank - 1 - len(ahead)
             return f"behind {', '.join(ahead)}" + (f" and {more} more" if more else "")
-        missing = missing_words(self.index, question, self.index.text(titles[path][0])) if not rank else ()
-        return missing_note(missing)
+        if rank:
+            return ""
+        text = self.index.text(titles[path][0])
+        return missing_note(missing_words(self.index, question, text[split(text)[1] :]))
 
     @property
     def _model(self) -> str:
@@ -152,11 +154,12 @@ def missing_words(index: Index, question: str, text: str) -> tuple[str, ...]:
 def missing_note(words: Sequence[str]) -> str:
     """Which words a document lacks, three at most.
 
-    >>> missing_note(["invoice", "late"]), missing_note(["invoice"]), missing_note([])
-    ('“invoice” and “late” are missing', '“invoice” is missing', '')
+    >>> missing_note(["invoice", "late", "fee"]), missing_note(["invoice"]), missing_note([])
+    ('“invoice”, “late” and “fee” are missing', '“invoice” is missing', '')
     """
     quoted = [f"“{word}”" for word in words[:3]]
-    return f"{' and '.join(quoted)} {'is' if len(quoted) == 1 else 'are'} missing" if quoted else ""
+    listed = " and ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
+    return f"{listed} {'is' if len(quoted) == 1 else 'are'} missing" if quoted else ""
 
 
 def free_of_charge(config: SearchConfig) -> SearchConfig:

@@ -168,14 +168,14 @@ class AnswerChecks:
         now, first = self.clock.stamp(), self.first
         with self.database.transaction() as state:
             known = {(row["doc"], row["key"]): row for row in state.answers.newest()}
-            broken: dict[str, list[Listed]] = defaultdict(list)
+            broken: list[Listed] = []
             for one in asked:
                 place, before = places[one.key], known.get(one.key)
                 if before is None or before["rank"] != place.rank:
                     self._add(state, one, place, commit, now)
                 was_found = before is None or 0 < before["rank"] <= first
                 if was_found and not place.within(first):
-                    broken[one.facts.owner].append(one)
+                    broken.append(one)
             point = _counted(asked, places, commit, now, first)
             folders = json.dumps({name: list(counts) for name, counts in point.folders.items()})
             counts = {"questions": point.questions, "found": point.found, "within": first, "folders": folders}
@@ -189,18 +189,21 @@ class AnswerChecks:
             doc=doc, key=key, question=one.question, rank=place.rank, note=place.note, commit_id=commit, at=now
         )
 
-    def _tell(self, state: State, broken: Mapping[str, list[Listed]], places: Mapping[tuple[str, str], Place]) -> None:
-        """One message per owner, whether one question broke or many."""
-        for owner, asked in broken.items():
-            people = self.owners.named(owner)
-            one = asked[0]
-            if len({other.facts.path for other in asked}) == 1:
-                words = " · ".join(f"{other.question} {places[other.key].words}" for other in asked[:NAMED])
-                subject = Subject("document", one.facts.path, one.facts.title)
+    def _tell(self, state: State, broken: Sequence[Listed], places: Mapping[tuple[str, str], Place]) -> None:
+        """One message per person, whether one question of theirs broke or many."""
+        theirs: dict[str, list[Listed]] = defaultdict(list)
+        for one in broken:
+            for account in self.owners.named(one.facts.owner):
+                theirs[account].append(one)
+        for account, asked in theirs.items():
+            facts = asked[0].facts
+            if len({one.facts.path for one in asked}) == 1:
+                words = " · ".join(f"{one.question} {places[one.key].words}" for one in asked[:NAMED])
+                subject = Subject("document", facts.path, facts.title)
             else:
-                words = " · ".join(other.question for other in asked[:NAMED])
+                words = " · ".join(one.question for one in asked[:NAMED])
                 subject = Subject("answers", self.clock.today().isoformat(), f"{len(asked)} questions", PLACE)
-            self.messages.tell(state, SYSTEM, people, "not found", subject, words)
+            self.messages.tell(state, SYSTEM, [account], "not found", subject, words)
 
 
 def _state(asked: Listed, row: Mapping[str, Any] | None) -> AnswerState:

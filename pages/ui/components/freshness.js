@@ -77,7 +77,7 @@ function drawRow(row, mayConfirm, send) {
     });
   return el(
     "div",
-    { class: "item" },
+    { class: mayConfirm ? "item" : "item plain" },
     el(
       "div",
       { class: "main" },

@@ -53,9 +53,9 @@ def _form_and_text(start: Opened, key: str) -> None:
         st.rerun()  # the text was replaced
     draft.draw_others(start, me)
     document, problem = _read(start.path or UNTITLED, start.text)
-    values = _fields(start, document, key)
-    folder, name, path = _path(start, str(values.get("title") or ""), key) if not start.path else ("", "", start.path)
     body, leading = _typed_body(start, document, key)
+    values = _fields(start, document, key, leading + body)
+    folder, name, path = _path(start, str(values.get("title") or ""), key) if not start.path else ("", "", start.path)
     try:
         text = body if document is None else with_fields(with_body(start.text, leading + body), values)
         document, problem = _read(path or UNTITLED, text)
@@ -111,12 +111,14 @@ def _read(path: str, text: str) -> tuple[Document | None, str]:
         return None, str(error)
 
 
-def _fields(start: Opened, document: Document | None, key: str) -> dict[str, Any]:
+def _fields(start: Opened, document: Document | None, key: str, body: str) -> dict[str, Any]:
     """The values of the form; none where the frontmatter cannot be read, which is then edited as text."""
     if document is None:
         return {}
     title = document.title if start.path or document.meta.title else ""
-    return dict(frontmatter_form.form(document.meta, title, key))
+    named = str(st.session_state.get(f"{key}_title") or title)
+    typed, _ = _read(start.path or UNTITLED, with_fields(with_body(start.text, body), {"title": named}))
+    return dict(frontmatter_form.form(document.meta, title, key, typed=typed))
 
 
 def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str, str]:

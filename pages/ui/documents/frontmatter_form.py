@@ -11,19 +11,36 @@ from core.curation.frontmatter import STATUSES
 from core.curation.writing import Value
 from core.types import NOTHING, Document, Meta
 from pages.ui import flash, style
+from pages.ui.documents import answers_form
 from pages.ui.workspace import app
 
 
 def form(
-    meta: Meta, title: str, key: str, *, title_key: str = "", status: bool = True, remarks: Mapping[str, str] = NOTHING
+    meta: Meta,
+    title: str,
+    key: str,
+    *,
+    title_key: str = "",
+    status: bool = True,
+    remarks: Mapping[str, str] = NOTHING,
+    typed: Document | None = None,
 ) -> dict[str, Value]:
-    """Draw the fields, each with the remark about it; returns their values. Without `status` it stays as it is."""
+    """Draw the fields, each with the remark about it; returns their values. Without `status` it stays as it is.
+
+    `typed` is the document as it is typed: its questions are tried against the search.
+    """
     with st.container(key="frontmatter"):
-        return _fields(meta, title, key, title_key, status, remarks)
+        return _fields(meta, title, key, title_key, status, remarks, typed)
 
 
 def _fields(
-    meta: Meta, title: str, key: str, title_key: str, status: bool, remarks: Mapping[str, str]
+    meta: Meta,
+    title: str,
+    key: str,
+    title_key: str,
+    status: bool,
+    remarks: Mapping[str, str],
+    typed: Document | None,
 ) -> dict[str, Value]:
     documents = app().knowledge.documents.all()
     title_cell, type_cell, owner_cell = st.columns([2, 1, 1])
@@ -62,13 +79,15 @@ def _fields(
     )
     for cell, field in ((effective_cell, "effective_date"), (due_cell, "review_due"), (tags_cell, "tags")):
         _remark(cell, remarks.get(field, ""))
-    with st.expander("Questions it answers, and what it supersedes", icon=":material/quiz:", type="compact"):
-        questions = st.text_area(
-            "Questions this document must answer, one per line",
-            "\n".join(meta.answers),
-            height=130,
-            key=f"{key}_answers",
-        )
+    box = st.expander(
+        "Questions it answers, and what it supersedes",
+        icon=":material/quiz:",
+        type="compact",
+        key=f"{key}_questions",
+        on_change="rerun",
+    )
+    with box:
+        questions = answers_form.draw(meta.answers, key, typed if box.open else None)
         _remark(st, remarks.get("answers", ""))
         supersedes = st.multiselect(
             "Supersedes",
@@ -88,7 +107,7 @@ def _fields(
         "review_due": due,
         "tags": tuple(map(_line, tags)),
         "supersedes": tuple(map(_line, supersedes)),
-        "answers": tuple(line for text in (questions or "").splitlines() if (line := _line(text))),
+        "answers": questions,
     }
 
 

@@ -44,6 +44,7 @@ def _fields(item: UploadItem, n: int, document: Document) -> None:
         title_key=f"{key}_title_{strict.digest([document.title])}",
         status=document.meta.status != "approved" or item.choice == "replace",
         remarks={finding.field: finding.message for finding in reversed(item.findings) if finding.field},
+        typed=document,
     )
     changed = {name: value for name, value in values.items() if getattr(document.meta, name) != value}
     if changed and session.change(
