@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.formats import pdf, sheets, slides, word
+from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text
 from core.adapters.conversion.ocr import Ocr
 from core.adapters.conversion.workers import Overrun, WorkerPool
 from core.curation import conversions
@@ -28,7 +30,7 @@ def conversion() -> Iterator[Converters]:
     made.close()
 
 
-Line = tuple[float, float, int, str]  # left, bottom, size of letters, text
+Line = tuple[Any, ...]  # left, bottom, size of letters, text, and whether it is bold
 
 
 def printed(*pages: list[Line], draws: str = "", title: str = "") -> bytes:
@@ -38,14 +40,20 @@ def printed(*pages: list[Line], draws: str = "", title: str = "") -> bytes:
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {count} >>".encode()]
     font = 3 + 2 * count
     for n, lines in enumerate(pages):
-        text = " ".join(f"BT /F1 {size} Tf {left} {bottom} Td ({words}) Tj ET" for left, bottom, size, words in lines)
+        text = " ".join(
+            f"BT /{'F2' if bold else 'F1'} {size} Tf {left} {bottom} Td ({words}) Tj ET"
+            for left, bottom, size, words, *bold in lines
+        )
         stream = f"{text} {draws}".encode("latin-1")
-        inside = f"/MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R /Resources << /Font << /F1 {font} 0 R >> >>"
+        inside = f"/MediaBox [0 0 612 792] /Contents {4 + 2 * n} 0 R /Resources << /Font << /F1 {font} 0 R /F2 {font + 1} 0 R >> >>"
         objects += [
             f"<< /Type /Page /Parent 2 0 R {inside} >>".encode(),
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         ]
-    objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+    objects += [
+        b"<< /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /Helvetica%s >>" % kind
+        for kind in (b"", b"-Bold")
+    ]
     return uploads.written_pdf(objects)
 
 
@@ -75,6 +83,37 @@ def test_print_headers_and_page_numbers_are_dropped_and_a_sentence_goes_on_over_
     assert "handbook" not in text
     assert "hands the key to the guard at the gate" in text
     assert text.startswith("# Dock safety\n\nWear a vest")
+
+
+def test_a_paragraph_whose_first_line_is_bold_stays_one_and_a_list_loses_no_word_at_the_end_of_a_page() -> None:
+    bold = [(72, 700, 11, "Stop rule. Anyone may stop a load at any point, without giving a reason", True)]
+    first = [*bold, *prose(686, "first. Loading restarts when both agree."), (72, 90, 11, "\x95 Keys are handed to")]
+    text = pdf.convert(printed(first, prose(700, "the guard, who signs.")))["text"]
+    assert "without giving a reason first. Loading restarts" in text
+    assert "Keys are handed to the guard, who signs." in text
+
+
+def test_a_heading_that_was_missed_is_known_by_its_letters() -> None:
+    page = [
+        (72, 740, 20, "Dock safety"),
+        (72, 700, 15, "Doors"),
+        *prose(670, *SENTENCES),
+        (72, 600, 15, "Lamps"),
+        *prose(570, *SENTENCES),
+    ]
+    (parsed,) = pdf._parsed(printed(page)).pages
+    kinds = {"Doors": ("heading", 2), "Lamps": ("paragraph", None)}
+    seen = [
+        replace(block, **dict(zip(("kind", "level"), kinds.get(block.text, (block.kind, block.level)), strict=True)))
+        for block in parsed.blocks
+    ]
+    parsed = replace(parsed, blocks=seen)
+    blocks = in_text(parsed, set(), heading_styles([parsed]))
+    assert [(block.text, block.level) for block in blocks if block.kind == "heading"] == [
+        ("Dock safety", 1),
+        ("Doors", 2),
+        ("Lamps", 2),
+    ]
 
 
 def test_bullets_that_a_browser_draws_begin_items_and_a_line_to_their_left_ends_the_list() -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.adapters.conversion.formats.pdf_blocks import in_text, running_lines
+from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text, running_lines
 from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, laid_over, ruled
 from core.adapters.conversion.formats.pdf_writer import PdfWriter
 from core.curation.conversions import own_title
@@ -30,14 +30,14 @@ def convert(raw: bytes) -> Mapping[str, Any]:
     """The text with its tables and pictures, each with its page, and the pages that could not be read."""
     parsed, drawn = _parsed(raw), _Pages(raw)
     writer = PdfWriter()
-    ornaments, running = _ornaments(parsed.images), running_lines(parsed.pages)
+    ornaments, running, styles = _ornaments(parsed.images), running_lines(parsed.pages), heading_styles(parsed.pages)
     pictures = {image.id: image for image in parsed.images if image.id not in ornaments}
     with _RuledPages(raw) as tables:
         for page in parsed.pages:
             if _scanned(page):
                 writer.picture(drawn.page(page.page_num), page.page_num, scan=True)
                 continue
-            for block in laid_over(in_text(page, running), tables.of(page)):
+            for block in laid_over(in_text(page, running, styles), tables.of(page)):
                 if isinstance(block, PdfTable) or block.kind != "figure":
                     writer.block(block, page.page_num)
                 elif block.id in pictures and _large(box_of(block), page):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ BAND = 0.09  # the share of a page's height at its top and bottom where print he
 REPEATED = 3  # pages on which a line stands to be one of them
 BULLET = (1.5, 7.0)  # points: how wide and high the bullets are that browsers draw
 NEAR = 25.0  # points between a bullet and its words
+SHORT = 120  # characters that a heading has at most
+Style = tuple[str, int]
 
 
 def running_lines(pages: Sequence[Any]) -> set[str]:
@@ -24,11 +26,50 @@ def running_lines(pages: Sequence[Any]) -> set[str]:
     return {line for line, count in counts.items() if line and count >= min(REPEATED, max(2, len(pages)))}
 
 
-def in_text(page: Any, running: set[str]) -> list[Any]:
-    """The blocks of a page without its print headers, and with lists where bullets are drawn."""
+def in_text(page: Any, running: set[str], styles: Mapping[Style, int]) -> list[Any]:
+    """The blocks of a page without its print headers, with all its headings, and with lists where bullets are drawn."""
     marks = _bullets(page)
-    blocks = (block for block in page.blocks or () if not (_marginal(block, page) and _line(block) in running))
+    blocks = (
+        _headed(block, page, styles)
+        for block in page.blocks or ()
+        if not (_marginal(block, page) and _line(block) in running)
+    )
     return [part for block in blocks for part in (_items(block, page, marks) if block.kind == "paragraph" else [block])]
+
+
+def heading_styles(pages: Sequence[Any]) -> dict[Style, int]:
+    """Letters of headings, and their level; never those of most of the text."""
+    found: dict[Style, Counter[int]] = {}
+    usual: Counter[Style] = Counter()
+    for page in pages:
+        for block in page.blocks or ():
+            style = _style(block, page)
+            if style and block.kind == "heading":
+                found.setdefault(style, Counter())[block.level or 1] += 1
+            elif style and block.kind in ("paragraph", "list_item"):
+                usual[style] += len(block.text or "")
+    body = dict(usual.most_common(1))
+    return {style: levels.most_common(1)[0][0] for style, levels in found.items() if style not in body}
+
+
+def _style(block: Any, page: Any) -> Style | None:
+    """The name and size of a block's letters, if all of it has the same."""
+    items = [item for item in _inside(page, box_of(block)) if item.text.strip()]
+    styles = {
+        (str(item.font_name), round(item.font_size if (item.font_size or 0) > 3 else item.height)) for item in items
+    }
+    return styles.pop() if len(styles) == 1 else None
+
+
+def _headed(block: Any, page: Any, styles: Mapping[Style, int]) -> Any:
+    """A short paragraph in the letters of headings is one, too."""
+    if (
+        block.kind != "paragraph"
+        or len(block.text or "") > SHORT
+        or (level := styles.get(_style(block, page) or ("", 0))) is None
+    ):
+        return block
+    return replace(block, kind="heading", level=level)
 
 
 def _line(block: Any) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures
-from core.adapters.conversion.formats.pdf_tables import PdfTable, box_of
+from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of
 
 BULLETS = "•◦▪▫‣⁃∙●○■□–\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0a8"
+CLOSE = 8.0  # points between two lines of one paragraph
 _ITEM = re.compile(rf"\s*(?:[{BULLETS}]|o(?= ))\s*(.+)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]+)(?<=[^\s*])\1(?![\w*])")
 _NUMBER = re.compile(r"\(?(\d{1,9})[.)]?")
@@ -26,6 +27,7 @@ class PdfWriter:
         self.pictures = TakenPictures()
         self._rows: list[tuple[tuple[str, ...], ...]] = []
         self._depth = -1
+        self._plain, self._box = "", Box(0, 0, 0, 0)  # of the last paragraph: its text without emphasis, and its place
 
     def block(self, block: Any, page: int) -> None:
         """Write one block of liteparse, or a ruled table."""
@@ -61,6 +63,7 @@ class PdfWriter:
     def _add(self, kind: str, text: str, page: int) -> None:
         if kind != "item":
             self._depth = -1
+        self._plain = ""
         self.parts.append((kind, text, page))
 
     def _paragraph(self, block: Any, page: int) -> None:
@@ -68,30 +71,26 @@ class PdfWriter:
             self._item(match[1], "•", self._depth + 1 if self._depth >= 0 else 0, page)
             return
         text = _line(block.text)
-        whole = (
-            f"**{text}**"
-            if block.bold and "*" not in text
-            else f"*{text}*"
-            if block.italic and "*" not in text
-            else text
-        )
-        if self._goes_on(text, page):
+        if self._goes_on(text, block, page):
             kind, before, _ = self.parts.pop()
-            self.parts.append((kind, f"{before} {text}", page))
+            self.parts.append((kind, f"{self._plain or before} {text}", page))
         else:
-            self._add("paragraph", whole, page)
+            mark = "" if "*" in text else "**" * block.bold or "*" * block.italic
+            self._add("paragraph", f"{mark}{text}{mark}", page)
+        self._plain, self._box = (text if self.parts[-1][1].strip("*") == text else ""), box_of(block)
 
-    def _goes_on(self, text: str, page: int) -> bool:
-        """Whether a paragraph is the rest of the one that the end of the page before cut off."""
+    def _goes_on(self, text: str, block: Any, page: int) -> bool:
+        """Whether a paragraph is the rest of the one before: cut off by the end of the page, or by another kind of letters."""
         if not self.parts or not text[:1].islower():
             return False
         kind, before, last = self.parts[-1]
-        return (
-            kind in ("paragraph", "item")
-            and last == page - 1
-            and not _ENDED.search(before)
-            and not before.endswith("*")
+        if kind not in ("paragraph", "item") or _ENDED.search(before.rstrip("*")):
+            return False
+        box = box_of(block)
+        below = (
+            kind == "paragraph" and 0 <= box.top - self._box.bottom < CLOSE and abs(box.left - self._box.left) < CLOSE
         )
+        return last == page - 1 or (last == page and below)
 
     def _item(self, text: str, marker: str, level: int, page: int) -> None:
         self._depth = min(level, self._depth + 1)
