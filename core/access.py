@@ -54,6 +54,8 @@ NEEDS: Mapping[str, str] = {
     "explore the graph": "author",
     "ask a language model": "author",
     "fetch models": "admin",
+    "check a language model": "admin",
+    "use an unfit model": "admin",
 }
 
 

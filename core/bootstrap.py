@@ -65,6 +65,9 @@ from core.services.knowledge.freshness import FreshnessBoard
 from core.services.knowledge.gaps import Gaps
 from core.services.knowledge.home import Home
 from core.services.knowledge.pictures import Pictures
+from core.services.models.checker import ModelChecker
+from core.services.models.estimates import CallEstimator
+from core.services.models.fitness import Fitness
 from core.services.models.ledger import Ledger
 from core.services.models.metered import MeteredModels
 from core.services.models.offered import OfferedModels, offered
@@ -227,10 +230,12 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True)
 class ModelRoom:
-    """Models by name, and what they cost."""
+    """Models by name, what they cost, and what they are fit for."""
 
     registry: Models
     ledger: Ledger
+    fitness: Fitness
+    checker: ModelChecker
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +283,9 @@ def build(
     store = GitStore(settings.home / "kb.git")
     database = Database.file(settings.home / "app.db")
     ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
-    models = models or _models(settings, ledger)
+    audit = Audit(database, store, clock)
+    fitness = Fitness(database, clock, audit)
+    models = models or _models(settings, ledger, fitness)
     generations = Generations(
         settings.home / "index",
         settings.keep_generations,
@@ -288,13 +295,13 @@ def build(
     reader = TextReader()
     documents, team_settings = Documents(store, reader.admit), TeamSettings(store)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
-    audit = Audit(database, store, clock)
     accounts = Accounts(database, Argon2(), audit, clock)
     jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
     messages, owners = Messages(database, clock), Owners(accounts)
     news = ChangeNews(messages, accounts)
     changes = Changes(store, database, accounts, audit, clock, news, reader.read)
 
+    checker = ModelChecker(models.probed if isinstance(models, MeteredModels) else models.llm, fitness, jobs)
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(generations, models, team_settings, clock, alphas)
     page = SearchPage(searcher, team_settings, clock)
@@ -316,8 +323,10 @@ def build(
     )
     verifier = Verifier(store, generations, team_settings, audit, accounts, looks)
     querysets = QuerySets(database, documents, clock, audit)
-    runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit)
-    production = ProductionSettings(team_settings, runs, audit)
+    estimator = CallEstimator(models, ledger)
+    runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator)
+    measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
+    production = ProductionSettings(team_settings, runs, audit, measured)
     context = ExperimentContext(runs, builder, documents, models)
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
@@ -407,6 +416,9 @@ def build(
                 audit,
                 ledger.prices,
                 partial(_offered, settings, ledger.prices),
+                measured,
+                estimator,
+                texts,
             ),
             verifier,
             index_jobs,
@@ -425,7 +437,7 @@ def build(
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
         tuning=Tuning(sweeps, training, alphas, production),
-        models=ModelRoom(models, ledger),
+        models=ModelRoom(models, ledger, fitness, checker),
         platform=Platform(
             Workspace(
                 guard=guard,
@@ -440,6 +452,7 @@ def build(
                     "drift": production.work,
                     ANSWERS: answers.work,
                     "experiment": experiments.work,
+                    "check-model": checker.work,
                     **index_jobs.works(),
                     **evaluation_jobs.works(),
                 },
@@ -459,10 +472,11 @@ def _nearest(searcher: Searcher, documents: Documents, question: str) -> list[Do
     return [known[path] for path in list(paths)[:3] if path in known]
 
 
-def _models(settings: Settings, ledger: Ledger) -> Models:
+def _models(settings: Settings, ledger: Ledger, fitness: Fitness) -> Models:
     """Models on this machine and behind configured endpoints; paid calls go through the ledger."""
     registry = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
-    return MeteredModels(registry, ledger, TextCache((settings.cache or settings.home / "cache") / "answers.db"))
+    answers = TextCache((settings.cache or settings.home / "cache") / "answers.db")
+    return MeteredModels(registry, ledger, answers, fitness)
 
 
 def _offered(settings: Settings, prices: Prices) -> OfferedModels:

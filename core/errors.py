@@ -43,8 +43,16 @@ class Throttled(Unavailable):
     """An endpoint kept asking for fewer calls."""
 
 
-class OverBudget(Unavailable):
-    """A paid call would exceed the month's budget; it was not made."""
+class Unusable(Unavailable):
+    """A model answered with something that may not be used; the message says why."""
+
+
+class Unfit(Unavailable):
+    """A model was checked and found unfit for what it is asked to do."""
+
+
+class OverBudget(ConcordError):
+    """A paid call would exceed the month's budget; it was not made. Long work stops and keeps what is done."""
 
 
 class Corrupt(ConcordError):

@@ -36,6 +36,18 @@ def check(profile: Profile) -> Profile:
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
 
 
+def model_uses(profile: Profile) -> tuple[tuple[str, str], ...]:
+    """The language models that a profile asks, and for what; an empty name is the configured one.
+
+    >>> model_uses(Profile("p", context="contextual", writers=("haiku",), graph="llm"))
+    (('haiku', 'context'), ('', 'entities'))
+    """
+    features = ["context"] if profile.context == "contextual" else []
+    features += ["segment"] if profile.chunker.name == "agentic" else []
+    uses = [(name, feature) for name in profile.writers or ("",) for feature in features]
+    return (*uses, *([("", "entities")] if profile.graph == "llm" else []))
+
+
 def _check_embedders(profile: Profile) -> None:
     names = (profile.embedder, *profile.embedders)
     if not all(names):

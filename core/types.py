@@ -349,6 +349,8 @@ class Answer:
     seconds: float = 0.0
     dollars: float = 0.0
     cached: bool = False
+    finish: str = ""  # why it ended, in the endpoint's words: stop, length, content_filter; "" where it does not say
+    first: tuple[tuple[str, float], ...] = ()  # alternatives for the first token with their log-probabilities
 
 
 # ---------------------------------------------------------------- the graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -87,20 +88,43 @@ class WordReranker:
         return sum(len(text.split()) > 500 for text in texts)
 
 
+def passages_of(prompt: str) -> list[str]:
+    """The numbered passages of a listwise prompt, without those of its example."""
+    return re.findall(r'<passage n="\d+">\n(.*?)\n</passage>', prompt.partition("Now the real task")[2], re.DOTALL)
+
+
+class Mirror:
+    """Gives the order of the last passages again, mirrored, when they are shown from last to first: no bias for places."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.said = ""
+
+    def answer(self, prompt: str, say: Callable[[str], str]) -> str:
+        shown = passages_of(prompt)
+        if shown and self.seen == shown[::-1]:
+            self.seen = []
+            return re.sub(r"\d+", lambda match: str(len(shown) + 1 - int(match[0])), self.said)
+        self.seen, self.said = shown, say(prompt)
+        return self.said
+
+
 class ScriptedLlm:
     """A language model that says what a test wrote, and remembers what it was asked."""
 
-    name = "scripted"
+    name, server = "scripted", "here"
 
     def __init__(self, *answers: str) -> None:
         self.answers, self.asked = list(answers), []  # type: tuple[list[str], list[str]]
+        self.mirror = Mirror()
 
-    def complete(
-        self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
-    ) -> Answer:
+    def complete(self, prompt: str, *, purpose: str, **_: object) -> Answer:
         self.asked.append(prompt)
-        text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        text = self.mirror.answer(prompt, self._say)
         return Answer(text, self.name, len(prompt) // 4, len(text) // 4)
+
+    def _say(self, prompt: str) -> str:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
 class SmallModels:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import unquote
 
-from tests.conftest import HashEmbedder
+from tests.conftest import HashEmbedder, Mirror
 
 Say = str | Callable[[str], str]
 
@@ -31,6 +31,7 @@ class Fault:
     message: str = ""
     drip: bool = False  # the body comes byte by byte
     hang_up: bool = False  # the connection is closed without a word
+    short: int = 0  # bytes that are announced and never come
 
 
 def throttled(after: str = "") -> Fault:
@@ -71,6 +72,10 @@ class ScriptedServer:
     seconds: float = 0.0  # how long every call takes
     dimension: int = 64
     limit: int = 10_000  # words an embedding may have; longer ones are refused
+    finish: str = "stop"  # why answers end
+    first: tuple[tuple[str, float], ...] = ()  # log-probabilities of the first token, where they are asked for
+    plain: bool = False  # refuses response_format
+    mirror: Mirror = field(default_factory=Mirror)
     seen: list[Seen] = field(default_factory=list)
     busy: int = 0
     most_busy: int = 0
@@ -104,6 +109,9 @@ class ScriptedServer:
             self.busy -= 1
 
     def say(self, prompt: str) -> str:
+        return self.mirror.answer(prompt, self._next)
+
+    def _next(self, prompt: str) -> str:
         with self._lock:
             said = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return said if isinstance(said, str) else said(prompt)
@@ -112,7 +120,9 @@ class ScriptedServer:
         """Status and body for a well-formed call; a malformed one is refused as the real endpoints refuse it."""
         body = seen.body
         if seen.path.endswith("/chat/completions"):
-            return 200, self._chat(body["messages"])
+            if self.plain and "response_format" in body:
+                return 400, {"error": {"message": "Unrecognized request argument supplied: response_format"}}
+            return 200, self._chat(body["messages"], "logprobs" in body)
         if seen.path.endswith("/embeddings"):
             return self._embeddings(body["input"], body.get("dimensions", self.dimension))
         if seen.path.startswith("/model/") and seen.path.endswith("/converse"):
@@ -127,13 +137,17 @@ class ScriptedServer:
             }
         return 404, {"error": {"message": "no such path"}}
 
-    def _chat(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+    def _chat(self, messages: list[dict[str, str]], logprobs: bool) -> dict[str, Any]:
         text = self.say(messages[-1]["content"])
         used = {
             "prompt_tokens": sum(len(m["content"].split()) for m in messages),
             "completion_tokens": len(text.split()),
         }
-        return {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": used}
+        choice: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "finish_reason": self.finish}
+        if logprobs and self.first:
+            rows = [{"token": token, "logprob": value} for token, value in self.first]
+            choice["logprobs"] = {"content": [{"token": text, "top_logprobs": rows}]}
+        return {"choices": [choice], "usage": used}
 
     def _converse(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         asked = messages[-1]["content"][0]["text"]
@@ -141,7 +155,7 @@ class ScriptedServer:
         used = {"inputTokens": len(asked.split()), "outputTokens": len(text.split())}
         return {
             "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
-            "stopReason": "end_turn",
+            "stopReason": "max_tokens" if self.finish == "length" else "end_turn",
             "usage": {**used, "totalTokens": sum(used.values())},
             "metrics": {"latencyMs": 1},
         }
@@ -182,7 +196,8 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             raw = json.dumps(body).encode() if fault.raw is None else fault.raw
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(raw)))
+            self.send_header("Content-Length", str(len(raw) + fault.short))
+            self.close_connection = bool(fault.short)
             if fault.after:
                 self.send_header("Retry-After", fault.after)
             if status == 429:

@@ -128,9 +128,10 @@ def test_breakpoints_out_of_bounds_are_asked_for_again_and_then_the_base_chunker
     document, llm = read_document("t.md", TEXT), ScriptedLlm(answer)
     chunks, reported = made(document, llm)
     assert chunks == made(document, spec=ChunkerSpec("markdown", {"max_tokens": 40, "min_tokens": 8}))[0]
-    assert reported == [
-        "t.md: cut by headings instead of by a language model: scripted gave no usable answer in 3 tries."
-    ]
+    assert len(reported) == 1
+    assert reported[0].startswith(
+        "t.md: cut by headings instead of by a language model: scripted gave no usable answer in 3 tries. The answer"
+    )
     assert len(llm.asked) == TRIES
     assert len(set(llm.asked)) == 2, "the model is told what was wrong, so a cache does not repeat the answer"
 
@@ -166,11 +167,11 @@ def test_context_goes_beside_the_text_of_any_chunker_and_into_what_is_embedded(n
 def test_at_most_four_sentences_are_kept() -> None:
     chunks, _ = made(
         read_document("t.md", "# T\n\nOne line.\n"),
-        ScriptedLlm("A b. C d. E f. G h. I j."),
+        ScriptedLlm("A line. More of it. And this. One more. Too many."),
         spec=ChunkerSpec(),
         context="contextual",
     )
-    assert chunks[0].context == "T\nA b. C d. E f. G h."
+    assert chunks[0].context == "T\nA line. More of it. And this. One more."
 
 
 def test_without_a_model_the_context_is_structural_and_says_so() -> None:
@@ -258,10 +259,13 @@ def contexts(app: App) -> Sequence[str]:
 
 
 def test_a_build_stores_contexts_finds_by_them_and_pays_once(tmp_path: Path) -> None:
-    app = app_with(tmp_path, "It belongs to the zebra programme.")
+    app = app_with(tmp_path, "This text belongs to the zebra programme.")
     put(app, {"a.md": "# A\n\nSome text.\n", "b.md": "# B\n\nOther text.\n"})
     made = app.index.builder.build(PROFILE)
-    assert sorted(contexts(app)) == ["A\nIt belongs to the zebra programme.", "B\nIt belongs to the zebra programme."]
+    assert sorted(contexts(app)) == [
+        "A\nThis text belongs to the zebra programme.",
+        "B\nThis text belongs to the zebra programme.",
+    ]
     assert app.index.generations.open(PROFILE).bm25("zebra").search(5, None)
     assert made.fallbacks == ()
     assert made.generation.notes[0].startswith("Language models: 2 calls to scripted")
@@ -271,17 +275,17 @@ def test_a_build_stores_contexts_finds_by_them_and_pays_once(tmp_path: Path) -> 
 
 def test_what_fell_back_is_named_until_it_is_built_again(tmp_path: Path) -> None:
     app = app_with(tmp_path)
-    put(app, {"a.md": "# A\n\nSome text.\n", "b.md": "# B\n\nOther text.\n"})
+    put(app, {"a.md": "# A\n\nSome cash.\n", "b.md": "# B\n\nOther text.\n"})
     made = app.index.builder.build(PROFILE)
     assert (
         dict(made.fallbacks)["a.md"] == "1 of 1 chunks have structural context only: No language model is configured."
     )
-    assert made.generation.notes[0].startswith("2 of 2 documents chunked in another way")
-    put(app, {"b.md": None, "c.md": "# C\n\nMore.\n"})
+    assert made.generation.notes[0].startswith("2 of 2 documents indexed in another way")
+    put(app, {"b.md": None, "c.md": "# C\n\nMore cash.\n"})
     later = app_with(tmp_path, SENTENCES).index.builder.build(PROFILE)
     assert later.fallbacks == ()
     assert later.generation.notes[1].startswith(
-        "1 of 2 documents chunked in another way than the profile asks, such as a.md"
+        "1 of 2 documents indexed in another way than the profile asks, such as a.md"
     )
     assert (
         app_with(tmp_path, SENTENCES)

@@ -388,16 +388,17 @@ def test_the_language_model_weighs_the_legs(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("", "exactly one JSON object"),
-        ("I would say dense.", "exactly one JSON object"),
+        ("", "it is empty"),
+        ("I would say dense.", "no JSON of the form"),
         ('{"dense": 0.5, "sparse": 0.5}', "must have the keys"),
         ('{"dense": 0.5, "sparse": 0.5, "graph": 0.5}', "sum to 1.5"),
         ('{"dense": -1, "sparse": 1, "graph": 1}', "from 0 to 1"),
-        ('{"dense": "1", "sparse": 0, "graph": 0}', "from 0 to 1"),
+        ('{"dense": 3, "sparse": 3, "graph": 3}', "sum to 9"),
+        ('{"dense": 0.33, "sparse": 0.33, "graph": 0.34}', "equal weights say nothing"),
         ('{"dense": true, "sparse": 0, "graph": 0}', "from 0 to 1"),
         ('{"dense": NaN, "sparse": 0.5, "graph": 0.5}', "from 0 to 1"),
         ('{"dense": 0, "sparse": 0, "graph": 1}', "none of the legs"),
-        ('{"dense": 1,}', "not valid JSON"),
+        ('{"dense": 1, "sparse"', "no JSON of the form"),
     ],
 )
 def test_an_answer_that_breaks_the_contract_falls_back_to_the_rule(tmp_path, answer: str, why: str) -> None:

@@ -57,11 +57,12 @@ READING = {
     "playground.notebook": "saved",
     "playground.grades": "grades of scores",
     "evaluation.querysets": "agreement export guidelines listed problems show unmapped write",
-    "evaluation.runs": "listed show",
-    "evaluation.experiments": "reports summary values",
-    "evaluation.jobs": "last",
+    "evaluation.runs": "estimate listed show",
+    "evaluation.experiments": "estimate reports summary values",
+    "evaluation.jobs": "estimate last",
     "tuning.production": "default_queryset evidence guardrails history watched",
     "models.ledger": "recent summary",
+    "models.fitness": "listed",
     "platform.jobs": "listed log show",
 }
 OWN_DESK = {  # what nobody else sees: text that is being typed, what one has looked at, one's own past queries and links to them, whether one's questions are kept
@@ -169,6 +170,15 @@ def folder(app: App) -> Path:
     return write(app.settings.home.parent / "folder", {"imported.md": TEXT})
 
 
+def talking(app: App) -> None:
+    app.models.checker.probed = lambda name: ScriptedLlm("2")
+
+
+def checked_model(app: App) -> None:
+    talking(app)
+    app.models.checker.check(ADMIN, features=["judge"])
+
+
 def graded(app: App) -> Grade:
     hit = app.search.searcher.search("garden").hits[0]
     return app.playground.grades.judge(ADMIN, "garden", hit, 2)
@@ -240,6 +250,12 @@ USE_CASES: dict[str, Callable[[App], object]] = {
         app.index.admin.delete_profile(ADMIN, "short-lived"),
     ),
     "index.jobs.build": lambda app: app.index.jobs.build(ADMIN),
+    "models.checker.check": lambda app: checked_model(app),
+    "models.checker.start": lambda app: (talking(app), app.models.checker.start(ADMIN)),
+    "models.fitness.force": lambda app: (
+        checked_model(app),
+        app.models.fitness.force(ADMIN, "scripted", "judge", "to compare it"),
+    ),
     "index.admin.rollback": lambda app: app.index.admin.rollback(ADMIN, 1),
     "index.admin.make_default": lambda app: app.index.admin.make_default(ADMIN, "local"),
     "playground.notebook.save": lambda app: app.playground.notebook.save(ADMIN, Column(name="Ours")),

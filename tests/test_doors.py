@@ -128,7 +128,7 @@ USE_CASES = {
     },
     "search.searcher": {
         "index search": EVERYBODY,
-        "ask candidates models_used search_in weigh weighers": INNER,
+        "ask candidates llm model_uses models_used search_in weigh weighers": INNER,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
     "search.queries": {
@@ -167,13 +167,13 @@ USE_CASES = {
         "question": INNER,
     },
     "evaluation.runs": {
-        "listed measure show start": "run an evaluation",
+        "estimate listed measure show start": "run an evaluation",
         "plan": EVERYBODY,
-        "all evaluate get work": INNER,
+        "all calls_of evaluate get work": INNER,
     },
-    "evaluation.experiments": {"reports run start summary values": "run an evaluation", "work": INNER},
+    "evaluation.experiments": {"estimate reports run start summary values": "run an evaluation", "work": INNER},
     "evaluation.jobs": {
-        "generate": "keep a query set",
+        "estimate generate": "keep a query set",
         "calibrate cancel drift": "run an evaluation",
         "learn": "change what is in production",
         "last": "see jobs",
@@ -187,7 +187,13 @@ USE_CASES = {
         "promote rollback": "change what is in production",
         "work": INNER,
     },
-    "models.ledger": {"recent summary": "see the ledger", "reuse spending": INNER},
+    "models.ledger": {"recent summary": "see the ledger", "past reuse spending": INNER},
+    "models.fitness": {
+        "listed": "compare configurations",
+        "force": "use an unfit model",
+        "keep of require require_checked": INNER,
+    },
+    "models.checker": {"check start": "check a language model", "work": INNER},
     "platform.workspace": {"catch_up create warm": UPKEEP},
     "platform.backups": {
         "take": "back up the workspace",
@@ -282,6 +288,8 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "see the audit": ("audit list",),
     "see the ledger": ("ledger list", "ledger summary"),
     "fetch models": ("models fetch nothing",),
+    "check a language model": ("models check nothing",),
+    "use an unfit model": ("models allow nothing nothing nothing",),
     "back up the workspace": ("backup {home}",),
     "restore the workspace": ("restore {out}",),
 }  # fmt: skip

@@ -18,12 +18,15 @@ from core.chunking.blocks import Span, blocks
 from core.chunking.markdown import markdown
 from core.chunking.packing import Piece, pack
 from core.chunking.record import Chunker, tokens
-from core.chunking.ruler import Ruler
+from core.chunking.ruler import Ruler, words
 from core.chunking.semantic import units
 from core.chunking.sentences import sentences
 from core.chunking.tools import Tools
 from core.errors import BadInput, Unavailable
+from core.llm.grounding import REPEATS, grounded, repeats
 from core.llm.prompt import quoted
+from core.llm.reading import listed, schema_of
+from core.llm.usable import prose
 from core.llm.writer import WritingTask
 from core.types import Chunk, Document
 
@@ -31,8 +34,9 @@ VERSION = 1  # raise it when a prompt changes: answers to the old one are no lon
 ROOM = 60_000  # characters of a document that go into one prompt
 SENTENCES = 4  # of a context
 LONGEST = 1200  # characters of a context
-
-_ARRAY = re.compile(r"\[[\d\s,]*\]")
+CONTEXT_TOKENS = 200  # of an answer: four short sentences with room to spare
+_NUMBERS = schema_of(sentences={"type": "array", "items": {"type": "integer"}})
+_BARE = re.compile(r"\A[\d\s,;]+\Z")
 
 
 # ---------------------------------------------------------------- segmentation
@@ -67,36 +71,50 @@ def bounds(words: int) -> tuple[int, int]:
 def _breakpoints(
     document: Document, sentence_spans: Sequence[Span], least: int, most: int, tools: Tools, max_tokens: int
 ) -> list[int]:
-    numbered = "\n".join(f"{n}: {' '.join(document.text[a:b].split())}" for n, (a, b) in enumerate(sentence_spans))
+    shown = [" ".join(document.text[a:b].split()) for a, b in sentence_spans]
+    task = breakpoints_task(_key(document, f"segments-{max_tokens}"), shown, least, most)
+    text, _ = tools.ask(task)
+    return [int(number) for number in json.loads(text)]
+
+
+def segment_task(document: Document, max_tokens: int = 2000) -> WritingTask:
+    """What a model is asked about a document; for estimates, which have no tokenizer."""
+    spans = units(document.text, blocks(document), Ruler(document.text, words), max_tokens)
+    shown = [" ".join(document.text[a:b].split()) for a, b in spans]
+    least, most = bounds(len(document.text[document.body :].split()))
+    return breakpoints_task(_key(document, f"segments-{max_tokens}"), shown, least, most)
+
+
+def breakpoints_task(key: str, shown: Sequence[str], least: int, most: int) -> WritingTask:
+    """What a model is asked about the sentences of a document."""
+    numbered = "\n".join(f"{n}: {sentence}" for n, sentence in enumerate(shown))
     if len(numbered) > 4 * ROOM:
         raise BadInput(f"the document has {len(numbered):,} characters; a model is shown at most {4 * ROOM:,}.")
     prompt = (
-        f"{quoted('document', numbered)}\n\nThe document above has {len(sentence_spans)} numbered sentences. "
+        f"{quoted('document', numbered)}\n\nThe document above has {len(shown)} numbered sentences. "
         f"Choose between {least} and {most} of them where a new segment should start because the topic, the section or "
-        "the line of thought changes. Answer only with a JSON array of their numbers in ascending order."
+        'the line of thought changes. Answer only with JSON, their numbers in ascending order: {"sentences": [4, 9]}'
     )
-    key = _key(document, f"segments-{max_tokens}")
-    text, _ = tools.ask(
-        WritingTask(key, "segment", prompt, lambda answer: _checked(answer, len(sentence_spans), least, most))
-    )
-    return [int(number) for number in json.loads(text)]
+    check = lambda answer: _checked(answer, len(shown), least, most)
+    return WritingTask(key, "segment", prompt, check, 40 + 8 * most, _NUMBERS)
 
 
 def _checked(answer: str, n: int, least: int, most: int) -> str:
     """The breakpoints in an answer as a JSON array.
 
-    >>> _checked("Here you are: [9, 4]", n=12, least=2, most=3)
+    >>> _checked("Here you are: [9, 4,]", n=12, least=2, most=3)
     '[4, 9]'
     """
-    match = _ARRAY.search(answer if "[" in answer else f"[{answer}]")
-    try:
-        cuts = sorted({int(number) for number in json.loads(match[0])}) if match else []
-    except ValueError:
-        cuts = []
+    rows = listed(f"[{answer.strip().replace(';', ',')}]" if _BARE.match(answer) else answer, "sentences")
+    if not all(isinstance(row, int) and not isinstance(row, bool) for row in rows):
+        raise BadInput("expected sentence numbers and nothing else.")
+    cuts = sorted(set(rows))
     if not least <= len(cuts) <= most:
         raise BadInput(f"expected {least} to {most} sentence numbers, found {len(cuts)}.")
     if cuts[0] < 1 or cuts[-1] >= n:
         raise BadInput(f"sentence numbers must lie between 1 and {n - 1}.")
+    if len(cuts) > 1 and cuts == list(range(cuts[0], cuts[-1] + 1)):
+        raise BadInput("sentences in a row are no places where the topic changes.")
     return json.dumps(cuts)
 
 
@@ -116,17 +134,31 @@ def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[
 
 
 def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, str]:
+    try:
+        text, model = tools.ask(context_task(document, chunk))
+    except Unavailable as error:
+        own = introduction(document)
+        return replace(chunk, context=f"{chunk.context}\n{own}" if own else chunk.context), str(error)
+    return replace(chunk, context=f"{chunk.context}\n{text}", context_by=model), ""
+
+
+def context_task(document: Document, chunk: Chunk) -> WritingTask:
+    """What a model is asked about a chunk. Its answer must add to the chunk and name nothing that the document does not."""
     prompt = (
         f"{quoted('document', _around(document.text, chunk.start, chunk.end))}\n\n{quoted('chunk', chunk.text)}\n\n"
         "Write 2 to 4 short sentences that situate the chunk within the document, so that a search finds it: what it is "
         "about, what it belongs to, and which names or dates of the document it depends on. Answer only with them."
     )
-    try:
-        text, model = tools.ask(WritingTask(_key(document, chunk.id), "context", prompt, context_text))
-    except Unavailable as error:
-        own = introduction(document)
-        return replace(chunk, context=f"{chunk.context}\n{own}" if own else chunk.context), str(error)
-    return replace(chunk, context=f"{chunk.context}\n{text}", context_by=model), ""
+    meta = document.meta
+    sources = (document.text, document.title, document.path, meta.doc_type, meta.owner, *meta.tags)
+
+    def check(answer: str) -> str:
+        text = context_text(answer)
+        if repeats(text, chunk.text) >= REPEATS:
+            raise BadInput("it repeats the chunk.")
+        return grounded(text, *sources)
+
+    return WritingTask(_key(document, chunk.id), "context", prompt, check, CONTEXT_TOKENS)
 
 
 def introduction(document: Document) -> str:
@@ -146,14 +178,11 @@ def introduction(document: Document) -> str:
 def context_text(answer: str) -> str:
     """An answer as one line of at most four sentences.
 
-    >>> context_text(" It is \\n about cash. Two. Three. Four. Five.")
+    >>> context_text("Here it is: It is \\n about cash. Two. Three. Four. Five.")
     'It is about cash. Two. Three. Four.'
     """
-    text = " ".join(answer.encode("utf-8", "replace").decode().split())[:LONGEST]
-    first = sentences(text)[:SENTENCES]
-    if not first:
-        raise BadInput("the answer is empty.")
-    return text[: first[-1][1]]
+    text = prose(answer)[:LONGEST]
+    return text[: sentences(text)[:SENTENCES][-1][1]]
 
 
 def _around(text: str, start: int, end: int, room: int = ROOM) -> str:

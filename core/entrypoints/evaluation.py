@@ -8,6 +8,7 @@ from typing import Any
 
 from core import strict
 from core.entrypoints import querysets
+from core.entrypoints.querysets import ESTIMATE, show_estimate
 from core.entrypoints.session import acting, introduced, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
@@ -53,7 +54,9 @@ def _runs(add: Any) -> None:
     compare.add_argument("after", metavar="RUN")
     compare.add_argument("--measure", default=comparisons.MEASURE, help="any measure that both runs have")
     compare.add_argument("--worst", type=int, default=10, help="how many questions to list from either end")
+    run.add_argument("--estimate", action="store_true", help=ESTIMATE)
     experiment = add("experiment", eval_experiment, f"a built-in experiment: {', '.join(EXPERIMENTS)}")
+    experiment.add_argument("--estimate", action="store_true", help=ESTIMATE)
     experiment.add_argument("name", metavar="NAME")
     experiment.add_argument("--queryset", default="", help="which questions (default: known items, made if need be)")
     experiment.add_argument("--limit", type=int, default=0, help="only so many questions, evenly from every category")
@@ -101,6 +104,8 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
 def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     pairs = [(profile, config) for profile in options.profile or [""] for config in options.config or [""]]
+    if options.estimate:
+        return show_estimate(terminal, app.evaluation.runs.estimate(acting(app, options), options.queryset, pairs))
     if options.background:
         job = app.evaluation.runs.start(acting(app, options), options.queryset, pairs, options.unit)
         terminal.show({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
@@ -193,6 +198,9 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
+    if options.estimate:
+        rows = app.evaluation.experiments.estimate(acting(app, options), options.name, options.queryset, options.limit)
+        return show_estimate(terminal, rows)
     experiment = app.evaluation.experiments.run(
         acting(app, options), options.name, options.queryset, options.limit, options.out, terminal.progress
     )

@@ -12,7 +12,9 @@ from core.chunking import CHUNKERS
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
+from core.llm.bill import dollars_of
 from core.services.index import builder
+from core.services.models.estimates import total
 from core.settings import Settings
 from core.types import Generation
 
@@ -148,12 +150,14 @@ def profiles_delete(settings: Settings, options: Namespace, terminal: Terminal) 
 def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     estimate = app.index.admin.estimate(acting(app, options), app.platform.settings.profile(options.name))
-    terminal.show(
-        strict.plain(estimate),
-        [
-            f"{estimate.documents} documents, about {estimate.chunks} chunks, {estimate.to_embed} to embed, about {estimate.seconds:.0f} s, ${estimate.dollars:.2f}."
-        ],
-    )
+    low, high = estimate.price
+    cost = dollars_of(low) if low == high else f"{dollars_of(low)} to {dollars_of(high)}"
+    seconds = " to ".join(dict.fromkeys(f"{value:.0f}" for value in estimate.time))
+    lines = [
+        f"{estimate.documents} documents, about {estimate.chunks} chunks, {estimate.to_embed} to embed, about {seconds} s, {cost}."
+    ]
+    lines += [f"{row.purpose}: {total([row])}" for row in estimate.calls]
+    terminal.show({**strict.plain(estimate), "time": estimate.time, "price": estimate.price}, lines)
     return 0
 
 

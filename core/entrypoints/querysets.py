@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,13 @@ from core.evaluation.querysets.import_querysets import ARROW
 from core.evaluation.querysets.queryset import Judgment, by_question
 from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
+from core.services.models.estimates import CallEstimate, total
 from core.settings import Settings
 
 if TYPE_CHECKING:
     from core.bootstrap import App
+
+ESTIMATE = "say what language models would be asked and what that costs, and stop"
 
 
 def register(add: Any) -> None:
@@ -29,6 +32,7 @@ def register(add: Any) -> None:
     sets.add_argument("name", nargs="?", default="", metavar="NAME")
     sets.add_argument("--questions", action="store_true", help="also every question with its id and its judgments")
     generate = add("generate", eval_generate, "make a query set from the knowledge base")
+    generate.add_argument("--estimate", action="store_true", help=ESTIMATE)
     generate.add_argument("name", nargs="?", default="", metavar="NAME")
     generate.add_argument(
         "--kind", default="known-items", help="known-items, qa (needs a language model) or frontmatter"
@@ -171,14 +175,27 @@ def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> 
     return 0
 
 
+def show_estimate(terminal: Terminal, rows: Sequence[CallEstimate]) -> int:
+    """What language models would be asked, instead of asking them."""
+    lines = [f"{row.purpose}: {total([row])}" for row in rows]
+    terminal.show(
+        [strict.plain(row) for row in rows], [*lines, total(rows)] if rows else ["No language model is asked."]
+    )
+    return 0
+
+
 def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     context = app.evaluation.experiments.context
     refused: Mapping[str, int] = {}
+    if options.estimate:
+        rows = app.evaluation.jobs.estimate(acting(app, options), options.kind, options.per_category)
+        return show_estimate(terminal, rows)
     if options.kind == "known-items":
         queryset = context.generate(
             acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
         )
+        refused = context.fallen_back(queryset)
     elif options.kind == "qa":
         queryset, refused = context.generate_qa(
             acting(app, options), options.seed, options.per_category, options.name, terminal.progress
@@ -244,7 +261,9 @@ def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> in
     pool = pooling.pool(runs, app.search.searcher.index(runs[0].profile), options.depth)
     judged, failed = app.evaluation.querysets.judge_by_model(actor, options.queryset, pool, llm, terminal.progress)
     agreed = app.evaluation.querysets.agreement(actor, options.queryset)
-    lines = [f"{llm.name} judged {judged} passages; {failed} answers could not be used."]
+    lines = [f"{llm.name} judged {judged} passages; {sum(failed.values())} could not be judged."]
+    lines += [f"{count} times: {why}" for why, count in failed.items()]
     lines += [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in agreed if pair.kappa is not None]
-    terminal.show({"judged": judged, "failed": failed, "agreement": strict.plain(agreed)}, lines)
+    row = {"judged": judged, "failed": sum(failed.values()), "why": dict(failed), "agreement": strict.plain(agreed)}
+    terminal.show(row, lines)
     return 0

@@ -30,6 +30,15 @@ class Bill:
         self.tokens += answer.input_tokens + answer.output_tokens
         self.dollars += answer.dollars
 
+    def join(self, other: Bill) -> None:
+        """Add another bill."""
+        if other.calls:
+            self.model = other.model
+            self.calls += other.calls
+            self.seconds += other.seconds
+            self.tokens += other.tokens
+            self.dollars += other.dollars
+
     def __str__(self) -> str:
         noun = "call" if self.calls == 1 else "calls"
         return f"{self.calls} {noun} to {self.model}, {self.seconds:.2f} s, {self.tokens:,} tokens, ${self.dollars:.4f}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from core.errors import BadInput, Cancelled, ConcordError, Unavailable
+from core.errors import BadInput, Cancelled, ConcordError, OverBudget, Unavailable, Unusable
+from core.llm.asking import ModelTask, ask
 from core.llm.bill import Bill
 from core.llm.prompt import RULE
 from core.ports import Llm, Texts
@@ -14,7 +16,7 @@ from core.ports import Llm, Texts
 TRIES = 3  # answers of one model that are looked at before the next model is asked
 PATIENCE = 3  # questions in a row without any usable answer before no more are asked
 TEMPERATURE = 0.2
-MAX_TOKENS = 1000
+SYSTEM = f"You prepare documents of a knowledge base for search. {RULE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,14 @@ class WritingTask:
     purpose: str
     prompt: str
     check: Callable[[str], str]  # the usable form of an answer, or BadInput that says what is wrong with it
+    max_tokens: int = 300
+    schema: Mapping[str, Any] | None = None
+
+    def asked(self, wrong: str = "") -> ModelTask[str]:
+        """The question, with what was wrong with the last answer."""
+        return ModelTask(
+            self.purpose, self.prompt + wrong, self.check, SYSTEM, self.max_tokens, TEMPERATURE, self.schema
+        )
 
 
 @dataclass(slots=True)
@@ -45,7 +55,7 @@ class Writer:
             try:
                 llm = load()
                 text = self._ask(llm, question)
-            except Cancelled:
+            except (Cancelled, OverBudget):
                 raise
             except ConcordError as error:
                 self.why = str(error)
@@ -56,25 +66,29 @@ class Writer:
         raise Unavailable(self.why)
 
     def _ask(self, llm: Llm, question: WritingTask) -> str:
-        key, wrong = f"{question.key}|{llm.name}", ""
-        known = self.known.get(key)
-        for _ in range(TRIES if known is None else 0):
-            answer = llm.complete(
-                question.prompt + wrong,
-                purpose=question.purpose,
-                system=f"You prepare documents of a knowledge base for search. {RULE}",
-                max_tokens=MAX_TOKENS,
-                temperature=TEMPERATURE,
-            )
-            with self._lock:
-                self.bill.add(answer)
+        key, wrong, why = f"{question.key}|{llm.name}", "", ""
+        known = self._known(key, question)
+        if known is not None:
+            return known
+        for _ in range(TRIES):
+            bill = Bill()
             try:
-                known = question.check(answer.text)
-            except BadInput as error:  # said to the model, and so no longer the question that a cache has answered
-                wrong = f"\n\nYour last answer could not be used: {error} Answer again in the form that was asked for."
+                text, _answer = ask(llm, question.asked(wrong), bill)
+            except Unusable as error:  # said to the model, and so no longer the question that a cache has answered
+                why = str(error)
+                wrong = f"\n\nYour last answer could not be used. {why} Answer again in the form that was asked for."
                 continue
-            self.known.put(key, known)
-            break
-        if known is None:
-            raise Unavailable(f"{llm.name} gave no usable answer in {TRIES} tries.")
-        return known
+            finally:
+                with self._lock:
+                    self.bill.join(bill)
+            self.known.put(key, text)
+            return text
+        raise Unavailable(f"{llm.name} gave no usable answer in {TRIES} tries. {why}")
+
+    def _known(self, key: str, question: WritingTask) -> str | None:
+        """What was written before, if it passes today's check."""
+        text = self.known.get(key)
+        try:
+            return None if text is None else question.check(text)
+        except BadInput:
+            return None

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.errors import ConcordError
+from core.errors import BadInput, ConcordError
+from core.llm.asking import ModelTask, ask
 from core.llm.bill import Bill
+from core.llm.grounding import REPEATS, content_words, repeats
 from core.llm.prompt import RULE, cut, quoted
+from core.llm.usable import prose
 from core.ports import Llm
 from core.retrieval.trace import Trace
 
@@ -27,19 +30,31 @@ _SYSTEM = "You write short passages in the style of a company's knowledge base. 
 
 def hypothetical(query: str, embed: Embed, embed_passage: Embed, llm: Callable[[], Llm], trace: Trace) -> Embed:
     """How to embed this query: as a passage that would answer it; as it is, with a warning, when no model answers."""
+    bill = Bill()
     with trace.stage("hyde") as stage:
         try:
-            answer = llm().complete(prompt(query), purpose="hyde", system=_SYSTEM, max_tokens=MAX_TOKENS)
+            text, _ = ask(llm(), task(query), bill)
         except ConcordError as error:
             trace.warnings.append(f"HyDE was left out, the query was embedded as it is: {error}")
+            stage.note, stage.cost = str(bill) if bill.calls else "", bill.dollars
             return embed
-        bill, text = Bill(), " ".join(answer.text.split())[:LONGEST]
-        bill.add(answer)
         stage.note, stage.cost = f"{bill}; embedded instead of the query: {cut(text, 300)}", bill.dollars
-    if not text:
-        trace.warnings.append(f"HyDE was left out, the query was embedded as it is: {answer.model} answered nothing.")
-        return embed
     return lambda _: embed_passage(text)
+
+
+def task(query: str) -> ModelTask[str]:
+    """Asks for a passage; it is used if it is about the query and more than the query again."""
+
+    def read(answer: str) -> str:
+        text = prose(answer)[:LONGEST]
+        asked = content_words(query)
+        if asked and not asked & content_words(text):
+            raise BadInput("it has not one word in common with the query")
+        if repeats(text, query) >= REPEATS:
+            raise BadInput("it repeats the query")
+        return text
+
+    return ModelTask("hyde", prompt(query), read, _SYSTEM, MAX_TOKENS)
 
 
 def prompt(query: str) -> str:

@@ -145,7 +145,10 @@ UNCHANGED = Outcome()
 
 @dataclass(frozen=True, slots=True)
 class RerankMethod:
-    """A way to rerank. `asks` names the kinds of models it needs; `suffix` is how a configuration's name says it."""
+    """A way to rerank. `asks` names the kinds of models it needs; `suffix` is how a configuration's name says it.
+
+    `purpose` is what a language model is asked for, as the ledger and `models check` call it.
+    """
 
     name: str
     title: str
@@ -156,6 +159,8 @@ class RerankMethod:
     suffix: str
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     parameters: tuple[str, ...] = ("rerank_depth", "rerank_blend")
+    purpose: str = ""
+    reads: Callable[[int], tuple[int, int]] = lambda depth: (0, 0)  # calls of a language model, passages in each
 
 
 @dataclass(frozen=True, slots=True)

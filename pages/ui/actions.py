@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from core.access import Actor
 from core.errors import ConcordError
+from core.services.models.estimates import CallEstimate, total
+from core.services.models.fitness import FEATURES
 from pages.ui import flash, identity
 
 
@@ -25,6 +27,25 @@ def do_quietly(action: Callable[[Actor], object]) -> None:
         action(identity.me())
     except ConcordError as error:
         flash.say(str(error), "error")
+
+
+def after_estimate(what: str, calls: Sequence[CallEstimate], action: Callable[[Actor], str]) -> None:
+    """Act at once where no language model is asked; else say first what that takes."""
+    if not calls:
+        do(action)
+        st.rerun()
+    unknown = not all(row.seconds for row in calls)
+    confirm(
+        f"{what} asks a language model. Go on?",
+        [
+            f"{total(calls)}.",
+            *([] if len(calls) == 1 else [f"{FEATURES[row.purpose]}: {total([row])}." for row in calls]),
+            *(["How long that takes is not known before the first call."] if unknown else []),
+            "It stops when the month's budget is spent. What is done until then is kept.",
+        ],
+        "Start",
+        action,
+    )
 
 
 @st.dialog("Please confirm")

@@ -20,6 +20,7 @@ NAMES = {
     "calibrate": "Calibrating tau",
     "learn": "Learning alpha",
     "drift": "Checking production",
+    "check-model": "Checking a language model",
 }
 
 

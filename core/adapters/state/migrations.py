@@ -243,6 +243,14 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE gaps ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE gaps ADD COLUMN writer TEXT NOT NULL DEFAULT '';
     """,
+    """
+    CREATE TABLE model_checks (
+        model TEXT NOT NULL, server TEXT NOT NULL, feature TEXT NOT NULL, version INTEGER NOT NULL,
+        passed INTEGER NOT NULL, total INTEGER NOT NULL, fit INTEGER NOT NULL, why TEXT NOT NULL DEFAULT '',
+        seconds REAL NOT NULL DEFAULT 0, at TEXT NOT NULL, forced_by TEXT NOT NULL DEFAULT '',
+        reason TEXT NOT NULL DEFAULT '', PRIMARY KEY (model, server, feature)
+    );
+    """,
 )
 
 

@@ -1,14 +1,15 @@
-"""Jobs, and the calls of paid models."""
+"""Jobs, the calls of paid models, and what models were found fit for."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, select, update
+from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import calls, jobs
+from core.adapters.state.tables import calls, jobs, model_checks
 
+UNFINISHED = "not finished"  # stands in `failed` while a call is under way
 _OPEN = jobs.c.state.in_(("queued", "running"))
 
 
@@ -80,13 +81,19 @@ class CallRows:
         of_time = select(calls).where(calls.c.at.between(start, end))
         return self._run.rows(of_time.order_by(calls.c.id.desc()).limit(limit))
 
+    def averages(self, model: str, purpose: str) -> Row | None:
+        """How many calls were made and finished, and what they took on average."""
+        made = (calls.c.model == model, calls.c.purpose == purpose, calls.c.cached == 0, calls.c.failed == "")
+        taken = func.avg(calls.c.output_tokens).label("output_tokens"), func.avg(calls.c.seconds).label("seconds")
+        return self._run.first(select(func.count().label("calls"), *taken).where(*made))
+
     def by_purpose(self, start: str, end: str) -> list[Row]:
         """Sums by purpose and model, the dearest first. Tokens are those of calls that were made."""
         made = calls.c.cached == 0
         sums = (
             func.count().label("calls"),
             func.sum(calls.c.cached).label("cached"),
-            _sum_if(calls.c.failed != "", 1).label("failed"),
+            _sum_if(calls.c.failed.not_in(("", UNFINISHED)), 1).label("failed"),
             _sum_if(made, calls.c.input_tokens).label("input_tokens"),
             _sum_if(made, calls.c.output_tokens).label("output_tokens"),
             func.sum(calls.c.seconds).label("seconds"),
@@ -96,6 +103,35 @@ class CallRows:
         of_time = select(*group, *sums).where(calls.c.at.between(start, end)).group_by(*group)
         rows = self._run.rows(of_time.order_by(func.sum(calls.c.dollars).desc(), *group))
         return [{**row, "seconds": round(row["seconds"], 3)} for row in rows]
+
+
+class ModelCheckRows:
+    """The table `model_checks`: one row per model, server and feature."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def all(self) -> list[Row]:
+        """Every row, by model and feature."""
+        return self._run.rows(select(model_checks).order_by(model_checks.c.model, model_checks.c.server))
+
+    def get(self, model: str, server: str, feature: str) -> Row | None:
+        """By its key."""
+        return self._run.first(select(model_checks).where(*_key(model, server, feature)))
+
+    def keep(self, **values: Any) -> None:
+        """A new result in place of the last one, and of what was forced against it."""
+        self._run.change(delete(model_checks).where(*_key(values["model"], values["server"], values["feature"])))
+        self._run.change(insert(model_checks).values(**values))
+
+    def force(self, model: str, server: str, feature: str, who: str, reason: str) -> bool:
+        """Use a model all the same; False when it was never checked."""
+        row = update(model_checks).where(*_key(model, server, feature))
+        return self._run.change(row.values(forced_by=who, reason=reason)) > 0
+
+
+def _key(model: str, server: str, feature: str) -> tuple[ColumnElement[bool], ...]:
+    return model_checks.c.model == model, model_checks.c.server == server, model_checks.c.feature == feature
 
 
 def _sum_if(wanted: ColumnElement[bool], value: Any) -> ColumnElement[Any]:

@@ -466,3 +466,19 @@ calls = Table(
     _text("failed", ""),
     Index("calls_at", "at"),
 )
+model_checks = Table(
+    "model_checks",
+    METADATA,
+    _text("model", primary_key=True),
+    _text("server", primary_key=True),
+    _text("feature", primary_key=True),
+    _number("version"),  # of the probes
+    _number("passed"),
+    _number("total"),
+    _number("fit"),
+    _text("why", ""),
+    _real("seconds", 0),
+    _text("at"),
+    _text("forced_by", ""),  # who uses it all the same
+    _text("reason", ""),
+)

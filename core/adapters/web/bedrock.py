@@ -25,6 +25,7 @@ class Bedrock:
     """One region or endpoint."""
 
     def __init__(self, region: str, url: str, timeout: float, concurrency: int) -> None:
+        self.server = url or f"bedrock {region}".strip()
         self.retrying = RetryingClient("Amazon Bedrock", timeout, concurrency)
         self.client = _client(region, check_url(url, "CONCORD_BEDROCK_URL") if url else None, timeout, concurrency)
 
@@ -108,10 +109,21 @@ class BedrockLlm:
 
     def __init__(self, name: str, bedrock: Bedrock) -> None:
         self.name, self._model, self._bedrock = name, name.partition(":")[2], bedrock
+        self.server = bedrock.server
 
     def complete(
-        self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
+        self,
+        prompt: str,
+        *,
+        purpose: str,
+        system: str = "",
+        max_tokens: int = 1000,
+        temperature: float = 0.0,
+        schema: Mapping[str, Any] | None = None,
+        alternatives: int = 0,
+        check: Callable[[Answer], object] | None = None,
     ) -> Answer:
+        """Ask once. Converse takes no schema and gives no log-probabilities; the check is the caller's."""
         if not prompt.strip():
             raise BadInput("The prompt is empty.")
         started = time.perf_counter()
@@ -131,7 +143,7 @@ class BedrockLlm:
             counts = int(used.get("inputTokens") or 0), int(used.get("outputTokens") or 0)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Unavailable(f"{self.name} answered without a message.") from None
-        return Answer(text, self.name, *counts, seconds=seconds)
+        return Answer(text, self.name, *counts, seconds=seconds, finish=str(raw.get("stopReason") or ""))
 
 
 def embedder(name: str, bedrock: Bedrock, meter: Meter) -> RemoteEmbedder:

@@ -126,6 +126,8 @@ def _read(response: Any, deadline: float) -> bytes:
             raise DeadlineExceeded
         if size > LARGEST:
             raise Unavailable(f"{urlsplit(response.url).hostname} answered with more than {LARGEST >> 20} MiB.")
+    if getattr(response, "length", None):  # bytes that were announced and never came
+        raise Retryable("the connection was cut in the middle of an answer")
     return b"".join(parts)
 
 

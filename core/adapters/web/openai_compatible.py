@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +27,20 @@ CARDS: Mapping[str, Card] = {
 }  # anything else: 512 tokens, and the dimension is asked of the endpoint
 
 
+THINKING = 2000  # tokens added to a limit for a model that thinks before it answers
+
+
+@dataclass(slots=True)
+class Dialect:
+    """What a model was found to want; learned from its first answers and remembered for the next."""
+
+    newer: bool = False  # max_completion_tokens instead of max_tokens
+    fixed: bool = False  # no temperature
+    free: bool = False  # no response_format
+    silent: bool = False  # no log-probabilities
+    thinks: bool = False  # needs room for thoughts
+
+
 class Endpoint:
     """One URL with its key. No exception it raises contains the key."""
 
@@ -32,6 +48,7 @@ class Endpoint:
         self.url, self._key = check_url(url, "CONCORD_OPENAI_URL"), key
         self.host = urlsplit(self.url).hostname or ""
         self.retrying = RetryingClient(f"The model endpoint {self.host}", timeout, concurrency)
+        self.dialects: defaultdict[str, Dialect] = defaultdict(Dialect)
 
     def ask(self, path: str, body: Mapping[str, Any]) -> Any:
         """One call, with retries. Raises Status where another body might succeed."""
@@ -56,48 +73,109 @@ class OpenAiLlm:
 
     def __init__(self, name: str, endpoint: Endpoint) -> None:
         self.name, self._model, self._endpoint = name, name.partition(":")[2], endpoint
-        self._newer = self._fixed = False
+        self.server, self._dialect = endpoint.url, endpoint.dialects[name]
 
     def complete(
-        self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
+        self,
+        prompt: str,
+        *,
+        purpose: str,
+        system: str = "",
+        max_tokens: int = 1000,
+        temperature: float = 0.0,
+        schema: Mapping[str, Any] | None = None,
+        alternatives: int = 0,
+        check: Callable[[Answer], object] | None = None,
     ) -> Answer:
-        """Ask once, and again under the option names that the model asks for."""
+        """Ask once, and again in the form that the model wants. The check is the caller's."""
         if not prompt.strip():
             raise BadInput("The prompt is empty.")
-        started = time.perf_counter()
-        for _ in range(3):
+        first = [{"role": "system", "content": system}] if system else []
+        messages = [*first, {"role": "user", "content": prompt}]
+        started, used = time.perf_counter(), (0, 0)
+        for _ in range(6):
+            body = self._body(messages, max_tokens, temperature, schema, alternatives, purpose)
             try:
-                raw = self._endpoint.ask("chat/completions", self._body(prompt, system, max_tokens, temperature))
-                return self._answer(raw, time.perf_counter() - started)
+                raw = self._endpoint.ask("chat/completions", body)
             except Status as error:
-                self._learn(error)
+                self._learn(error, body)
+                continue
+            answer = self._answer(raw, used, time.perf_counter() - started)
+            if not self._was_thinking(raw, answer) or alternatives:
+                return answer
+            used = answer.input_tokens, answer.output_tokens
         raise Unavailable(f"{self.name} accepts neither max_tokens nor max_completion_tokens.")
 
-    def _body(self, prompt: str, system: str, max_tokens: int, temperature: float) -> dict[str, Any]:
-        first = [{"role": "system", "content": system}] if system else []
-        body: dict[str, Any] = {"model": self._model, "messages": [*first, {"role": "user", "content": prompt}]}
-        body["max_completion_tokens" if self._newer else "max_tokens"] = max_tokens
-        return body if self._fixed else {**body, "temperature": temperature}
+    def _body(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        max_tokens: int,
+        temperature: float,
+        schema: Mapping[str, Any] | None,
+        alternatives: int,
+        purpose: str,
+    ) -> dict[str, Any]:
+        dialect = self._dialect
+        limit = max_tokens + (THINKING if dialect.thinks or dialect.newer else 0)
+        body: dict[str, Any] = {"model": self._model, "messages": messages}
+        body["max_completion_tokens" if dialect.newer else "max_tokens"] = limit
+        if not dialect.fixed:
+            body["temperature"] = temperature
+        if schema and not dialect.free:
+            named = {"name": purpose.replace(" ", "_"), "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        if alternatives and not dialect.silent:
+            body |= {"logprobs": True, "top_logprobs": alternatives}
+        return body
 
-    def _learn(self, error: Status) -> None:
-        """Reasoning models refuse `max_tokens` and `temperature`, and their error says what they want."""
-        if error.code == 400 and "max_completion_tokens" in error.message and not self._newer:
-            self._newer = True
-        elif error.code == 400 and "temperature" in error.message and not self._fixed:
-            self._fixed = True
+    def _learn(self, error: Status, body: Mapping[str, Any]) -> None:
+        """An endpoint refuses what it does not know with 400 or 422, and most name it."""
+        dialect, said = self._dialect, error.message
+        if error.code not in (400, 422):
+            raise Unavailable(f"{self.name} refused the call with {error}.")
+        if "max_completion_tokens" in said and not dialect.newer:
+            dialect.newer = True
+        elif "temperature" in said and not dialect.fixed:
+            dialect.fixed = True
+        elif "logprobs" in body and ("logprobs" in said or "response_format" not in body):
+            dialect.silent = True
+        elif "response_format" in body:
+            dialect.free = True
         else:
             raise Unavailable(f"{self.name} refused the call with {error}.")
 
-    def _answer(self, raw: Any, seconds: float) -> Answer:
+    def _was_thinking(self, raw: Any, answer: Answer) -> bool:
+        """Whether an answer ended in the middle of thoughts; from then on the model gets room for them."""
+        message = raw["choices"][0]["message"]
+        thoughts = bool(message.get("reasoning_content") or message.get("reasoning"))
+        opened = answer.text.count("<think>") > answer.text.count("</think>")
+        if answer.finish != "length" or self._dialect.thinks or not (opened or (thoughts and not answer.text.strip())):
+            return False
+        self._dialect.thinks = True
+        return True
+
+    def _answer(self, raw: Any, before: tuple[int, int], seconds: float) -> Answer:
         try:
-            text = raw["choices"][0]["message"]["content"] or ""
+            choice = raw["choices"][0]
+            text, refusal = choice["message"].get("content") or "", choice["message"].get("refusal")
             used = raw.get("usage") or {}
             counts = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
+            finish = "refusal" if refusal else str(choice.get("finish_reason") or "")
             if not isinstance(text, str):
                 raise TypeError
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             raise Unavailable(f"{self.name} answered without a message.") from None
-        return Answer(text, self.name, *counts, seconds=seconds)
+        totals = counts[0] + before[0], counts[1] + before[1]
+        return Answer(text, self.name, *totals, seconds=seconds, finish=finish, first=_first(choice))
+
+
+def _first(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    """The alternatives for the first token; none where the endpoint does not give them."""
+    try:
+        rows = choice["logprobs"]["content"][0]["top_logprobs"]
+        return tuple((str(row["token"]), float(row["logprob"])) for row in rows)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return ()
 
 
 def embedder(name: str, endpoint: Endpoint, meter: Meter) -> RemoteEmbedder:

@@ -28,7 +28,7 @@ PER_CATEGORY = 120
 PHRASE = (5, 9)  # words of an exact phrase
 MOST_HOLDERS = 3  # documents; an entity that more of them name is no known item
 
-Paraphrase = Callable[[str, str], tuple[str, str]]
+Paraphrase = Callable[[str, str, str], tuple[str, str]]
 """(heading, title) to (question, source)."""
 
 
@@ -49,10 +49,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A question and the places that answer it."""
+    """A question and the places that answer it; `body` is the text of its section, where a model rewords it."""
 
     text: str
     places: tuple[Judgment, ...]
+    body: str = ""
 
 
 def generate(
@@ -145,7 +146,8 @@ def entity_lookup(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
 def heading_paraphrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """Headings to paraphrase; the document's title tells apart those that several documents share."""
     for section in corpus.sections:
-        yield KnownItem(section.heading[-1], (Judgment("", section.document.path, section.heading, source=RULES),))
+        places = (Judgment("", section.document.path, section.heading, source=RULES),)
+        yield KnownItem(section.heading[-1], places, plain(section.body))
 
 
 def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
@@ -175,14 +177,14 @@ CATEGORIES: Mapping[str, Callable[[Corpus, random.Random], Iterable[KnownItem]]]
 }
 
 
-def by_rules_labelled(heading: str, title: str) -> tuple[str, str]:
+def by_rules_labelled(heading: str, title: str, body: str = "") -> tuple[str, str]:
     return by_rules(heading, title), RULES
 
 
 def _reworded(item: KnownItem, paraphrase: Paraphrase) -> KnownItem:
     place = item.places[0]
     title = place.path.rsplit("/", 1)[-1].removesuffix(".md").replace("-", " ")
-    text, source = paraphrase(item.text, title)
+    text, source = paraphrase(item.text, title, item.body)
     return KnownItem(text, (replace(place, source=source),))
 
 

@@ -6,7 +6,11 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 
-from core.errors import ConcordError
+from core.errors import BadInput, Unavailable
+from core.llm.asking import ModelTask, ask
+from core.llm.grounding import content_words, unsupported
+from core.llm.prompt import RULE, cut, quoted
+from core.llm.usable import echoes, words
 from core.ports import Llm
 
 SYNONYMS: Mapping[str, str] = {
@@ -63,25 +67,50 @@ def _is_acronym(word: str) -> bool:
     return len(word) > 1 and word.isupper()
 
 
-def by_llm(llm: Llm, rules: str, model: str) -> Callable[[str, str], tuple[str, str]]:
+def by_llm(llm: Llm, rules: str, model: str) -> Callable[[str, str, str], tuple[str, str]]:
     """Paraphrase with a model; where its answer is no use, by rules, and the label says so."""
 
-    def reword(heading: str, title: str) -> tuple[str, str]:
+    def reword(heading: str, title: str, body: str = "") -> tuple[str, str]:
         try:
-            answer = llm.complete(
-                _PROMPT.format(heading=heading, title=title), purpose="paraphrase", max_tokens=60
-            ).text
-        except ConcordError:
+            return ask(llm, task(heading, title, body))[0], model
+        except Unavailable:
             return by_rules(heading, title), rules
-        text = " ".join(answer.split()).strip("\"'` ")
-        usable = 2 < len(text) <= 200 and "\n" not in answer.strip() and text.casefold() != heading.casefold()
-        return (text, model) if usable else (by_rules(heading, title), rules)
 
     return reword
 
 
+def task(heading: str, title: str, body: str = "") -> ModelTask[str]:
+    """What a model is asked about a section."""
+    material = f"Document: {title}\nHeading: {heading}\n{cut(body.strip(), ROOM)}"
+    read = lambda answer: _question(answer, heading, f"{title} {body}")
+    return ModelTask("paraphrase", f"{quoted('material', material)}\n\n{_PROMPT}", read, RULE, 60)
+
+
+def _question(answer: str, heading: str, about: str) -> str:
+    """The question in an answer: one line about the subject, in other words than the heading.
+
+    >>> _question('"Who may sign off on travel expenses?"', "Approval limits", "Travel expenses")
+    'Who may sign off on travel expenses?'
+    """
+    text = " ".join(answer.split()).strip("\"'`“”* ")
+    if "\n" in answer.strip() or not 3 <= len(text.split()) <= 20:
+        raise BadInput("it is not one question of at most 20 words")
+    if not content_words(text) & content_words(f"{heading} {about}"):
+        raise BadInput("it has not one word in common with the section")
+    if _ABOUT_PAPER.search(text) and not _ABOUT_PAPER.search(heading):
+        raise BadInput("it asks for a section instead of its subject")
+    if words(heading) == words(text) or (len(words(heading)) > 2 and echoes(text, heading, len(words(heading)))):
+        raise BadInput("it repeats the heading")
+    missing = unsupported(text, [heading, about])
+    if missing:
+        raise BadInput(f"it names what the section does not: {', '.join(missing[:3])}")
+    return text
+
+
+ROOM = 1200  # characters of a section that the model sees
+_ABOUT_PAPER = re.compile(r"\b(?:section|heading|titled|entitled|document called|never seen)\b", re.IGNORECASE)
 _PROMPT = (
-    "A document called {title!r} has a section with the heading {heading!r}. Write the question that a colleague who has "
-    "never seen the document would type to find this section. Use other words than the heading where you can. "
-    "Answer with the question alone, on one line, at most 15 words."
+    "Write the question that a colleague without this document would type into a search box because the text under "
+    "the heading answers it. Ask about the subject, not about the document, and use other words than the heading where "
+    "you can. Answer with the question alone, on one line, at most 15 words."
 )

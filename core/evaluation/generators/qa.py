@@ -1,15 +1,15 @@
 """Questions with answers by a language model (thesis, 4.1): one segment, two of a file, two of different files.
 
-An answer that is not an exact substring of its segment is dropped and counted.
+An answer that does not stand in its segment, but for capitals and spaces, is dropped and counted.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -17,10 +17,14 @@ from typing import Any
 from core import strict
 from core.chunking.blocks import Outline, blocks
 from core.chunking.sentences import sentences
-from core.errors import ConcordError
+from core.errors import BadInput, Unavailable
 from core.evaluation.generators.entities import entities
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.llm.asking import ModelTask, ask
+from core.llm.grounding import content_words
 from core.llm.prompt import RULE, quoted
+from core.llm.reading import listed, schema_of
+from core.llm.usable import words
 from core.ports import Llm, Progress, no_progress
 from core.types import Document
 
@@ -116,30 +120,84 @@ def _named(segment: SourceSegment, llm: Llm) -> SourceSegment:
     counts = Counter(entity for entity in entities(segment.text) for _ in range(segment.text.count(entity)))
     names = [entity for entity, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))][:ENTITIES]
     if len(names) < ENTITIES:
-        prompt = _ENTITIES.format(
-            count=ENTITIES - len(names), known=json.dumps(names), text=quoted("passage", segment.text)
-        )
-        more = _json(_complete(llm, prompt), list) or []
-        names += [name for name in more if isinstance(name, str) and name in segment.text and name not in names]
+        with suppress(Unavailable):  # two segments are joined by fewer entities then
+            names += ask(llm, entities_task(segment.text, names))[0]
     return SourceSegment(segment.document, segment.start, segment.end, tuple(names[:ENTITIES]))
 
 
-def _ask(llm: Llm, group: Sequence[SourceSegment], refused: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Questions and answers by the model; the answer must be a substring of a segment."""
-    passages = "\n\n".join(quoted("passage", segment.text, n) for n, segment in enumerate(group, 1))
-    rows = _json(_complete(llm, (_TWO if len(group) > 1 else _ONE).format(passages=passages)), list)
-    if rows is None:
-        refused["the answer was not a JSON list"] += 1
-        return
-    for row in rows[:PER_PROMPT]:
-        text = " ".join(str(row.get("question", "")).split()) if isinstance(row, dict) else ""
-        answer = str(row.get("answer", "")).strip() if isinstance(row, dict) else ""
-        if not text or not answer:
-            refused["question or answer missing"] += 1
-        elif not any(answer in segment.text for segment in group):
-            refused["the answer is not a substring of its passage"] += 1
-        else:
-            yield text, answer
+def entities_task(text: str, known: Sequence[str]) -> ModelTask[list[str]]:
+    """Asks for more entities of a segment."""
+
+    def read(answer: str) -> list[str]:
+        return [
+            name for name in listed(answer, "entities") if isinstance(name, str) and name in text and name not in known
+        ]
+
+    material = f"{quoted('passage', text)}\n\nKnown: {quoted('material', '; '.join(known))}"
+    prompt = f"{material}\n\n{_ENTITIES.format(count=ENTITIES - len(known))}"
+    schema = schema_of(entities={"type": "array", "items": {"type": "string"}})
+    return ModelTask(PURPOSE, prompt, read, RULE, 100, schema=schema)
+
+
+def _ask(llm: Llm, group: Sequence[SourceSegment], refused: Counter[str]) -> list[tuple[str, str]]:
+    """Questions and answers by the model; each answer is a substring of a segment."""
+    dropped: Counter[str] = Counter()
+    try:
+        rows, _ = ask(llm, task([segment.text for segment in group], dropped))
+    except Unavailable as error:
+        refused[str(error)] += 1
+        return []
+    finally:
+        refused.update(dropped)
+    return rows
+
+
+def task(passages: Sequence[str], dropped: Counter[str]) -> ModelTask[list[tuple[str, str]]]:
+    """Asks for questions about passages; `dropped` counts what was wrong with those that are left out."""
+
+    def read(answer: str) -> list[tuple[str, str]]:
+        dropped.clear()  # an answer may be read twice
+        rows = []
+        for row in listed(answer, "questions")[:PER_PROMPT]:
+            try:
+                rows.append(checked(row, passages))
+            except BadInput as error:
+                dropped[str(error)] += 1
+        if not rows and dropped:
+            why = dropped.most_common(1)[0][0]
+            dropped.clear()
+            raise BadInput(f"none of its questions can be used: {why}")
+        return rows
+
+    shown = "\n\n".join(quoted("passage", text, n) for n, text in enumerate(passages, 1))
+    pair = schema_of(question={"type": "string"}, answer={"type": "string"})
+    schema = schema_of(questions={"type": "array", "items": pair, "maxItems": PER_PROMPT})
+    prompt = f"{shown}\n\n{_TWO if len(passages) > 1 else _ONE}"
+    return ModelTask(PURPOSE, prompt, read, RULE, 500, schema=schema)
+
+
+def checked(row: Any, passages: Sequence[str]) -> tuple[str, str]:
+    """A question, and its answer in the words of its passage.
+
+    >>> checked({"question": "How long are they kept?", "answer": "Five  years"}, ["Copies are kept for five years."])
+    ('How long are they kept?', 'five years')
+    """
+    text = " ".join(str(row.get("question", "")).split()) if isinstance(row, dict) else ""
+    given = str(row.get("answer", "")).strip().rstrip(".") if isinstance(row, dict) else ""
+    if not text or not given:
+        raise BadInput("question or answer missing")
+    if len(text.split()) < 3 or not content_words(text):
+        raise BadInput("the question asks nothing")
+    if not content_words(given) and not re.search(r"\d", given):
+        raise BadInput("the answer says nothing")
+    if words(given) == words(text) or (len(words(given)) > 1 and " ".join(words(given)) in " ".join(words(text))):
+        raise BadInput("the question holds its answer")
+    pattern = r"(?<!\w)" + r"\s+".join(re.escape(word) for word in given.split()) + r"(?!\w)"
+    stands = (re.search(pattern, passage, flag) for flag in (0, re.IGNORECASE) for passage in passages)
+    place = next((match for match in stands if match), None)
+    if place is None:
+        raise BadInput("the answer is not a substring of its passage")
+    return text, place[0]
 
 
 def _judgments(question: str, answer: str, group: Sequence[SourceSegment], model: str) -> Iterator[Judgment]:
@@ -164,32 +222,14 @@ def _place(question: str, segment: SourceSegment, start: int, quote: str, grade:
     return Judgment(question, document.path, heading, quote, grade, SOURCE, model)
 
 
-def _complete(llm: Llm, prompt: str) -> str:
-    try:
-        return llm.complete(prompt, purpose=PURPOSE, max_tokens=1000).text
-    except ConcordError:
-        return ""
-
-
-def _json(text: str, kind: type) -> Any:
-    """The first JSON value of a kind in a model's answer; None when there is none."""
-    start = text.find("[")
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text[start:]) if start >= 0 else (None, 0)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, kind) else None
-
-
 _RULES = (
     "Write 1 to 3 questions as a colleague would ask them. The answer to each must be copied exactly, character by "
-    'character, from a passage, and be as short as possible. Answer only with JSON: [{{"question": "...", "answer": "..."}}]. '
-    f"{RULE}\n\n{{passages}}"
+    'character, from a passage, and be as short as possible. Answer only with JSON: {"questions": [{"question": "How '
+    'long are copies kept?", "answer": "five years"}]}'
 )
-_ONE = "Below is a passage of a company's knowledge base. " + _RULES
-_TWO = "Below are two passages of a company's knowledge base. Every question must need both of them. " + _RULES
+_ONE = "Above is a passage of a company's knowledge base. " + _RULES
+_TWO = "Above are two passages of a company's knowledge base. Every question must need both of them. " + _RULES
 _ENTITIES = (
     "Name {count} more entities (people, organisations, products, documents) that stand word for word in the passage, "
-    "beside {known}. Answer only with a JSON list of strings. "
-    f"{RULE}\n\n{{text}}"
+    'beside the known ones. Answer only with JSON: {{"entities": ["Ana Ruiz", "Form 8300"]}}'
 )

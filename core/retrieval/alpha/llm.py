@@ -6,18 +6,19 @@ be compared.
 
 from __future__ import annotations
 
-import json
 import re
 
 from core.errors import BadInput, ConcordError
+from core.llm.asking import ModelTask, ask
 from core.llm.prompt import RULE, quoted
+from core.llm.reading import json_value, schema_of
 from core.retrieval.alpha import rules
 from core.retrieval.alpha.features import Seen
 from core.retrieval.alpha.sides import SIDES, listed, shared
 from core.retrieval.methods import AlphaSource, LegWeights, Weighers
 from core.types import SearchConfig
 
-TOLERANCE = 1e-3
+TOLERANCE = 0.1  # how far the sum may be from 1: models do not add up well
 
 SYSTEM = (
     "You weigh three ways to search a knowledge base for one query. dense: by meaning, for conceptual questions. "
@@ -26,43 +27,52 @@ SYSTEM = (
     "sparse and graph. " + RULE
 )
 
-_OBJECT = re.compile(r"\{[^{}]*\}")
+MAX_TOKENS = 60
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_SCHEMA = schema_of(dense=_SHARE, sparse=_SHARE, graph=_SHARE)
 
 
-def weigh(seen: Seen, config: SearchConfig, ask: Weighers) -> LegWeights:
+def task(query: str) -> ModelTask[tuple[float, float, float]]:
+    """What a model is asked about a query."""
+    return ModelTask("weights", quoted("query", query), read, SYSTEM, MAX_TOKENS, schema=_SCHEMA)
+
+
+def weigh(seen: Seen, config: SearchConfig, weighers: Weighers) -> LegWeights:
     """Weights by a language model; by rule, with a warning, when its answer cannot be used."""
     try:
-        answer = ask.llm().complete(
-            quoted("query", seen.query), purpose="weights", system=SYSTEM, max_tokens=250, temperature=0.0
-        )
-        weights = shared(read(answer.text), config.legs)
+        sides, answer = ask(weighers.llm(), task(seen.query))
+        weights = shared(sides, config.legs)
         return LegWeights(weights, f"{listed(weights)} from {answer.model}")
     except ConcordError as error:
-        ruled = rules.weigh(seen, config, ask)
+        ruled = rules.weigh(seen, config, weighers)
         return LegWeights(ruled.weights, ruled.note, f"The language model's weights were not used: {error}")
 
 
 def read(text: str) -> tuple[float, float, float]:
-    """Dense, sparse and graph from a model's answer; prose around the JSON is ignored, anything else refused.
+    """Dense, sparse and graph from a model's answer: shares or percent, scaled to a sum of 1; anything else is refused.
 
-    >>> read('Sure: {"dense": 0.5, "sparse": 0.25, "graph": 0.25}')
-    (0.5, 0.25, 0.25)
+    >>> read('Sure: {"dense": "50%", "sparse": 24, "graph": 25,}')
+    (0.5051, 0.2424, 0.2525)
     """
-    objects = _OBJECT.findall(text)
-    if len(objects) != 1:
-        raise BadInput("the answer does not hold exactly one JSON object.")
-    try:
-        raw = json.loads(objects[0])
-    except ValueError:
-        raise BadInput("the answer is not valid JSON.") from None
+    raw = json_value(text, dict)
     if set(raw) != set(SIDES):
-        raise BadInput(f"the answer must have the keys {', '.join(SIDES)} and no others.")
-    values = [raw[side] for side in SIDES]
-    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1 for value in values):
-        raise BadInput("every weight must be a number from 0 to 1.")
-    if abs(sum(values) - 1.0) > TOLERANCE:
-        raise BadInput(f"the weights sum to {sum(values):g}, not to 1.")
-    return float(values[0]), float(values[1]), float(values[2])
+        raise BadInput(f"it must have the keys {', '.join(SIDES)} and no others")
+    values = [_number(raw[side]) for side in SIDES]
+    total = sum(values)
+    if not (abs(total - 1.0) <= TOLERANCE or abs(total / 100 - 1.0) <= TOLERANCE):
+        raise BadInput(f"its weights sum to {total:g}, not to 1")
+    if max(values) - min(values) < 0.02 * total:
+        raise BadInput("equal weights say nothing about the query")
+    dense, sparse, graph = (round(value / total, 4) for value in values)
+    return dense, sparse, graph
+
+
+def _number(value: object) -> float:
+    """A weight as models write it."""
+    text = str(value).strip().rstrip("%")
+    if isinstance(value, bool) or not re.fullmatch(r"\d+(\.\d+)?|\.\d+", text):
+        raise BadInput("every weight must be a number from 0 to 1")
+    return float(text)
 
 
 LLM = AlphaSource(

@@ -11,5 +11,8 @@ from core.retrieval.rerankers.cascade import CASCADE
 from core.retrieval.rerankers.cross_encoder import CROSS_ENCODER
 from core.retrieval.rerankers.listwise import LISTWISE
 from core.retrieval.rerankers.slidegar import SLIDEGAR
+from core.retrieval.rerankers.yes_no import YES_NO
 
-RERANKERS: dict[str, RerankMethod] = {record.name: record for record in (CROSS_ENCODER, LISTWISE, SLIDEGAR, CASCADE)}
+RERANKERS: dict[str, RerankMethod] = {
+    record.name: record for record in (CROSS_ENCODER, LISTWISE, SLIDEGAR, CASCADE, YES_NO)
+}

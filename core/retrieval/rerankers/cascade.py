@@ -8,6 +8,7 @@ from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.rerankers.cross_encoder import cross_encoder
 from core.retrieval.rerankers.guard import attempt
 from core.retrieval.rerankers.listwise import ordered, outcome, ranker_of
+from core.retrieval.rerankers.ranker import ORDERS
 from core.types import Frozen
 
 RETRIEVED, KEPT, FIRST = 100, 10, 5  # read by the cross-encoder, by the language model, and put first by it
@@ -35,4 +36,6 @@ CASCADE = RerankMethod(
     suffix="cascade",
     settings=Frozen(depth=RETRIEVED, rerank_depth=RETRIEVED),
     parameters=("rerank_depth", "rerank_blend", "rerank_prompt"),
+    purpose="rerank",
+    reads=lambda depth: (ORDERS, min(KEPT, depth)),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.retrieval.methods import Outcome, RerankMethod, Task
-from core.retrieval.rerankers.ranker import Ranker, descending
+from core.retrieval.rerankers.ranker import ORDERS, Ranker, descending
 
 
 def ranker_of(task: Task) -> Ranker:
@@ -43,4 +43,6 @@ LISTWISE = RerankMethod(
     asks=("llm",),
     suffix="listwise",
     parameters=("rerank_depth", "rerank_blend", "rerank_prompt"),
+    purpose="rerank",
+    reads=lambda depth: (ORDERS, depth),
 )

@@ -1,4 +1,4 @@
-"""A model's answer parsed as a permutation. No answer makes this fail."""
+"""A model's answer parsed as a permutation: lenient about its form, strict about what it says. No answer makes this fail."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _ARRAY = re.compile(r"\[[^\[\]]*\]")
+_CHAIN = re.compile(r"\[?\d{1,9}\]?(?:\s*(?:>|,|;|\n)\s*\[?\d{1,9}\]?)+")  # [2] > [1] > [3], 2 > 1 > 3
+ENOUGH = 0.5  # share of the passages that an order must name: the rest would be our order, not the model's
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,8 @@ def permutation(text: str, n: int) -> Repaired:
 
     >>> permutation("[3, 1, 2]", 3)
     Repaired(order=(2, 0, 1), note='', kept=False)
-    >>> permutation("Sure! [3, 9, 3]", 3)
-    Repaired(order=(2, 0, 1), note='1 out of range, 1 repeated, 2 missing', kept=False)
+    >>> permutation("Sure! [3, 9, 3, 1,]", 3)
+    Repaired(order=(2, 0, 1), note='1 out of range, 1 repeated, 1 missing', kept=False)
     >>> permutation("I cannot say.", 3)
     Repaired(order=(0, 1, 2), note='no array of numbers', kept=True)
     """
@@ -39,15 +41,23 @@ def permutation(text: str, n: int) -> Repaired:
 
 
 def _arrays(text: str) -> list[list[int | None]]:
-    """The JSON arrays in a text, in order; `[2] > [1] > [3]` is one list that was written apart."""
+    """The JSON arrays in a text, in order, then what is written as a chain; single numbers in prose are no order."""
     arrays = [array for match in _ARRAY.finditer(text) if (array := _numbers(match[0]))]
-    return [[array[0] for array in arrays]] if len(arrays) > 1 and all(len(array) == 1 for array in arrays) else arrays
+    chains: list[list[int | None]] = [
+        [int(number) for number in re.findall(r"\d+", match[0])] for match in _CHAIN.finditer(text)
+    ]
+    return [array for array in arrays if len(array) > 1] or chains or ([] if _prose(text) else arrays)
+
+
+def _prose(text: str) -> bool:
+    """Whether words stand around the numbers."""
+    return bool(re.search(r"[^\W\d_]{2,}", text.replace("json", "").replace("order", "")))
 
 
 def _numbers(text: str) -> list[int | None]:
     """The items of one array; None for what is no whole number. Empty when there is not one number in it."""
     try:
-        items = [_number(item) for item in json.loads(text)]
+        items = [_number(item) for item in json.loads(re.sub(r",\s*\]", "]", text))]
     except ValueError:
         return []
     return items if any(item is not None for item in items) else []
@@ -75,8 +85,9 @@ def _from_zero(array: Sequence[int | None], n: int) -> list[int | None]:
 def _fixed(places: Sequence[int | None], n: int) -> Repaired:
     inside = [place for place in places if place is not None and 0 <= place < n]
     named = list(dict.fromkeys(inside))
-    if not named:
-        return Repaired(tuple(range(n)), "no number in range", kept=True)
+    if len(named) < ENOUGH * n:
+        why = f"{len(named)} of {n} passages named" if named else "no number in range"
+        return Repaired(tuple(range(n)), why, kept=True)
     seen = set(named)
     missing = [place for place in range(n) if place not in seen]
     faults = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.rerankers.listwise import ordered, outcome, ranker_of
-from core.retrieval.rerankers.sliding import slide
+from core.retrieval.rerankers.ranker import ORDERS
+from core.retrieval.rerankers.sliding import WINDOW, slide
 from core.types import Frozen
 
 
@@ -18,6 +19,16 @@ def slidegar(task: Task) -> Outcome:
     return outcome(ranker, slid.order, what)
 
 
+def windows(depth: int) -> tuple[int, int]:
+    """Calls for so many chunks: windows that step by half of their size, each in two orders.
+
+    >>> windows(50)
+    (8, 20)
+    """
+    size = min(WINDOW, max(2, depth // 2))
+    return ORDERS * (1 + max(0, -(-(depth - size) // (size // 2)))), size
+
+
 SLIDEGAR = RerankMethod(
     name="slidegar",
     title="SlideGAR",
@@ -28,4 +39,6 @@ SLIDEGAR = RerankMethod(
     suffix="slidegar",
     settings=Frozen(depth=50, rerank_depth=50),
     parameters=("rerank_depth", "rerank_blend", "rerank_prompt"),
+    purpose="rerank",
+    reads=windows,
 )

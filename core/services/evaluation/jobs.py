@@ -16,6 +16,7 @@ from core.evaluation.tuning import calibration
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
+from core.services.models.estimates import CallEstimate
 from core.services.platform.jobs import Job, Jobs, Work
 from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
 from core.services.tuning.sweeps import Sweeps
@@ -41,6 +42,11 @@ class EvaluationJobs:
             raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
         arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
         return self.jobs.start("generate", arguments, actor)
+
+    def estimate(self, actor: Actor, kind: str, per_category: int = 120) -> tuple[CallEstimate, ...]:
+        """What making a query set would ask a language model; nothing is asked for it."""
+        require(actor, "keep a query set")
+        return self.context.generating(kind, per_category)
 
     def calibrate(
         self,
@@ -156,7 +162,8 @@ def _known_items(
     queryset = context.generate(
         actor, arguments["seed"], arguments["per_category"], arguments["name"] or KNOWN, progress
     )
-    return {"queryset": queryset.name, "questions": len(queryset.questions), "refused": {}}
+    refused = context.fallen_back(queryset)
+    return {"queryset": queryset.name, "questions": len(queryset.questions), "refused": refused}
 
 
 def _qa(context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import Actor, require
 from core.curation.names import safe_profile
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.agreement import JudgeAgreement, agreement
 from core.evaluation.querysets.draft import Problem
@@ -133,17 +134,25 @@ class QuerySets:
 
     def judge_by_model(
         self, actor: Actor, name: str, pool: Sequence[Pooled], llm: Llm, progress: Progress = no_progress
-    ) -> tuple[int, int]:
-        """Let a language model judge a pool, labelled as such; returns how many it judged and how many it failed on."""
+    ) -> tuple[int, Mapping[str, int]]:
+        """Let a language model judge a pool, labelled as such: how many it judged, and why not the others.
+
+        What was judged is kept, also when the work is stopped.
+        """
         require(actor, "keep a query set")
-        guidelines, answers = self.guidelines(actor, name), []
-        for n, item in enumerate(pool, 1):
-            answers.append(ask_model(llm, item, guidelines))
-            progress(n, len(pool), f"{llm.name} judges")
-        judgments = [answer for answer in answers if answer is not None]
-        now, number = self.clock.stamp(), self.head(name)["id"]
-        self._judged(actor, "let a model judge", name, number, [row_of(judgment, now) for judgment in judgments])
-        return len(judgments), len(answers) - len(judgments)
+        guidelines, judgments = self.guidelines(actor, name), []
+        failed: Counter[str] = Counter()
+        try:
+            for n, item in enumerate(pool, 1):
+                try:
+                    judgments.append(ask_model(llm, item, guidelines))
+                except Unavailable as error:
+                    failed[str(error)] += 1
+                progress(n, len(pool), f"{llm.name} judges")
+        finally:
+            now, number = self.clock.stamp(), self.head(name)["id"]
+            self._judged(actor, "let a model judge", name, number, [row_of(judgment, now) for judgment in judgments])
+        return len(judgments), dict(failed)
 
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.access import Actor, require
 from core.curation.names import top_folder
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.measures.scoring import READ, Gold, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
@@ -18,7 +19,10 @@ from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, search_key
+from core.services.evaluation.estimates import run_calls
 from core.services.evaluation.querysets import QuerySets
+from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.ledger import stopping
 from core.services.people.audit import Audit
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
@@ -51,8 +55,9 @@ class Runs:
         jobs: Jobs,
         clock: Clock,
         audit: Audit,
+        estimator: CallEstimator | None = None,
     ) -> None:
-        self.database, self.querysets, self.searcher = database, querysets, searcher
+        self.database, self.querysets, self.searcher, self.estimator = database, querysets, searcher, estimator
         self.team_settings, self.jobs, self.clock, self.audit = team_settings, jobs, clock, audit
 
     # ------------------------------------------------------------ run
@@ -71,6 +76,21 @@ class Runs:
             self.plan(profile, config)
         arguments = {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": known_unit(unit)}
         return self.jobs.start("evaluate", arguments, actor)
+
+    def estimate(self, actor: Actor, queryset: str, pairs: Sequence[tuple[str, str]]) -> tuple[CallEstimate, ...]:
+        """What language models would be asked by (profile, configuration) pairs; nothing is asked for it."""
+        require(actor, "run an evaluation")
+        return self.calls_of(self.querysets.get(queryset), [self.plan(*pair) for pair in pairs])
+
+    def calls_of(self, queryset: QuerySet, plans: Sequence[RunPlan]) -> tuple[CallEstimate, ...]:
+        """The same for plans, for services; a model that is not configured is not asked."""
+        if self.estimator is None:
+            return ()
+        rows: list[CallEstimate] = []
+        for plan in plans:
+            with suppress(Unavailable):
+                rows += run_calls(self.searcher, self.estimator, queryset, plan.profile, plan.config)
+        return tuple(rows)
 
     def measure(
         self,
@@ -258,7 +278,8 @@ class _SetRunner:
         try:
             for n, question in enumerate(self.judged, 1):
                 text = " ".join(question.text.split())
-                ranked[question.id] = known.get(text) or candidates.rank(text, config)
+                with stopping():
+                    ranked[question.id] = known.get(text) or candidates.rank(text, config)
                 if costly and text not in known and not ranked[question.id].warnings:
                     saved.put(text, strict.plain(ranked[question.id]))
                 progress(n, len(self.judged), f"Searching with {label(config)}")

@@ -269,7 +269,7 @@ def _community_node(community: Community, size: float, index: Index) -> GraphNod
         id=f"community:{community.number}",
         label="; ".join(community.entities[:3]),
         kind="community",
-        type=community.by,
+        type="rules" if community.by.startswith("rules") else community.by,
         size=size,
         community=community.number,
         sources=tuple(paths[doc] for doc in community.documents if doc in paths),

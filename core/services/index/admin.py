@@ -12,10 +12,13 @@ from core import profiles
 from core.access import Actor, require
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
-from core.errors import BadInput, ConcordError
-from core.ports import Embedder, Models
+from core.errors import BadInput, ConcordError, Unavailable
+from core.ports import Embedder, Models, Texts
 from core.services.index.embedding import unknown_texts
+from core.services.index.model_calls import build_calls
 from core.services.knowledge.documents import Documents
+from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.fitness import Fitness
 from core.services.models.offered import OfferedModels
 from core.services.models.prices import FREE, Prices
 from core.services.people.audit import Audit
@@ -39,7 +42,20 @@ class Estimate:
     chunks: int
     to_embed: int
     seconds: float
-    dollars: float = 0.0
+    dollars: float = 0.0  # for vectors
+    calls: tuple[CallEstimate, ...] = ()  # of language models
+
+    @property
+    def time(self) -> tuple[float, float]:
+        """Seconds, from and to, with the calls whose time is known."""
+        known = [row.seconds for row in self.calls if row.seconds]
+        return self.seconds + sum(low for low, _ in known), self.seconds + sum(high for _, high in known)
+
+    @property
+    def price(self) -> tuple[float, float]:
+        """Dollars, from and to."""
+        low, high = (sum(row.dollars[n] for row in self.calls) for n in (0, 1))
+        return self.dollars + low, self.dollars + high
 
 
 class IndexAdmin:
@@ -56,10 +72,13 @@ class IndexAdmin:
         audit: Audit,
         prices: Prices = Prices(),
         offered: Callable[[], OfferedModels] = OfferedModels,
+        fitness: Fitness | None = None,
+        estimator: CallEstimator | None = None,
+        texts: Texts | None = None,
     ) -> None:
         self.documents, self.generations, self.team_settings, self.audit = documents, generations, team_settings, audit
         self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
-        self._offered = offered
+        self._offered, self._fitness, self._estimator, self._texts = offered, fitness, estimator, texts
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start a build of the newest commit in the background."""
@@ -107,6 +126,18 @@ class IndexAdmin:
             _usable(partial(self.models.embedder, name), name, offered.embedders)
         for name in profile.writers:
             _usable(partial(self.models.llm, name), name, offered.llms)
+        for name, feature in profiles.model_uses(profile):
+            self._check_fitness(name, feature)
+
+    def _check_fitness(self, name: str, feature: str) -> None:
+        """Refuse a model that was not checked, or was found unfit; without a fitness table nothing is refused."""
+        if self._fitness is None:
+            return
+        try:
+            llm = self.models.llm(name)
+        except Unavailable:  # a profile may wait for a model that is not configured yet
+            return
+        self._fitness.require_checked(llm.name, llm.server, [feature])
 
     def models_offered(self, actor: Actor) -> OfferedModels:
         """The models that a profile or a configuration can name."""
@@ -144,7 +175,8 @@ class IndexAdmin:
         embedder = self.models.of(profile)
         split = profile_chunker(profile, embedder)
         started = time.perf_counter()
-        texts = [embedded_text(chunk) for document in sample for chunk in split(document)]
+        chunked = [(document, split(document)) for document in sample]
+        texts = [embedded_text(chunk) for _, chunks in chunked for chunk in chunks]
         chunking = time.perf_counter() - started
         scale = len(everything) / max(1, len(sample))
         dollars = self._price(embedder, texts) * scale
@@ -154,7 +186,8 @@ class IndexAdmin:
         each = (time.perf_counter() - started) / max(1, min(_TIMED, len(fresh)))
         to_embed = round(len(fresh) * scale)
         seconds = chunking * scale + to_embed * each + 2.0
-        return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars)
+        calls = build_calls(self._estimator, self._texts, profile, chunked, scale)
+        return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars, calls)
 
     def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:
         """The price of embedding the texts that are not cached, over all paid parts."""

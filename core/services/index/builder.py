@@ -127,7 +127,9 @@ class IndexBuilder:
                     texts = [embedded_text(chunk) for chunk in chunks]
                     vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
                 with watch.timed("entities"):  # only the wait that embedding did not cover
-                    extracts, notes = prepared() or extract(progress)
+                    extracts, by_rules = prepared() or extract(progress)
+            for path, why in by_rules.items():
+                fallbacks.setdefault(path, []).append(why)
             progress(len(chunks), len(chunks), "Writing the index")
             facts = {
                 "commit": commit,
@@ -136,7 +138,7 @@ class IndexBuilder:
                 "built": self.clock.stamp(),
                 "seconds": round(time.perf_counter() - started, 3),
                 "fallbacks": fallbacks,
-                "notes": [*_notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()), *notes],
+                "notes": _notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()),
             }
             generation = self.generations.write(
                 profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
@@ -227,13 +229,13 @@ def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> li
     """Remarks shown with a generation.
 
     >>> _notes({"a.md": ["2 of 9 chunks have structural context only: timed out."]}, 59, Bill())[0][:66]
-    '1 of 59 documents chunked in another way than the profile asks, su'
+    '1 of 59 documents indexed in another way than the profile asks, su'
     """
     notes = [f"Language models: {bill}"] if bill.calls else []
     if fallbacks:
         path, why = next(iter(sorted(fallbacks.items())))
         notes.append(
-            f"{len(fallbacks)} of {documents} documents chunked in another way than the profile asks, "
+            f"{len(fallbacks)} of {documents} documents indexed in another way than the profile asks, "
             f"such as {path}: {'; '.join(why)} Try again with: python -m core reindex --full"
         )
     return notes

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from core.curation.links import Link, links
 from core.errors import Unavailable
 from core.graph.entities import extract
-from core.graph.extraction import ask, labelled
+from core.graph.extraction import ask_entities, labelled
+from core.llm.writer import PATIENCE
 from core.ports import Models, Progress, no_progress
 from core.types import Chunk, Document, Extract
 
@@ -15,8 +17,8 @@ Recogniser = Callable[[Sequence[str]], Iterator[list[tuple[str, str, int]]]]
 """Per text the (surface, kind, place) of its entities."""
 
 
-Extracts = tuple[list[Extract] | None, list[str]]
-"""Extracts and remarks about them."""
+Extracts = tuple[list[Extract] | None, dict[str, str]]
+"""Extracts, and by document what was done differently from what the profile asks for."""
 
 
 def no_recogniser(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:
@@ -34,26 +36,43 @@ class EntityExtractor:
     ) -> Extracts:
         """One extract per chunk; None when the profile has no graph."""
         if way == "none":
-            return None, []
+            return None, {}
         linked = {document.id: links(document) if "](" in document.text else () for document in documents}
         if way == "llm":
-            return self._by_model(chunks, linked, progress)
+            return self._by_model(documents, chunks, linked, progress)
         by_rules = []
         for n, chunk in enumerate(chunks):
             progress(n, len(chunks), "Finding entities")
             by_rules.append(extract(chunk.text, linked[chunk.doc]))
         if way == "rules":
-            return by_rules, []
+            return by_rules, {}
         spans = self.recogniser([chunk.text for chunk in chunks])
         rows = zip(chunks, spans, by_rules, strict=True)
-        return [labelled(chunk.text, entities, rules) for chunk, entities, rules in rows], []
+        return [labelled(chunk.text, entities, rules) for chunk, entities, rules in rows], {}
 
-    def _by_model(self, chunks: Sequence[Chunk], linked: dict[str, tuple[Link, ...]], progress: Progress) -> Extracts:
-        llm, extracts, failed = self.models.llm(), [], 0
+    def _by_model(
+        self,
+        documents: Sequence[Document],
+        chunks: Sequence[Chunk],
+        linked: dict[str, tuple[Link, ...]],
+        progress: Progress,
+    ) -> Extracts:
+        """Chunk by chunk; after three answers in a row that are no use, the model is not asked again."""
+        llm, extracts, in_a_row = self.models.llm(), [], 0
+        failed: dict[str, list[str]] = {}
         for n, chunk in enumerate(chunks, 1):
-            extract, usable = ask(llm, chunk.text, linked[chunk.doc])
-            extracts.append(extract)
-            failed += not usable
+            if in_a_row < PATIENCE:
+                found, why = ask_entities(llm, chunk.text, linked[chunk.doc])
+                in_a_row = in_a_row + 1 if why else 0
+            else:
+                found = extract(chunk.text, linked[chunk.doc])
+            extracts.append(found)
+            if why:
+                failed.setdefault(chunk.doc, []).append(why)
             progress(n, len(chunks), "Finding entities")
-        remark = f"{failed} of {len(chunks)} new chunks have entities by rules: the model's answer could not be used"
-        return extracts, [remark] if failed else []
+        sizes = Counter(chunk.doc for chunk in chunks)
+        return extracts, {
+            document.path: f"{len(failed[document.id])} of {sizes[document.id]} chunks have entities by rules: {failed[document.id][-1]}"
+            for document in documents
+            if document.id in failed
+        }

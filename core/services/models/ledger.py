@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
 _OPEN = "not finished"
+_STOPS: ContextVar[bool] = ContextVar("stops", default=False)
 _TALLY: ContextVar[list[float] | None] = ContextVar("tally", default=None)
 
 
@@ -64,6 +65,14 @@ class Spending:
     left: float
     calls: int
     rows: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What calls of a model for a purpose took on average."""
+
+    output_tokens: float
+    seconds: float
 
 
 class Ledger:
@@ -124,13 +133,18 @@ class Ledger:
             month, self.budget, spent, max(0.0, self.budget - spent), sum(row["calls"] for row in rows), tuple(rows)
         )
 
+    def past(self, model: str, purpose: str) -> Past | None:
+        """What finished calls for this purpose took so far; None before the first."""
+        row = self._created().calls.averages(model, purpose)
+        return Past(float(row["output_tokens"]), float(row["seconds"])) if row and row["calls"] else None
+
     def _reserve(self, purpose: str, model: str, most: float) -> int:
         """Record a call at its highest price, if the budget allows it."""
         now = self.clock.stamp()
         with self._created().transaction() as state:
             spent = state.calls.spent(*_span(now[:7]))
             if most > 0 and spent + most > self.budget:
-                raise OverBudget(
+                raise (_Spent if _STOPS.get() else OverBudget)(
                     f"A call of {model} for up to {dollars_of(most)} was not made: {dollars_of(spent)} of this month's budget of "
                     f"{dollars_of(self.budget)} is spent. Raise CONCORD_MONTHLY_BUDGET, or wait for the next month."
                 )
@@ -153,6 +167,22 @@ class Ledger:
         if not (len(year) == 4 and year.isdigit() and len(number) == 2 and number.isdigit() and 1 <= int(number) <= 12):
             raise BadInput(f"A month must look like 2026-11, got {month!r}.")
         return month
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Work that is worth nothing without its model: in the block a spent budget stops it instead of a fallback."""
+    before = _STOPS.set(True)
+    try:
+        yield
+    except _Spent as error:
+        raise OverBudget(f"{error} What is done is kept; start it again to go on.") from None
+    finally:
+        _STOPS.reset(before)
+
+
+class _Spent(Exception):
+    """Passes every fallback on its way to `stopping`."""
 
 
 def _count(dollars: float) -> None:

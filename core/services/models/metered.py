@@ -3,69 +3,137 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any, Protocol
 
 from core import strict
 from core.chunking.ruler import pieces
+from core.errors import ConcordError
+from core.llm.usable import usable
 from core.ports import Embedder, Llm, Models, Reranker, Texts
 from core.services.models.ledger import Ledger
 from core.types import Answer, Profile
 
 
-def answer_key(model: str, system: str, prompt: str, max_tokens: int, temperature: float) -> str:
+def answer_key(
+    model: str,
+    system: str,
+    prompt: str,
+    max_tokens: int,
+    temperature: float,
+    schema: Mapping[str, Any] | None = None,
+    alternatives: int = 0,
+) -> str:
     """The cache key: everything that shapes an answer."""
     text = [part.encode("utf-8", "replace").decode() for part in (model, system, prompt)]
-    return strict.digest([*text, max_tokens, float(temperature)], 40)
+    form = [schema, alternatives] if schema or alternatives else []
+    return strict.digest([*text, max_tokens, float(temperature), *form], 40)
 
 
 class Metered:
     """The `Llm` port around another one.
 
     The same question is paid for once: whoever wants another answer must ask another question, for example by
-    saying what was wrong with the last one.
+    saying what was wrong with the last one. What the check refuses is not kept, and is asked for again.
     """
 
-    def __init__(self, llm: Llm, ledger: Ledger, answers: Texts) -> None:
-        self.name, self._llm, self._ledger, self._answers = llm.name, llm, ledger, answers
+    def __init__(self, llm: Llm, ledger: Ledger, answers: Texts, gate: Gate) -> None:
+        self.name, self.server = llm.name, llm.server
+        self._llm, self._ledger, self._answers, self._gate = llm, ledger, answers, gate
 
     def complete(
-        self, prompt: str, *, purpose: str, system: str = "", max_tokens: int = 1000, temperature: float = 0.0
+        self,
+        prompt: str,
+        *,
+        purpose: str,
+        system: str = "",
+        max_tokens: int = 1000,
+        temperature: float = 0.0,
+        schema: Mapping[str, Any] | None = None,
+        alternatives: int = 0,
+        check: Callable[[Answer], object] | None = None,
     ) -> Answer:
-        """The cached answer, or a new one, recorded and cached."""
-        key = answer_key(self.name, system, prompt, max_tokens, temperature)
+        """The cached answer, or a new one, recorded and cached if it passes its check."""
+        self._gate.require(self.name, self.server, purpose)
+        key = answer_key(self.name, system, prompt, max_tokens, temperature, schema, alternatives)
         known = _read(self._answers.get(key))
-        if known:
+        if known and _passes(known, max_tokens, check):
             self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)
             return known
         size = len(pieces(system)) + len(pieces(prompt))
         with self._ledger.spending(purpose, self.name, size, max_tokens) as spent:
             answer = self._llm.complete(
-                prompt, purpose=purpose, system=system, max_tokens=max_tokens, temperature=temperature
+                prompt,
+                purpose=purpose,
+                system=system,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                schema=schema,
+                alternatives=alternatives,
             )
             used = answer.input_tokens or size, answer.output_tokens or len(pieces(answer.text))
             spent(*used)
-        if answer.text.strip():
+        if _passes(answer, max_tokens, check):
             self._answers.put(key, _packed(answer, *used))
         dollars = self._ledger.prices.of(self.name).of(*used)
         return replace(answer, input_tokens=used[0], output_tokens=used[1], dollars=dollars)
 
 
+def _passes(answer: Answer, max_tokens: int, check: Callable[[Answer], object] | None) -> bool:
+    """Whether an answer may be kept: its caller's check, or that it is usable at all."""
+    try:
+        _ = check(answer) if check else usable(answer, max_tokens=max_tokens)
+    except ConcordError:
+        return False
+    return True
+
+
 def _packed(answer: Answer, input_tokens: int, output_tokens: int) -> str:
     """What a cache holds of an answer: what the model wrote, never what it was asked."""
     tokens = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-    return json.dumps({"text": answer.text, "model": answer.model, **tokens})
+    return json.dumps(
+        {"text": answer.text, "model": answer.model, **tokens, "finish": answer.finish, "first": answer.first}
+    )
 
 
 def _read(packed: str | None) -> Answer | None:
     """A known answer, marked as one that cost nothing this time."""
-    return Answer(**json.loads(packed), cached=True) if packed else None
+    if not packed:
+        return None
+    raw = json.loads(packed)
+    first = tuple((token, value) for token, value in raw.pop("first", ()))
+    return Answer(**raw, first=first, cached=True)
+
+
+class Forgetful:
+    """The `Texts` port that keeps nothing."""
+
+    def get(self, key: str) -> str | None:
+        return None
+
+    def put(self, key: str, text: str) -> None:
+        """Nothing is kept."""
+
+
+class AnyModel:
+    """Lets every model be asked."""
+
+    def require(self, model: str, server: str, purpose: str) -> None:
+        """Nothing is refused."""
+
+
+class Gate(Protocol):
+    """Asked before every call whether the model may do this."""
+
+    def require(self, model: str, server: str, purpose: str) -> None: ...
 
 
 class MeteredModels:
     """The `Models` port around another one. Remote embedders are metered where they call."""
 
-    def __init__(self, models: Models, ledger: Ledger, answers: Texts) -> None:
-        self._models, self._ledger, self._answers = models, ledger, answers
+    def __init__(self, models: Models, ledger: Ledger, answers: Texts, gate: Gate) -> None:
+        self._models, self._ledger, self._answers, self._gate = models, ledger, answers, gate
 
     def embedder(self, name: str) -> Embedder:
         return self._models.embedder(name)
@@ -76,5 +144,9 @@ class MeteredModels:
     def reranker(self, name: str) -> Reranker:
         return self._models.reranker(name)
 
+    def probed(self, name: str = "") -> Llm:
+        """A model for its probes: paid for and recorded, but always asked anew, and whether or not it is fit."""
+        return Metered(self._models.llm(name), self._ledger, Forgetful(), AnyModel())
+
     def llm(self, name: str = "") -> Llm:
-        return Metered(self._models.llm(name), self._ledger, self._answers)
+        return Metered(self._models.llm(name), self._ledger, self._answers, self._gate)

@@ -1,17 +1,20 @@
-"""An answer that cites the passages of one column; without a language model, the best extract."""
+"""An answer that cites the passages of one column and says nothing they do not; else the best extract, called so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
 
 from core.access import Actor, require
 from core.analysis import analyser
 from core.curation.render import plain
-from core.errors import BadInput, Unavailable
+from core.errors import BadInput, OverBudget, Unavailable, Unusable
+from core.llm.asking import ModelTask, ask
+from core.llm.grounding import unsupported
 from core.llm.prompt import RULE, quoted
+from core.llm.usable import prose
 from core.ports import Models
 from core.retrieval.snippets import snippet
 from core.types import Answer, Hit, LexicalOptions
@@ -19,14 +22,29 @@ from core.types import Answer, Hit, LexicalOptions
 PASSAGES = 6
 SYSTEM = (
     "Answer the question from the numbered passages alone, in at most five sentences. After each statement name its "
-    "passage like [2]. If the passages do not answer the question, say so. " + RULE
+    "passage like [2]. If the passages do not answer the question, say only that. " + RULE
 )
+MAX_TOKENS = 400
 _CITED = re.compile(r"\[(\d+)\]")
+_SPELLINGS = re.compile(  # [1, 2], [passage 2], (passage 1), 【1】
+    r"[\[(【]\s*(?:passages?\s*)?(?:n\s*=\s*)?[\"“]?(\d{1,2}(?:\s*(?:,|and|&|;)\s*(?:passage\s*)?\d{1,2})*)[\"”]?\s*[\])】]",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(
+    r"\b(?:do(?:es)? not|don['’]t|doesn['’]t|did not|cannot|can['’]t|no)\b[^.]{0,60}\b"
+    r"(?:answer|information|contain|mention|say|state|specif|provide|address)|\bnot (?:stated|mentioned|specified|given)\b",
+    re.IGNORECASE,
+)
+NO_ANSWER = "The passages do not answer the question."
+_EXTRACT = "This is the sentence that fits best, word for word; it may not answer the question."
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer and the hits it cites. `extract` is true when no model wrote it; `advice` says what to configure."""
+    """An answer and the hits it cites: none when the passages do not answer.
+
+    `extract` is true when no model wrote it; `advice` says why not.
+    """
 
     text: str
     cited: tuple[Hit, ...]
@@ -54,31 +72,66 @@ class Answerer:
             raise BadInput("This column found nothing, so there is nothing to answer from.")
         shown = hits[:PASSAGES]
         try:
-            llm = self.models.llm()
-            answer = llm.complete(_prompt(question, shown), purpose="ask", system=SYSTEM, max_tokens=400)
-        except Unavailable as error:
-            return _extract(question, shown, f"{error} Configure one to get written answers; this is the best extract.")
-        numbers = [int(n) for n in dict.fromkeys(_CITED.findall(answer.text))]
-        if not numbers or any(not 1 <= n <= len(shown) for n in numbers):
-            return _extract(question, shown, "The model's answer did not cite its passages, so it is not shown.")
-        cited = tuple(shown[n - 1] for n in numbers)
-        return Reply(answer.text, cited, model=answer.model, dollars=answer.dollars)
+            text, answer = ask(self.models.llm(), task(question, shown))
+        except Unusable as error:
+            return _extract(question, shown, f"{error} {_EXTRACT}")
+        except (Unavailable, OverBudget) as error:
+            return _extract(question, shown, f"{error} Configure a model to get written answers. {_EXTRACT}")
+        numbers = [int(n) for n in dict.fromkeys(_CITED.findall(text))]
+        return Reply(text, tuple(shown[n - 1] for n in numbers), model=answer.model, dollars=answer.dollars)
+
+
+def task(question: str, shown: Sequence[Hit]) -> ModelTask[str]:
+    """What a model is asked about passages. A statement must cite its passages and name nothing that they do not."""
+    texts = [f"{_place(hit)}\n{hit.text}" for hit in shown]
+    return ModelTask(
+        "ask", _prompt(question, shown), lambda answer: _checked(answer, question, texts), SYSTEM, MAX_TOKENS
+    )
+
+
+def _checked(answer: str, question: str, texts: Sequence[str]) -> str:
+    """An answer whose every citation exists, or that there is none in the passages."""
+    text = _SPELLINGS.sub(lambda match: "".join(f"[{n}]" for n in re.findall(r"\d+", match[1])), prose(answer))
+    numbers = [int(n) for n in _CITED.findall(text)]
+    if not numbers and _NOTHING.search(text):
+        return NO_ANSWER
+    if not numbers:
+        raise BadInput("it does not cite its passages")
+    if any(not 1 <= n <= len(texts) for n in numbers):
+        raise BadInput("it cites a passage that was not shown")
+    for statement in re.findall(r".+?(?:[.!?](?:\s*\[\d+\])*(?=\s|$)|$)", text):
+        cited = [int(n) for n in _CITED.findall(statement)] or numbers
+        missing = unsupported(_CITED.sub("", statement), [question, *(texts[n - 1] for n in cited)])
+        if missing:
+            raise BadInput(f"it states what its passages do not: {', '.join(missing[:3])}")
+    return text
+
+
+def _place(hit: Hit) -> str:
+    return " › ".join((hit.title, *hit.heading))
 
 
 def _prompt(question: str, hits: Sequence[Hit]) -> str:
-    places = [" › ".join((hit.title, *hit.heading)) for hit in hits]
-    passages = [
-        quoted("passage", f"{place}\n{hit.text}", n) for n, (place, hit) in enumerate(zip(places, hits, strict=True), 1)
-    ]
+    passages = [quoted("passage", f"{_place(hit)}\n{hit.text}", n) for n, hit in enumerate(hits, 1)]
     return "\n\n".join([*passages, quoted("query", question)])
 
 
 def _extract(question: str, hits: Sequence[Hit], advice: str) -> Reply:
-    """The best sentence of the first hit; rare words count more."""
+    """The sentence of all hits that holds most of the question; rare words count more, of equals the first."""
     analyse = analyser(LexicalOptions())
     used = [set(analyse(hit.text)) for hit in hits]
-    rarity = lambda term: log(1 + len(hits) / (1 + sum(term in terms for terms in used)))
-    best_snippet = snippet(plain(hits[0].text), question, LexicalOptions(), rarity)
-    best = "".join(segment.text for segment in best_snippet.segments if segment.best)
-    text = best or "".join(segment.text for segment in best_snippet.segments)
-    return Reply(" ".join(text.split()), (hits[0],), True, advice)
+
+    def rarity(term: str) -> float:
+        return log(1 + len(hits) / (1 + sum(term in terms for terms in used)))
+
+    asked = {*analyse(question)}
+    sentences = [_best_sentence(hit, question, rarity) for hit in hits]
+    worth = [sum(rarity(term) for term in asked & set(analyse(sentence))) for sentence in sentences]
+    best = worth.index(max(worth))
+    return Reply(sentences[best], (hits[best],), True, advice)
+
+
+def _best_sentence(hit: Hit, question: str, rarity: Callable[[str], float]) -> str:
+    segments = snippet(plain(hit.text), question, LexicalOptions(), rarity).segments
+    best = "".join(segment.text for segment in segments if segment.best)
+    return " ".join((best or "".join(segment.text for segment in segments)).split())

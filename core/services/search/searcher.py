@@ -96,7 +96,7 @@ class Searcher:
         return Ask(
             embed=(lambda text: cache.vector(text, embed)) if cache else embed,
             reranker=lambda: self._reranker(config, cache),
-            llm=lambda: self._llm(config),
+            llm=lambda: self.llm(config),
             embed_passage=lambda text: self._passage(index.profile, text),
             weigh=lambda seen, config: self.weigh(index, seen, config),
             filters=filters,
@@ -142,7 +142,7 @@ class Searcher:
             names.append(_cross_encoder(config))
         if "llm" in kinds:
             with suppress(Unavailable):  # the search warns that it went without
-                names.append(self._llm(config).name)
+                names.append(self.llm(config).name)
         return tuple(names)
 
     def _reranker(self, config: SearchConfig, cache: QueryCache | None) -> Reranker:
@@ -150,7 +150,13 @@ class Searcher:
         load = lambda: self.models.reranker(name)
         return cache.reranker(name, load) if cache else self.models.reranker(name)
 
-    def _llm(self, config: SearchConfig) -> Llm:
+    def model_uses(self, config: SearchConfig) -> tuple[str, ...]:
+        """What such a search asks a language model for."""
+        purpose = RERANKERS[config.reranker].purpose if config.rerank != "off" else ""
+        weights = "weights" if "llm" in ALPHAS[config.alpha_from].asks else ""
+        return tuple(filter(None, (purpose, weights, "hyde" if configs.imagines(config) else "")))
+
+    def llm(self, config: SearchConfig) -> Llm:
         """The language model of a configuration; `rerank_model` names it unless that is a cross-encoder."""
         return self.models.llm("" if RERANKERS[config.reranker].asks == ("reranker",) else config.rerank_model)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from core import profiles
 from core.access import Actor, require
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets.queryset import FRONTMATTER
 from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, judge
 from core.evaluation.runs.run import Run, label
@@ -16,8 +16,10 @@ from core.ports import Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.config import PRODUCTION
 from core.services.evaluation.runs import RunPlan, Runs
+from core.services.models.fitness import Fitness
 from core.services.people.audit import Audit
 from core.services.platform.settings import Production, Promotion, TeamSettings
+from core.types import SearchConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class Drift:
 class ProductionSettings:
     """Promotes, rolls back, and checks for drift."""
 
-    def __init__(self, team_settings: TeamSettings, runs: Runs, audit: Audit) -> None:
-        self.team_settings, self.runs, self.audit = team_settings, runs, audit
+    def __init__(self, team_settings: TeamSettings, runs: Runs, audit: Audit, fitness: Fitness | None = None) -> None:
+        self.team_settings, self.runs, self.audit, self.fitness = team_settings, runs, audit, fitness
 
     def evidence(
         self, actor: Actor, run: str, measure: str = MEASURE, progress: Progress = no_progress
@@ -107,11 +109,23 @@ class ProductionSettings:
         if not reason:
             _demand_reason(compared, guards)
         plan = self._plan(compared, profile, config)
+        self._require_fit(plan.config)
         evidence = _evidence(compared, guards, reason)
         message = _message(plan, compared, guards, reason)
         production = self.team_settings.promote(plan.profile.name, plan.config, evidence, actor.person, message, seen)
         self._note(actor, "promote", production, message)
         return PromotionResult(production, evidence, message)
+
+    def _require_fit(self, config: SearchConfig) -> None:
+        """Refuse a language model that was not checked for what the configuration asks it, or was found unfit."""
+        uses = self.runs.searcher.model_uses(config)
+        if self.fitness is None or not uses:
+            return
+        try:
+            llm = self.runs.searcher.llm(config)
+        except Unavailable:  # the search goes without it, and says so
+            return
+        self.fitness.require_checked(llm.name, llm.server, uses)
 
     def _plan(self, compared: RunComparison | None, profile: str, config: str) -> RunPlan:
         if compared is None:

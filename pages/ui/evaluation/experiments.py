@@ -42,8 +42,8 @@ def _card(name: str, queryset: str, limit: int) -> None:
     st.caption(experiment.about)
     on = f"On {queryset}." if queryset else "On known items, which are made first."
     if st.button("Run", key=f"do_{name}", icon=":material/play_arrow:", help=on):
-        actions.do(partial(start, name=name, queryset=queryset, limit=limit))
-        st.rerun()
+        calls = app().evaluation.experiments.estimate(identity.me(), name, queryset, limit)
+        actions.after_estimate(experiment.title, calls, partial(start, name=name, queryset=queryset, limit=limit))
 
 
 def start(actor: Actor, name: str, queryset: str, limit: int) -> str:

@@ -11,7 +11,7 @@ from core.access import Actor
 from core.evaluation.querysets.queryset import UNITS
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column
-from pages.ui import actions, identity, style
+from pages.ui import actions, identity, keys, style
 from pages.ui.configurations import built_profiles, choices
 from pages.ui.workspace import app
 
@@ -20,6 +20,7 @@ FIRST = ("Production", "BM25", "Vectors", "Convex 0.3", "RRF 60")
 
 def draw(queryset: str, first: bool) -> None:
     """The form, open while there is no run yet."""
+    _confirm()
     with st.expander("New run", icon=":material/play_circle:", expanded=first, key="new_run"):
         known, profile_names = choices(identity.me()), built_profiles(identity.me())
         with st.form("run_form", border=False):
@@ -51,7 +52,15 @@ def draw(queryset: str, first: bool) -> None:
 def _start(queryset: str) -> None:
     chosen, profiles = st.session_state["run_configurations"], st.session_state["run_profiles"]
     pairs = pairs_of(chosen, profiles, same_depth=bool(st.session_state["run_depth"]))
-    actions.do(partial(start, queryset=queryset, pairs=pairs, unit=str(st.session_state["run_unit"])))
+    st.session_state[keys.RUN_WAITING] = {"queryset": queryset, "pairs": pairs, "unit": st.session_state["run_unit"]}
+
+
+def _confirm() -> None:
+    """Start what was chosen, after the estimate where a language model is asked."""
+    waiting = st.session_state.pop(keys.RUN_WAITING, None)
+    if waiting:
+        calls = app().evaluation.runs.estimate(identity.me(), waiting["queryset"], waiting["pairs"])
+        actions.after_estimate("This measurement", calls, partial(start, **waiting))
 
 
 def pairs_of(names: list[str], profiles: list[str], *, same_depth: bool) -> list[tuple[str, str]]:

@@ -54,8 +54,9 @@ def _generate() -> None:
         count = int(first.number_input(most, 1, 1000, 20 if kind == "qa" else 120, key=f"make_many_{kind}"))
         seed = int(second.number_input("Seed", 0, value=42, key="make_seed", help="The same seed, the same questions."))
     if st.button("Generate", key="make_go", type="primary"):
-        actions.do(partial(generate, kind=kind, name=name.strip(), seed=seed, count=count))
-        st.rerun()
+        calls = app().evaluation.jobs.estimate(identity.me(), kind, count) if kind != "frontmatter" else ()
+        make = partial(generate, kind=kind, name=name.strip(), seed=seed, count=count)
+        actions.after_estimate("Making questions", calls, make)
 
 
 def _import(turn: int) -> None:

@@ -48,5 +48,5 @@ def _lines(communities: Sequence[Community]) -> list[dict[str, Any]]:
 
 def _line(community: Community, right: str) -> dict[str, Any]:
     title = f"{community.number + 1}. {'; '.join(community.entities[:3])}"
-    by = "" if community.by == "rules" else f" (written by {community.by})"
+    by = "" if community.by == "rules" else f" (written by {community.by})"  # by a model, or by rules and why
     return {"title": title, "sub": community.summary + by, "right": right}

@@ -11,7 +11,10 @@ from core import profiles as profile_rules
 from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known
 from core.errors import ConcordError
+from core.llm.bill import dollars_of
 from core.retrieval.legs.embedders import COMBINATIONS
+from core.services.models.estimates import CallEstimate, total
+from core.services.models.fitness import FEATURES
 from core.types import ChunkerSpec, Profile
 from pages.ui import actions, flash, identity, style
 from pages.ui.workspace import app
@@ -72,12 +75,23 @@ def _confirm_build(profile: Profile) -> None:
         f"Build the profile {profile.name}?",
         [
             f"{style.count(estimate.documents, 'document')} become about {style.count(estimate.chunks, 'passage')}; {style.count(estimate.to_embed, 'text')} must be embedded.",
-            f"That takes about {_duration(estimate.seconds)} on this machine and costs ${estimate.dollars:.2f}.",
+            *(_called(row) for row in estimate.calls),
+            f"That takes about {_span(*map(_duration, estimate.time))} on this machine and costs {_span(*map(dollars_of, estimate.price))}.",
             "It runs in the background; searches go on.",
         ],
         "Build",
         partial(build, name=profile.name),
     )
+
+
+def _called(row: CallEstimate) -> str:
+    """One line for the calls of a model."""
+    unknown = "" if row.seconds else "; how long they take is not known yet"
+    return f"{FEATURES[row.purpose]}: {total([row])}{unknown}."
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
 def _duration(seconds: float) -> str:

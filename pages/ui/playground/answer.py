@@ -79,6 +79,7 @@ def _show(reply: Mapping[str, Any], chunks: Sequence[str]) -> None:
         st.info(flash.plain(reply["advice"]), icon=":material/settings:")
     with st.container(border=True):
         st.text(reply["text"])
-        listing(reply["cited"], "", key="ask_cited")
+        if reply["cited"]:
+            listing(reply["cited"], "", key="ask_cited")
     if reply["by"]:
         st.caption(flash.plain(reply["by"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from core.evaluation.runs.run import Run
 from core.ports import Progress, no_progress
 from core.services.evaluation.experiments import cascade, chunking, compliance, pairs
 from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts
+from core.services.models.estimates import CallEstimate
 from core.services.platform.jobs import Job, Jobs
+from core.types import Profile, SearchConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +29,14 @@ class Experiment:
     title: str
     about: str
     run: Callable[[ExperimentContext, Progress], Report]
+    configs: Callable[[], Iterable[SearchConfig]] = tuple  # that ask a language model
+    profiles: Callable[[Profile], Iterable[Profile]] = lambda base: ()  # that are built with one
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     "compliance": Experiment(compliance.TITLE, compliance.ABOUT, compliance.run),
-    "chunking": Experiment(chunking.TITLE, chunking.ABOUT, chunking.run),
-    "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run),
+    "chunking": Experiment(chunking.TITLE, chunking.ABOUT, chunking.run, profiles=chunking.agentic_profiles),
+    "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run, lambda: cascade.stages().values()),
     "pairs": Experiment(pairs.TITLE, pairs.ABOUT, pairs.run),
 }
 
@@ -72,6 +76,13 @@ class Experiments:
             path.with_suffix(".json").write_text(json.dumps({"title": result.title, **result.values}), encoding="utf-8")
         self.context.runs.audit.note(actor, "run an experiment", name, detail=path.name)
         return WrittenReport(result, path)
+
+    def estimate(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> tuple[CallEstimate, ...]:
+        """What language models would be asked by an experiment; nothing is asked for it."""
+        require(actor, "run an evaluation")
+        if name not in EXPERIMENTS:
+            raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
+        return self.context.calls_of(EXPERIMENTS[name].configs(), EXPERIMENTS[name].profiles, queryset, limit)
 
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
         """Run an experiment as a job."""

@@ -39,17 +39,20 @@ def _with(base: Profile, chunker: str, params: Frozen) -> Profile:
     return check(replace(base, name=f"try-{label}"[:40], chunker=ChunkerSpec(chunker, params)))
 
 
+def agentic_profiles(base: Profile) -> Iterator[Profile]:
+    """The production profile with segments by a model, without and with contexts by it."""
+    for name, chunk_context in AGENTIC.items():
+        yield replace(_with(base, "agentic", Frozen()), name=f"try-{name}", context=chunk_context)
+
+
 def run(context: ExperimentContext, progress: Progress) -> Report:
     """Build every profile, search with the production configuration, and plot quality against time."""
     production = context.runs.team_settings.production()
     to_build, skipped = list(profiles_of(production.profile)), []
-    for name, chunk_context in AGENTIC.items():
-        if context.llm() is None:
-            skipped.append(f"{name} was left out: No language model is configured.")
-        else:
-            to_build.append(
-                replace(_with(production.profile, "agentic", Frozen()), name=f"try-{name}", context=chunk_context)
-            )
+    if context.llm() is None:
+        skipped += [f"{name} was left out: No language model is configured." for name in AGENTIC]
+    else:
+        to_build += agentic_profiles(production.profile)
     built: list[tuple[Profile, Built]] = []
     for profile in to_build:
         try:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.access import Actor, require
+from core.chunking.profiled import profile_chunker
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.generators import known_items, qa
 from core.evaluation.generators.paraphrase import by_llm
-from core.evaluation.querysets.queryset import QuerySet, by_category, by_question
+from core.evaluation.querysets.queryset import QuerySet, Question, by_category, by_question
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable
 from core.evaluation.runs import comparisons
@@ -18,11 +19,15 @@ from core.evaluation.runs.run import Run
 from core.llm.bill import dollars_of
 from core.ports import Llm, Models, Progress, no_progress
 from core.retrieval.filters import admits
+from core.services.evaluation.estimates import paraphrase_calls, qa_calls
 from core.services.evaluation.runs import RunPlan, Runs
 from core.services.index.builder import Built, IndexBuilder
+from core.services.index.model_calls import build_calls
 from core.services.knowledge.documents import Documents
-from core.types import NOTHING, Document, Filters, Profile
+from core.services.models.estimates import CallEstimate
+from core.types import NOTHING, Chunk, Document, Filters, Profile, SearchConfig
 
+SAMPLED = 6  # documents that an estimate chunks
 DEPTH = 30  # candidates per leg, as in production
 KNOWN = "known-items"
 QA = "questions-and-answers"
@@ -65,6 +70,13 @@ class ExperimentContext:
         queryset = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress)
         return self.runs.querysets.keep(actor, queryset)
 
+    def fallen_back(self, queryset: QuerySet) -> dict[str, int]:
+        """How many paraphrases come from rules although a language model was asked for them."""
+        asked = {question.id for question in queryset.questions if question.category == "heading_paraphrase"}
+        ruled = {j.question for j in queryset.judgments if j.question in asked and j.source == known_items.RULES}
+        why = "paraphrased by rules: the model's answer could not be used"
+        return {why: len(ruled)} if ruled and self.llm() is not None else {}
+
     def generate_qa(
         self,
         actor: Actor,
@@ -79,6 +91,43 @@ class ExperimentContext:
         llm = self.models.llm()
         generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress)
         return self.runs.querysets.keep(actor, generated.queryset), dict(generated.refused)
+
+    def calls_of(
+        self,
+        asking: Iterable[SearchConfig],
+        built: Callable[[Profile], Iterable[Profile]],
+        name: str,
+        limit: int,
+    ) -> tuple[CallEstimate, ...]:
+        """What language models would be asked: for questions that are made first, for runs, and for builds."""
+        rows: list[CallEstimate] = []
+        try:
+            queryset = sampled(self.runs.querysets.get(name or KNOWN), limit)
+        except NotFound:
+            rows += self.generating("known-items", known_items.PER_CATEGORY)
+            size = limit or known_items.PER_CATEGORY * len(known_items.CATEGORIES)
+            titles = [document.title for document in self.documents.all()] or ["?"]
+            queryset = QuerySet("", tuple(Question(str(n), titles[n % len(titles)]) for n in range(size)))
+        profile = self.runs.team_settings.production().profile
+        rows += self.runs.calls_of(queryset, [RunPlan(profile, config) for config in asking])
+        sample, scale = self._chunked(profile)
+        for other in built(profile):
+            rows += build_calls(self.runs.estimator, self.builder.texts, other, sample, scale)
+        return tuple(rows)
+
+    def generating(self, kind: str, count: int) -> tuple[CallEstimate, ...]:
+        """What making a query set would ask a language model."""
+        if self.llm() is None or self.runs.estimator is None:
+            return ()
+        calls = qa_calls if kind == "qa" else paraphrase_calls
+        return calls(self.runs.estimator, self.findable(), count)
+
+    def _chunked(self, profile: Profile) -> tuple[list[tuple[Document, Sequence[Chunk]]], float]:
+        """A few documents with their chunks, and how many times that is everything."""
+        everything = self.documents.all()
+        sample = everything[:: max(1, len(everything) // SAMPLED)]
+        split = profile_chunker(profile, self.models.of(profile))
+        return [(document, split(document)) for document in sample], len(everything) / max(1, len(sample))
 
     def findable(self) -> list[Document]:
         """Documents that search admits today."""

@@ -1,0 +1,52 @@
+"""One question to a language model: what it is asked, and the check that its answer must pass before anybody keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from core.errors import BadInput, Unusable
+from core.llm.bill import Bill
+from core.llm.usable import usable
+from core.ports import Llm
+from core.types import Answer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTask(Generic[T]):
+    """What a model is asked. `read` gives the usable form of its words, or BadInput that says what is wrong with them."""
+
+    purpose: str
+    prompt: str
+    read: Callable[[str], T]
+    system: str = ""
+    max_tokens: int = 300
+    temperature: float = 0.0
+    schema: Mapping[str, Any] | None = None
+
+    def judge(self, answer: Answer) -> T:
+        """The usable form of an answer; Unusable, with the reason, when there is none."""
+        text = usable(answer, self.prompt, self.system, self.max_tokens)
+        try:
+            return self.read(text)
+        except BadInput as error:
+            raise Unusable(f"The answer of {answer.model} was not used: {str(error).rstrip('.')}.") from None
+
+
+def ask(llm: Llm, task: ModelTask[T], bill: Bill | None = None) -> tuple[T, Answer]:
+    """The usable form of a model's answer, and the answer; the bill also counts answers that are no use."""
+    answer = llm.complete(
+        task.prompt,
+        purpose=task.purpose,
+        system=task.system,
+        max_tokens=task.max_tokens,
+        temperature=task.temperature,
+        schema=task.schema,
+        check=task.judge,
+    )
+    if bill is not None:
+        bill.add(answer)
+    return task.judge(answer), answer

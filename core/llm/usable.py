@@ -1,0 +1,143 @@
+"""Whether an answer may be used at all: whole, not refused, no echo of what was asked. Every feature asks here first."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from core.errors import BadInput, Unusable
+from core.llm.prompt import TAGS
+from core.types import Answer
+
+ECHO = 10  # words in a row that an answer may not share with what was asked
+_CUT = ("length", "max_tokens")
+_REFUSED = ("content_filter", "content_filtered", "guardrail_intervened", "refusal")
+_THINK = r"think|thinking|reasoning|thought"
+_THOUGHT = re.compile(rf"<({_THINK})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"\A\s*(?:[^\n`]{0,160}:\s*\n+)?```[\w-]*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_REFUSAL = re.compile(
+    r"\A\W*(?:(?:i['’]?m|i am|we are|we['’]re)\s+(?:very\s+|so\s+)?(?:sorry|unable|not able|afraid)\b"
+    r"|sorry\b|unfortunately,? i\b|my apologies|i apologi[sz]e"
+    r"|as an? (?:ai|artificial|language model|large language)"
+    r"|i (?:can['’]?t|can ?not|won['’]?t|will not|could not|couldn['’]?t|am not able to|do not feel|must decline)\b)"
+    r"|\bas an ai (?:language )?(?:model|assistant)\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"\A\s*(?:sure|certainly|of course|okay|ok|here (?:is|are|it is|they are|you (?:are|go))|here['’]s|below (?:is|are)|the following|answer|response)\b"
+    r"[^\n:]{0,160}:\s*|\A\s*(?:sure|certainly|of course|okay|ok)[!,.]\s+",
+    re.IGNORECASE,
+)
+_TAG = re.compile(rf"</?(?:{'|'.join(TAGS)})\b[^>]*>", re.IGNORECASE)
+_ENDED = re.compile(r"[.!?…][\"'”’)\]】*]*\Z|[.!?…]\s*\[\d+\]\Z|\]\.?\Z")
+
+
+def usable(answer: Answer, prompt: str = "", system: str = "", max_tokens: int = 0) -> str:
+    """The words of an answer without thoughts and fences; Unusable, with the reason, for anything else.
+
+    >>> usable(Answer("<think>Two?</think>```json\\n[2, 1]\\n```", "m", finish="stop"))
+    '[2, 1]'
+    >>> usable(Answer("I'm sorry, but I can't assist with that.", "m"))
+    Traceback (most recent call last):
+        ...
+    core.errors.Unusable: The answer of m was not used: it is a refusal.
+    """
+    full = not answer.finish and 0 < max_tokens <= answer.output_tokens
+    if answer.finish in _CUT or full:
+        raise _unusable(answer, "it was cut at its limit of length")
+    if answer.finish in _REFUSED:
+        raise _unusable(answer, "it is a refusal")
+    text = _THOUGHT.sub("", answer.text)
+    text = re.split(rf"</(?:{_THINK})>", text, flags=re.IGNORECASE)[-1]
+    if re.search(rf"<(?:{_THINK})>", text, re.IGNORECASE):
+        raise _unusable(answer, "its thoughts have no end")
+    fenced = _FENCED.match(text)
+    text = (fenced[1] if fenced and "```" not in fenced[1] else text).strip()
+    why = _wrong(text, prompt, system)
+    if why:
+        raise _unusable(answer, why)
+    return text
+
+
+def _wrong(text: str, prompt: str, system: str) -> str:
+    if not text:
+        return "it is empty"
+    if _REFUSAL.search(text):
+        return "it is a refusal"
+    if _TAG.search(text) or echoes(text, f"{_without_data(prompt)} {system}"):
+        return "it repeats what was asked"
+    return ""
+
+
+def _unusable(answer: Answer, why: str) -> Unusable:
+    return Unusable(f"The answer of {answer.model} was not used: {why}.")
+
+
+def _without_data(prompt: str) -> str:
+    """The instructions of a prompt: what stands between our tags is left out, words of documents may be repeated."""
+    return re.sub(rf"<({'|'.join(TAGS)})\b[^>]*>.*?</\1>", " ", prompt, flags=re.DOTALL)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in comparable form."""
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def runs(text: str, length: int) -> list[tuple[str, ...]]:
+    """Every run of so many words."""
+    every = words(text)
+    return [tuple(every[n : n + length]) for n in range(len(every) - length + 1)]
+
+
+def echoes(text: str, asked: str, length: int = ECHO) -> bool:
+    """Whether a text shares a run of so many words with what was asked.
+
+    >>> echoes("One two three four.", "zero one two three", 3)
+    True
+    """
+    return not set(runs(text, length)).isdisjoint(runs(asked, length))
+
+
+def prose(text: str) -> str:
+    """Words for people: one line of whole sentences, without an opening such as "Here is the summary:".
+
+    >>> prose("Sure, here is the passage:\\nCash is counted twice. Then the")
+    'Cash is counted twice.'
+    """
+    plain = " ".join(_OPENING.sub("", text.encode("utf-8", "replace").decode()).split()).strip("\"“”'` ")
+    if _loops(plain):
+        raise BadInput("it repeats itself")
+    if not _ENDED.search(plain):
+        plain = plain[: max((match.end() for match in re.finditer(r"[.!?…](?=\s)", plain)), default=0)]
+    if len(words(plain)) < 3:
+        raise BadInput("it has not one whole sentence")
+    return plain
+
+
+def _loops(text: str) -> bool:
+    """Whether half of a text is the same four words again and again."""
+    four = runs(text, 4)
+    return len(four) >= 12 and 4 * max(Counter(four).values()) >= 0.5 * len(four)
+
+
+def chance(answer: Answer, yes: str = "yes", no: str = "no") -> float:
+    """How likely the first word of an answer is `yes` rather than `no`, by its log-probabilities.
+
+    >>> round(chance(Answer("Yes", "m", first=(("Yes", -0.1), (" no", -2.5)))), 3)
+    0.917
+    """
+    if not answer.first:
+        raise Unusable(
+            f"The endpoint of {answer.model} gives no log-probabilities, so its yes and no cannot be weighed. "
+            "Choose the cross-encoder or listwise instead."
+        )
+    sums = [_mass(answer.first, word) for word in (yes, no)]
+    if not any(sums):
+        raise _unusable(answer, f"it is neither {yes} nor {no}")
+    return sums[0] / sum(sums)
+
+
+def _mass(first: Sequence[tuple[str, float]], word: str) -> float:
+    return math.fsum(math.exp(value) for token, value in first if token.strip(" ▁Ġ*\"'.").casefold() == word)

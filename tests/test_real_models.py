@@ -1,0 +1,130 @@
+"""Every path of a language model against real ones: usable, fallen back with a label, or refused by the probes.
+
+Needs `make real-models`; runs for minutes. Print what was found with: pytest -s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from core.bootstrap import App, build
+from core.chunking.agentic import context_task
+from core.entrypoints.cli import main
+from core.errors import ConcordError, Unfit
+from core.retrieval import config as configs
+from core.services.models.fitness import FEATURES
+from core.settings import load
+from core.types import Profile
+from tests.conftest import NoProcesses, demo, put
+from tests.model_server import WEIGHTS, model_server
+from tests.small_kb import FILES
+
+ADMIN = demo("admin")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", params=WEIGHTS)
+def real_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A small workspace with a real model behind it, checked."""
+    home = tmp_path_factory.mktemp("real")
+    with model_server(request.param, home / "server.log") as url:
+        settings = load(
+            {}, home=home / "kb", openai_url=url, llm=f"openai:{request.param}", llm_timeout=600.0, llm_concurrency=1
+        )
+        app = build(settings, processes=NoProcesses())
+        app.platform.workspace.create()
+        put(app, dict(FILES))
+        app.index.builder.build(app.platform.settings.profile())
+        app.models.checker.check(ADMIN)
+        yield app
+
+
+def fit(app: App, feature: str) -> bool:
+    return next(check.fit for check in app.models.fitness.listed(ADMIN) if check.feature == feature)
+
+
+def test_the_probes_give_a_verdict_on_every_feature(real_app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["--home", str(real_app.settings.home), "models", "check", "--last", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    print(json.dumps(rows, indent=1))
+    assert [row["feature"] for row in rows] == list(FEATURES)
+    assert all(row["fit"] or row["why"] for row in rows)
+    assert any(not row["fit"] for row in rows), "models this small are not fit for everything"
+
+
+@pytest.mark.parametrize(
+    ("config", "feature"),
+    [("bm25+listwise", "rerank"), ("bm25+yesno", "yes or no"), ("dense+hyde", "hyde"), ("llm", "weights")],
+)
+def test_a_search_uses_the_model_or_says_that_it_went_without(real_app: App, config: str, feature: str) -> None:
+    chosen = configs.from_mapping({"alpha_from": "llm"}) if config == "llm" else configs.parse(config)
+    result = real_app.search.searcher.search("within how many days is form 111 filed", config=chosen)
+    if fit(real_app, feature):
+        assert result.warnings == () or "kept" in result.warnings[0] or "not used" in result.warnings[0]
+    else:
+        assert "is not fit for" in result.warnings[0]
+
+
+def test_contexts_are_checked_or_structural(real_app: App) -> None:
+    profile = Profile("rich", context="contextual", graph="llm")
+    if not fit(real_app, "context") or not fit(real_app, "entities"):
+        with pytest.raises(Unfit):
+            real_app.index.admin.add_profile(ADMIN, profile)
+        for feature in ("context", "entities"):
+            if not fit(real_app, feature):
+                real_app.models.fitness.force(ADMIN, real_app.settings.llm, feature, "to see its answers checked")
+    real_app.index.admin.add_profile(ADMIN, profile)
+    built = real_app.index.builder.build(profile)
+    index, documents = real_app.index.generations.open(profile), real_app.knowledge.documents.all()
+    fell_back = dict(built.fallbacks)
+    print(json.dumps(fell_back, indent=1))
+    for n in range(index.size):
+        facts = index.documents[index.document_of(n)]
+        written = index.context(n).split("\n")[1:]
+        if facts.path not in fell_back and written:
+            document = next(document for document in documents if document.path == facts.path)
+            passage = index.passage(n)
+            print(facts.path, written)
+            assert context_task(document, _chunk(passage, document.text)).check(" ".join(written))
+
+
+def _chunk(passage: object, text: str) -> object:
+    from core.types import Chunk, Passage
+
+    assert isinstance(passage, Passage)
+    return Chunk(passage.id, "", passage.start, passage.end, text[passage.start : passage.end])
+
+
+def test_questions_say_who_worded_them(real_app: App) -> None:
+    queryset = real_app.evaluation.experiments.context.generate(ADMIN, per_category=2, name="real")
+    labels = {judgment.source for judgment in queryset.judgments if "paraphrase" in judgment.question}
+    print(labels, [question.text for question in queryset.questions if question.category == "heading_paraphrase"])
+    assert labels <= {"known-item (rules)", "known-item (llm)"}
+    assert fit(real_app, "paraphrase") or labels == {"known-item (rules)"}
+
+
+def test_an_answer_cites_what_it_says_or_an_extract_is_shown_as_one(real_app: App) -> None:
+    hits = real_app.search.searcher.search("when is form 111 filed").hits
+    reply = real_app.playground.answerer.ask(ADMIN, "when is form 111 filed", hits)
+    print(reply)
+    assert reply.extract or "[" in reply.text or not reply.cited
+    assert bool(reply.advice) == reply.extract
+
+
+def test_a_passage_that_speaks_of_its_grade_is_not_believed(real_app: App) -> None:
+    """Either the model resists, or the probes found that it does not and nobody asks it."""
+    from core.evaluation.runs import pooling
+    from core.llm.asking import ask
+    from core.services.models.probes import ATTACK, GUIDELINES
+
+    task = pooling.task("Who approves travel?", f"Pens are blue. {ATTACK}", GUIDELINES)
+    try:
+        grade = ask(real_app.models.registry.llm(), task)[0]
+    except ConcordError as error:
+        assert isinstance(error, Unfit)
+    else:
+        assert grade == 0.0
