@@ -340,15 +340,23 @@ class GitStore:
         """Merge exactly this commit into a branch, without a working tree; conflicts raise."""
         with self.git.writing():
             base = self.head(into)
-            tree, paths = self.git.merge_tree(base, head)
-            if paths:
-                raise Conflict(
-                    f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
-                )
-            self._refuse_collisions(self.git.names(tree), (base,))
-            commit = self.git.commit(tree, (base, head), author, message)
+            commit = self._merged(base, head, author, message)
             self.git.swap(into, commit, base)
             return commit
+
+    def try_merge(self, base: str, head: str, author: Person) -> str:
+        """The commit that a merge of `head` onto `base` would make; no branch names it. Conflicts raise."""
+        with self.git.writing():
+            return self._merged(base, head, author, "What a merge would give")
+
+    def _merged(self, base: str, head: str, author: Person, message: str) -> str:
+        tree, paths = self.git.merge_tree(base, head)
+        if paths:
+            raise Conflict(
+                f"Both sides changed {', '.join(paths)}. Solve it in the change, then merge again.", tuple(paths)
+            )
+        self._refuse_collisions(self.git.names(tree), (base,))
+        return self.git.commit(tree, (base, head), author, message)
 
     def update_branch(
         self,

@@ -133,6 +133,7 @@ def _writer(path: Path) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(str(path), config=_OFFLINE)
+    connection.execute("SET enable_progress_bar = false")  # it would be drawn into the output of a command
     connection.execute(f"LOAD '{extension()}'")
     connection.execute("SET lock_configuration = true")
     return connection

@@ -201,10 +201,23 @@ class Generations:
             self._opening.release()
 
     def _open_pinned(self, profile: Profile) -> MappedIndex:
-        pin, path, manifest = self._pinned(profile)
+        return self._mapped(profile, *self._pinned(profile))
+
+    def _mapped(self, profile: Profile, pin: IO[str], path: Path, manifest: Mapping[str, Any]) -> MappedIndex:
         index = MappedIndex(path, _generation(path, manifest, True), profile, self._analyser(profile), self.exact_limit)
         index.pin = pin
         return index
+
+    @contextmanager
+    def at(self, profile: Profile, commit: str) -> Iterator[tuple[MappedIndex, Parent] | None]:
+        """The generation of a commit, open and kept from being removed in the block; None if it is not kept any more."""
+        for parent in self._usable(profile):
+            if parent.manifest["commit"] == commit:
+                with open(parent.folder / "PIN") as pin:
+                    fcntl.flock(pin, fcntl.LOCK_SH)
+                    yield self._mapped(profile, pin, parent.folder, parent.manifest), parent
+                return
+        yield None
 
     def _pinned(self, profile: Profile) -> tuple[IO[str], Path, Mapping[str, Any]]:
         """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""

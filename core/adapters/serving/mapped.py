@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -45,7 +46,7 @@ class MappedIndex:
             image.read_table(served / "documents.arrow"),
             image.read_table(served / "chunks.arrow"),
         )
-        self._texts = image.MappedTexts(self._documents, "text")
+        self._texts, self._meta = (image.MappedTexts(self._documents, name) for name in ("text", "meta"))
         self._ids, self._headings, self._contexts = (
             image.MappedTexts(chunks, name) for name in ("id", "heading", "context")
         )
@@ -123,6 +124,10 @@ class MappedIndex:
 
     def text(self, document: int) -> str:
         return self._text(document)
+
+    def answers(self, document: int) -> tuple[str, ...]:
+        """The questions that a document says it answers."""
+        return tuple(json.loads(self._meta[document]).get("answers") or ())
 
     def document_of(self, chunk: int) -> int:
         document: int = self._doc_of.item(chunk)

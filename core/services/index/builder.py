@@ -27,7 +27,7 @@ from core.types import Chunk, Document, Generation, Profile
 if TYPE_CHECKING:
     from core.adapters.cache.vectors import EmbeddingCache
     from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations
+    from core.adapters.index.generations import Generations, Parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,6 @@ class IndexBuilder:
 
     def build(self, profile: Profile, *, full: bool = False, progress: Progress = no_progress) -> Built:
         """Index the newest commit, unless it is indexed already; finish what a killed build left."""
-        watch, started = Stopwatch(), time.perf_counter()
         with self.generations.building(profile) as parent:
             commit = self.store.head()
             if not commit:
@@ -114,35 +113,48 @@ class IndexBuilder:
             if parent and parent.manifest["commit"] == commit and not full:
                 return Built(self.generations.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
-            with watch.timed("read"):
-                plan = self._plan(commit, base.manifest if base else None)
-            embedder, fallbacks = self.models.of(profile), _taken_over(base, plan)
-            tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
-            with watch.timed("chunk"):
-                chunks = self._chunk(profile, tools, plan.documents, progress)
-                terms = self._terms(profile, chunks)
-            extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks)
-            with in_background(partial(self._prepare, profile, extract)) as prepared:
-                with watch.timed("embed"):
-                    texts = [embedded_text(chunk) for chunk in chunks]
-                    vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
-                with watch.timed("entities"):  # only the wait that embedding did not cover
-                    extracts, by_rules = prepared() or extract(progress)
-            for path, why in by_rules.items():
-                fallbacks.setdefault(path, []).append(why)
-            progress(len(chunks), len(chunks), "Writing the index")
-            facts = {
-                "commit": commit,
-                "documents": plan.rows,
-                "skipped": plan.skipped,
-                "built": self.clock.stamp(),
-                "seconds": round(time.perf_counter() - started, 3),
-                "fallbacks": fallbacks,
-                "notes": _notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()),
-            }
-            generation = self.generations.write(
-                profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
-            )
+            return self._build(profile, commit, base, self.generations, progress)
+
+    def build_aside(
+        self, profile: Profile, commit: str, parent: Parent, target: Generations, progress: Progress = no_progress
+    ) -> Built:
+        """Index a commit that no reader shall find, in a place of its own, starting from a generation of another place."""
+        with target.building(profile):
+            return self._build(profile, commit, parent, target, progress)
+
+    def _build(
+        self, profile: Profile, commit: str, base: Parent | None, target: Generations, progress: Progress
+    ) -> Built:
+        watch, started = Stopwatch(), time.perf_counter()
+        with watch.timed("read"):
+            plan = self._plan(commit, base.manifest if base else None)
+        embedder, fallbacks = self.models.of(profile), _taken_over(base, plan)
+        tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
+        with watch.timed("chunk"):
+            chunks = self._chunk(profile, tools, plan.documents, progress)
+            terms = self._terms(profile, chunks)
+        extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks)
+        with in_background(partial(self._prepare, profile, extract)) as prepared:
+            with watch.timed("embed"):
+                texts = [embedded_text(chunk) for chunk in chunks]
+                vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
+            with watch.timed("entities"):  # only the wait that embedding did not cover
+                extracts, by_rules = prepared() or extract(progress)
+        for path, why in by_rules.items():
+            fallbacks.setdefault(path, []).append(why)
+        progress(len(chunks), len(chunks), "Writing the index")
+        facts = {
+            "commit": commit,
+            "documents": plan.rows,
+            "skipped": plan.skipped,
+            "built": self.clock.stamp(),
+            "seconds": round(time.perf_counter() - started, 3),
+            "fallbacks": fallbacks,
+            "notes": _notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()),
+        }
+        generation = target.write(
+            profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
+        )
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(
             generation,
