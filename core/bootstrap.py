@@ -46,6 +46,8 @@ from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
 from core.services.graph.communities import Communities
 from core.services.graph.explorer import GraphExplorer
+from core.services.impact.impacts import JOB, Impacts
+from core.services.impact.states import ChangeStates
 from core.services.inbox.landings import Landings
 from core.services.inbox.messages import Messages
 from core.services.inbox.news import ChangeNews
@@ -139,6 +141,7 @@ class Reviews:
     discussion: Discussion
     merger: Merger
     looks: Looks
+    impacts: Impacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +289,8 @@ def build(
     audit = Audit(database, store, clock)
     fitness = Fitness(database, clock, audit)
     models = models or _models(settings, ledger, fitness)
-    generations = Generations(
-        settings.home / "index",
-        settings.keep_generations,
-        settings.exact_limit,
-        lambda profile: analyser(profile.lexical),
-    )
+    place = partial(_generations, settings)
+    generations = place(settings.home / "index", settings.keep_generations)
     reader = TextReader()
     documents, team_settings = Documents(store, reader.admit), TeamSettings(store)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
@@ -299,11 +298,23 @@ def build(
     jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
     messages, owners = Messages(database, clock), Owners(accounts)
     news = ChangeNews(messages, accounts)
-    changes = Changes(store, database, accounts, audit, clock, news, reader.read)
+    changes = Changes(
+        store,
+        database,
+        accounts,
+        audit,
+        clock,
+        news,
+        reader.read,
+        rewritten=lambda actor: impacts.start(actor),
+        ended=lambda number: impacts.ended(number),
+    )
 
     checker = ModelChecker(models.probed if isinstance(models, MeteredModels) else models.llm, fitness, jobs)
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
-    searcher = Searcher(generations, models, team_settings, clock, alphas)
+    searcher = Searcher(
+        generations, models, team_settings, clock, alphas, lambda number, profile: states.open(number, profile)
+    )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
@@ -327,6 +338,10 @@ def build(
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator)
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
+    states = ChangeStates(settings.home / "impact", store, builder, place)
+    disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit)
+    popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
+    impacts = Impacts(changes, states, searcher, vectors, jobs, querysets.guards, popular, disagreements.of_change)
     context = ExperimentContext(runs, builder, documents, models)
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
@@ -338,20 +353,16 @@ def build(
     gaps = Gaps(database, clock, audit, messages, owners, team_settings.questions, near, answers.answered)
     landings = Landings(store, news, watches, gaps, feedback)
     watched = partial(production.watched, SYSTEM)
-    index_jobs = IndexJobs(
-        builder,
-        generations,
-        team_settings,
-        verifier,
-        jobs,
-        watched,
-        answers,
-        lambda: (watches.evaluate(), gaps.served()),
-    )
+
+    def built() -> None:
+        watches.evaluate()
+        gaps.served()
+        impacts.start()
+
+    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built)
     merger = Merger(changes, index_jobs.catch_up, landings.landed)
     drafts = Drafts(database.drafts, clock)
     freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
-    disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit)
     reminders = Reminders(freshness, owners, messages)
     daily = Daily(clock, [reminders.remind, queries.sweep, gaps.look, answers.nightly])
 
@@ -389,7 +400,7 @@ def build(
             Exports(documents, docx_file.word_file),
             disagreements,
         ),
-        reviews=Reviews(changes, Discussion(changes), merger, Looks(changes)),
+        reviews=Reviews(changes, Discussion(changes), merger, Looks(changes), impacts),
         inbox=Inbox(messages, watches, reminders, owners),
         upload=Upload(
             Uploads(
@@ -451,6 +462,7 @@ def build(
                     "evaluate": runs.work,
                     "drift": production.work,
                     ANSWERS: answers.work,
+                    JOB: impacts.work,
                     "experiment": experiments.work,
                     "check-model": checker.work,
                     **index_jobs.works(),
@@ -463,6 +475,10 @@ def build(
             daily,
         ),
     )
+
+
+def _generations(settings: Settings, root: Path, keep: int = 1) -> Generations:
+    return Generations(root, keep, settings.exact_limit, lambda profile: analyser(profile.lexical))
 
 
 def _nearest(searcher: Searcher, documents: Documents, question: str) -> list[Document]:

@@ -1,5 +1,4 @@
-"""Freshness: documents due for review or without an owner, with the button that confirms one is still right; and documents
-that are not found for what they answer."""
+"""Freshness: documents that are due for review, without an owner, or not found for what they answer."""
 
 from datetime import date
 

@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
 from pages.ui import address, flash, identity, inbox, keys
-from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, queues
+from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, impact, queues
 from pages.ui.workspace import app
 
 me = identity.require("propose a change")
@@ -17,7 +17,7 @@ def back_to_queues() -> None:
 
 def chosen_tab(change: Change) -> str:
     address.first_tab(keys.SIDE, str(change.id))
-    tabs = ["Documents", "Chunks", "Discussion", *(["Conflicts"] if change.conflicts and change.open else [])]
+    tabs = ["Documents", "Search", "Chunks", "Discussion", *(["Conflicts"] if change.conflicts and change.open else [])]
     chosen = st.segmented_control(
         "Show", tabs, key=keys.SIDE, default="Documents", required=True, bind="query-params", label_visibility="collapsed"
     )  # fmt: skip
@@ -38,7 +38,9 @@ def one_change(number: str) -> None:
     with right:
         action_panel.draw(change, me)
     tab = chosen_tab(change)
-    if tab == "Chunks":
+    if tab == "Search":
+        impact.draw(change, me)
+    elif tab == "Chunks":
         chunks.draw(change)
     elif tab == "Discussion":
         discussion.draw(change, me)

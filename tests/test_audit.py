@@ -46,6 +46,7 @@ READING = {
     "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
     "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
+    "reviews.impacts": "measure open show",
     "reviews.merger": "collisions",
     "upload.uploads": "original paste read",
     "index.admin": "estimate generations_of models_offered profiles",
@@ -279,6 +280,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
         "small",
         next(one for one in app.evaluation.querysets.get("small").judgments if one.question == "q3first"),
     ),
+    "evaluation.querysets.guard": lambda app: app.evaluation.querysets.guard(ADMIN, copied_set(app)),
     "evaluation.querysets.keep": lambda app: app.evaluation.querysets.keep(ADMIN, replace(questions(), name="kept")),
     "evaluation.querysets.read": lambda app: app.evaluation.querysets.read(ADMIN, set_file(app)),
     "evaluation.querysets.read_upload": lambda app: app.evaluation.querysets.read_upload(

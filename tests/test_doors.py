@@ -104,11 +104,17 @@ USE_CASES = {
     "inbox.reminders": {"remind": UPKEEP},
     "inbox.owners": {"unknown": EVERYBODY, "named of": INNER},
     "reviews.looks": {"look mark news viewed": "propose a change"},
+    "reviews.impacts": {
+        "measure open show": "propose a change",
+        "start": UPKEEP,
+        "fresh": IN_HAND,
+        "ended work": INNER,
+    },
     "upload.uploads": {
         "original paste read submit": "propose a change",
         "add choose decided edit files look meaning move remove": IN_HAND,
     },
-    "index.builder": {"behind build": INNER, "tools": EVERYBODY},
+    "index.builder": {"behind build build_aside": INNER, "tools": EVERYBODY},
     "index.admin": {
         "estimate generations_of": "see the index",
         "rebuild verify": "rebuild the index",
@@ -158,9 +164,9 @@ USE_CASES = {
     "playground.answerer": {"ask": "compare configurations", "plain": "ask a language model"},
     "evaluation.querysets": {
         "agreement export guidelines listed problems show unmapped write": "see query sets",
-        "drop from_frontmatter from_playground judge_by_model keep read read_upload set_guidelines": "keep a query set",
+        "drop from_frontmatter from_playground guard judge_by_model keep read read_upload set_guidelines": "keep a query set",
         "judge": "judge results",
-        "all get head judged_by": INNER,
+        "all get guards head judged_by": INNER,
     },
     "evaluation.editor": {
         "add_question edit_question put_judgment remove_judgment remove_question rename": "keep a query set",
@@ -242,7 +248,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
-        "answers suggest BSA-1", "disagreements list", "disagreements check {file}",
+        "answers suggest BSA-1", "disagreements list", "disagreements check {file}", "change impact 99999",
         "change edit-comment 99999 1", "change delete-comment 99999 1", "change diff 99999", "change viewed 99999",
     ),
     "review a change": ("change approve 99999", "change request-changes 99999", "change take-back 99999"),
@@ -260,7 +266,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "ask a language model": ("models ask nothing",),
     "see query sets": ("eval querysets", "eval export nothing {out}"),
     "keep a query set": (
-        "eval generate --kind frontmatter", "eval import {file}", "eval rename nothing other",
+        "eval generate --kind frontmatter", "eval import {file}", "eval rename nothing other", "eval guard nothing",
         "eval question nothing words", "eval judgment nothing q1 BSA-1 3",
     ),
     "run an evaluation": (

@@ -14,6 +14,7 @@ from core.errors import BadInput
 
 FILE = "review-rules.yaml"
 MAX_BYTES = 64 * 1024
+SEVERITIES = ("block", "warn", "off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,16 @@ class Rule:
     owners: tuple[str, ...] = ()  # ids of accounts, one of whom must approve
     reviewers: tuple[str, ...] = ()  # ids, addresses or names of accounts that are asked when a change is submitted
     conversations: str = "allow"  # block: every conversation must be resolved before a merge
+    answers: int = 0  # questions that every document must list under `answers:`
+    found: str = "off"  # block, warn or off: they must be found among the `first` documents
+    first: int = 3
+    loss: str = "off"  # block, warn or off: no significant loss on a guard or on what documents list
+    disagreement: str = "off"  # block, warn or off: no open disagreement with another document
+
+    @property
+    def measured(self) -> bool:
+        """Whether it asks what a change does to search."""
+        return {self.found, self.loss, self.disagreement} != {"off"}
 
 
 DEFAULT = (Rule(),)
@@ -56,6 +67,12 @@ def _rule(raw: object, number: int) -> Rule:
         raise BadInput(f"{where}: approvals must be between 1 and 20, got {rule.approvals}.")
     if rule.conversations not in ("block", "allow"):
         raise BadInput(f"{where}: conversations must be block or allow, got {rule.conversations!r}.")
+    for name, limit, value in (("answers", (0, 50), rule.answers), ("first", (1, 20), rule.first)):
+        if not limit[0] <= value <= limit[1]:
+            raise BadInput(f"{where}: {name} must be between {limit[0]} and {limit[1]}, got {value}.")
+    for name in ("found", "loss", "disagreement"):
+        if getattr(rule, name) not in SEVERITIES:
+            raise BadInput(f"{where}: {name} must be {', '.join(SEVERITIES[:-1])} or off, got {getattr(rule, name)!r}.")
     return rule
 
 

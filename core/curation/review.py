@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.access import Actor, allowed
+from core.curation.gate import Demand
 from core.curation.policy import FILE, Rule, applicable
 
 OPEN = ("draft", "in review", "changes requested", "approved")
@@ -65,6 +66,7 @@ class Facts:
     rules: tuple[Rule, ...]
     name_collisions: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
     barred: tuple[str, ...] = ()  # accounts that may not judge it now, whatever they said before
+    demands: tuple[Demand, ...] = ()  # what the rules want of search and it lacks
 
 
 def current_verdicts(facts: Facts) -> dict[str, Verdict]:
@@ -195,7 +197,12 @@ def judgments(facts: Facts) -> tuple[str, ...]:
         count = facts.open_conversations
         noun = "conversation is" if count == 1 else "conversations are"
         sentences.append(f"{count} {noun} still open, and the rules of {strict[0].match} want them resolved.")
-    return tuple(sentences)
+    return (*sentences, *wanted(facts, "block"))
+
+
+def wanted(facts: Facts, severity: str) -> tuple[str, ...]:
+    """What the rules want of search, by how much they insist: block or warn."""
+    return tuple(demand.sentence for demand in facts.demands if demand.severity == severity)
 
 
 def names(people: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from core.retrieval.presets import spell
 from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json
 from core.services.playground.grades import K, LiveScore
 from core.services.playground.where import Diagnosis, SuggestedChange, applied
+from core.services.search.searcher import CHANGE
 from core.settings import Settings
 from core.types import Filters, Hit
 
@@ -33,7 +34,12 @@ def register(add: Any) -> None:
     both.add_argument(
         "--config", action="append", default=[], help=f"{configs.help_text()}; repeat for up to four columns"
     )
-    both.add_argument("--profile", action="append", default=[], help="one for all columns, or one per column")
+    both.add_argument(
+        "--profile",
+        action="append",
+        default=[],
+        help="one for all columns, or one per column; local@7 is local with change 7",
+    )
     _filters(both)
     where = add("where", where_is, "follow a document through a search, and say what would bring it into the list")
     where.add_argument("query", metavar="QUERY")
@@ -102,11 +108,15 @@ def _columns(app: App, options: Namespace) -> list[Column]:
             f"There are {len(wanted)} columns and {len(profiles)} profiles. Name one profile, or one per column."
         )
     return [
-        Column(
-            app.platform.settings.profile(profile).name, configs.parse(config), "" if config.startswith("{") else config
-        )
+        Column(_place(app, profile), configs.parse(config), "" if config.startswith("{") else config)
         for profile, config in zip(profiles, wanted, strict=True)
     ]
+
+
+def _place(app: App, profile: str) -> str:
+    """The name of a profile; after it perhaps a change, as in `local@7`."""
+    name, at, change = profile.partition(CHANGE)
+    return f"{app.platform.settings.profile(name).name}{at}{change}"
 
 
 def _outcome_lines(outcome: ColumnOutcome) -> list[str]:

@@ -56,6 +56,9 @@ def register(add: Any) -> None:
     rename = add("rename", eval_rename, "another name for a query set; its runs go with it")
     rename.add_argument("queryset", metavar="QUERYSET")
     rename.add_argument("new", metavar="NEW")
+    guard = add("guard", eval_guard, "ask every change the questions of a query set, or no longer")
+    guard.add_argument("queryset")
+    guard.add_argument("--off", action="store_true", help="no longer")
     question = add("question", eval_question, "add, edit or remove one question of a query set")
     question.add_argument("queryset", metavar="QUERYSET")
     question.add_argument("text", metavar="TEXT", nargs="?", default="")
@@ -77,6 +80,16 @@ def eval_rename(settings: Settings, options: Namespace, terminal: Terminal) -> i
     app = open_app(settings)
     queryset = app.evaluation.editor.rename(acting(app, options), options.queryset, options.new)
     terminal.show({"queryset": queryset.name}, [f"{options.queryset} is now called {queryset.name}."])
+    return 0
+
+
+def eval_guard(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    app.evaluation.querysets.guard(acting(app, options), options.queryset, not options.off)
+    sentence = "no longer asks" if options.off else "asks every change"
+    terminal.show(
+        {"queryset": options.queryset, "guard": not options.off}, [f"{options.queryset} {sentence} its questions."]
+    )
     return 0
 
 

@@ -14,6 +14,7 @@ from core.entrypoints import change_texts
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
+from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, as_json, in_words
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.settings import Settings
@@ -110,6 +111,7 @@ def _merging(add: Any) -> None:
     )
     for name, about in (("head", "the newest commit of the change"), ("main", "the commit of the main line")):
         decide.add_argument(f"--{name}", default="", metavar="COMMIT", help=f"{about} whose conflicts you saw")
+    _numbered(add, "impact", impact, "what it does to search, before and after")
     end = _numbered(add, "merge", merge, "make it part of the knowledge base")
     end.add_argument("--bypass", default="", metavar="REASON", help="without the approvals it lacks (admins)")
     end.add_argument("--no-wait", action="store_true", help="do not wait until it can be found")
@@ -154,6 +156,7 @@ def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> i
     lines += [f"  approved by {name}" for name in change.approvals]
     lines += [f"  {block.name} ({block.who}) asks for: {block.note}" for block in change.blocks]
     lines += [f"  - {sentence}" for sentence in change.requirements]
+    lines += [f"  warning: {sentence}" for sentence in change.warnings]
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
@@ -276,6 +279,22 @@ def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if not options.no_wait:
         _wait(app, acting(app, options), terminal)
     return _show(app, options, change, terminal)
+
+
+def impact(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Show the impact of a change; measure it first if that was not done on this text."""
+    app = open_app(settings)
+    measured = app.reviews.impacts.measure(acting(app, options), options.change, terminal.progress)
+    rows = [
+        (each.text, each.source or "asked", in_words(each.before), in_words(each.after))
+        for each in measured.of(OWN, ANSWERS, GUARD, ASKED)
+    ]
+    lines = [measured.sentence, *measured.notes]
+    lines += [f"{name}: {verdict.sentence}" for name, verdict in measured.verdicts.items()]
+    terminal.show(
+        as_json(measured), [*lines, "", *table(rows, ("question", "of", "before", "after"))] if rows else lines
+    )
+    return 0
 
 
 def _wait(app: App, actor: Actor, terminal: Terminal) -> None:

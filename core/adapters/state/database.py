@@ -30,7 +30,7 @@ from core.adapters.state.knowledge import (
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows
 from core.adapters.state.platform import CallRows, JobRows, ModelCheckRows
 from core.adapters.state.questions import AnswerRows, QueryRows
-from core.adapters.state.reviews import ChangeRows, CommentRows, LookRows, RequestRows, VerdictRows
+from core.adapters.state.reviews import ChangeRows, CommentRows, ImpactRows, LookRows, RequestRows, VerdictRows
 from core.adapters.state.statements import Statements
 from core.adapters.system import digests
 from core.adapters.system.files import flock
@@ -61,7 +61,7 @@ class State:
         self.sessions = SessionRows(statements)
         self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
         self.changes, self.requests = ChangeRows(statements), RequestRows(statements)
-        self.looks = LookRows(statements)
+        self.looks, self.impacts = LookRows(statements), ImpactRows(statements)
         self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
         self.messages, self.feedback = MessageRows(statements), FeedbackRows(statements)
         self.watches, self.reminders = WatchRows(statements), ReminderRows(statements)

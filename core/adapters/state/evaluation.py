@@ -38,7 +38,7 @@ class QuerySetRows:
         given = select(func.count()).where(judgments.c.queryset == querysets.c.id).scalar_subquery()
         people = select(func.count(judgments.c.judge.distinct())).where(judgments.c.queryset == querysets.c.id)
         judges = people.where(judgments.c.judge != "").scalar_subquery()
-        head = [querysets.c[name] for name in ("name", "about", "who", "created")]
+        head = [querysets.c[name] for name in ("name", "about", "who", "created", "guard")]
         counts = [asked.label("questions"), given.label("judgments"), judges.label("judges")]
         return self._run.rows(select(*head, *counts).order_by(querysets.c.id.desc()))
 
@@ -47,6 +47,10 @@ class QuerySetRows:
         held = select(judgments.c.queryset).where(judgments.c.source == source)
         rows = self._run.rows(select(querysets.c.name).where(querysets.c.id.in_(held)).order_by(querysets.c.id))
         return [row["name"] for row in rows]
+
+    def guard(self, name: str, on: bool) -> None:
+        """Whether every change is asked its questions."""
+        self._run.change(update(querysets).where(querysets.c.name == name).values(guard=int(on)))
 
     def get(self, name: str) -> Row | None:
         """The head of a set, by name."""

@@ -251,6 +251,13 @@ MIGRATIONS: tuple[str, ...] = (
         reason TEXT NOT NULL DEFAULT '', PRIMARY KEY (model, server, feature)
     );
     """,
+    """
+    CREATE TABLE impacts (
+        change INTEGER NOT NULL REFERENCES changes (id), head TEXT NOT NULL, main TEXT NOT NULL, created TEXT NOT NULL,
+        result BLOB NOT NULL, PRIMARY KEY (change)
+    );
+    ALTER TABLE querysets ADD COLUMN guard INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import changes, comments, looks, review_requests, verdicts, viewed
+from core.adapters.state.tables import changes, comments, impacts, looks, review_requests, verdicts, viewed
 
 # asked for every change of a list, so built once
 _CHANGE = select(changes).where(changes.c.id == bindparam("number"))
@@ -154,3 +154,30 @@ class LookRows:
         """It was not."""
         mine = (viewed.c.who == who, viewed.c.change == change, viewed.c.path == path)
         self._run.change(delete(viewed).where(*mine))
+
+
+class ImpactRows:
+    """The table `impacts`: what was measured last, one row per change."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def packed(self, change: int) -> bytes | None:
+        """What was measured last."""
+        found: bytes | None = self._run.value(select(impacts.c.result).where(impacts.c.change == change))
+        return found
+
+    def fresh(self, change: int, head: str, main: str) -> bytes | None:
+        """What was measured on exactly this text and this main line."""
+        same = (impacts.c.change == change, impacts.c.head == head, impacts.c.main == main)
+        found: bytes | None = self._run.value(select(impacts.c.result).where(*same))
+        return found
+
+    def measured(self) -> dict[int, tuple[str, str]]:
+        """Change to the text and the main line that were measured."""
+        rows = self._run.rows(select(impacts.c.change, impacts.c.head, impacts.c.main))
+        return {row["change"]: (row["head"], row["main"]) for row in rows}
+
+    def keep(self, **values: Any) -> None:
+        """Another measurement, in place of the last one."""
+        self._run.upsert(impacts, [values], ("change",), ("head", "main", "created", "result"))

@@ -238,6 +238,16 @@ review_requests = Table(
     _text("at"),
 )
 
+impacts = Table(
+    "impacts",
+    METADATA,
+    _number("change", None, ForeignKey("changes.id"), primary_key=True, autoincrement=False),
+    _text("head"),  # the text that was measured
+    _text("main"),  # and the main line that it was measured on
+    _text("created"),
+    Column("result", LargeBinary, nullable=False),
+)
+
 # ---------------------------------------------------------------- inbox
 
 messages = Table(
@@ -374,6 +384,7 @@ querysets = Table(
     _text("who", ""),
     _text("created"),
     _text("problems", "[]"),  # lines that the last import left out
+    _number("guard", 0),  # 1: every change is asked its questions
 )
 questions = Table(
     "queryset_questions",

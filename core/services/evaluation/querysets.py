@@ -47,6 +47,7 @@ class QuerySetSummary:
     judges: int
     who: str
     created: str
+    guard: bool = False  # every change is asked its questions
 
 
 class QuerySets:
@@ -67,7 +68,20 @@ class QuerySets:
 
     def all(self) -> tuple[QuerySetSummary, ...]:
         """Every query set, newest first; for services, doors call `listed`."""
-        return tuple(QuerySetSummary(**row) for row in self.database.querysets.summaries())
+        rows = self.database.querysets.summaries()
+        return tuple(QuerySetSummary(**{**row, "guard": bool(row["guard"])}) for row in rows)
+
+    def guards(self) -> tuple[QuerySet, ...]:
+        """The sets whose questions every change is asked; for services."""
+        return tuple(self.get(summary.name) for summary in self.all() if summary.guard)
+
+    def guard(self, actor: Actor, name: str, on: bool = True) -> None:
+        """Ask every change the questions of a set, or no longer."""
+        require(actor, "keep a query set")
+        self.head(name)
+        with self.database.transaction() as state:
+            state.querysets.guard(name, on)
+            self.audit.record(state, actor, "make a guard" if on else "take back a guard", name)
 
     def judged_by(self, source: str) -> tuple[str, ...]:
         """The sets with judgments from a source, oldest first; for services."""

@@ -7,7 +7,7 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,8 @@ class Change:
     ended_by: str
     findings: tuple[Finding, ...] = ()  # what the checks say about its documents
     asked: tuple[ReviewRequest, ...] = ()  # who was asked to review it
+    warnings: tuple[str, ...] = ()  # what the rules would like and do not insist on
+    stops: tuple[str, ...] = ()  # what the rules want of search before a merge, also among the requirements
 
     @property
     def open(self) -> bool:
@@ -80,7 +82,11 @@ class Changes:
         clock: Clock,
         news: ChangeNews,
         reader: Read = checks.read,
+        rewritten: Callable[[Actor], object] = lambda actor: None,
+        ended: Callable[[int], object] = lambda number: None,
     ) -> None:
+        """`rewritten` is told when reviewers have another text before them, `ended` when a change is merged or closed."""
+        self.rewritten, self.ended = rewritten, ended
         self.store, self.database, self.accounts, self.news = store, database, accounts, news
         self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store, reader)
         self.facts = ChangeFacts(store, accounts, self.checking, clock)
@@ -174,6 +180,8 @@ class Changes:
             conflicts=facts.conflicts,
             findings=work.findings,
             asked=self.requests.of(state, row["id"], facts),
+            warnings=review.wanted(facts, "warn") if now in review.OPEN else (),
+            stops=review.wanted(facts, "block") if now in review.OPEN else (),
         )
 
     # ------------------------------------------------------------ moving
@@ -244,6 +252,7 @@ class Changes:
             self.store.commit(branch_of(number), files, actor.person, text, expected=seen)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(checked))
+        self.rewritten(actor)
         return self.get(number)
 
     def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
@@ -268,6 +277,7 @@ class Changes:
             self._move(state, actor, row, "in review", "submit")
             self.requests.ask(state, actor, row, facts, reviewers)
             self.requests.ask_by_rule(state, actor, row, facts)
+        self.rewritten(actor)
         return self.get(number)
 
     def ask(self, actor: Actor, number: int, reviewers: Sequence[str]) -> Change:
@@ -297,6 +307,7 @@ class Changes:
             self._own(actor, row, "close")
             state.changes.set(number, head=facts.head, ended=self.clock.stamp(), ended_by=actor.name)
             self._move(state, actor, row, "closed", "close", check_text(reason))
+        self.ended(number)
         return self.get(number)
 
     def reopen(self, actor: Actor, number: int) -> Change:

@@ -6,6 +6,7 @@ Git says what it does, the audit who wrote it, the accounts who may judge it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 from core.access import plain_address
 from core.curation import policy, review
 from core.curation.findings import Finding
+from core.curation.frontmatter import decode, read_document
+from core.curation.gate import AnswerPlace, Demand, Measured, demands
 from core.curation.proposals import check_file
 from core.curation.review import Facts, Verdict
 from core.errors import ConcordError, NotFound
+from core.evaluation import impact
 from core.ports import Clock
 from core.services.people.accounts import Accounts
 from core.services.reviews.checks import ChangeChecks
@@ -37,6 +41,7 @@ class Work:
     conflicts: tuple[str, ...]
     name_collisions: tuple[tuple[str, ...], ...]
     findings: tuple[Finding, ...]
+    listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
 
 
 def branch_of(number: int) -> str:
@@ -72,8 +77,20 @@ class ChangeFacts:
             rules=self.rules(),
             name_collisions=work.name_collisions,
             barred=() if row["merged"] else self._barred(paths),
+            demands=self._demands(state, row, head, paths, work),
         )
         return facts, work
+
+    def _demands(
+        self, state: State, row: Mapping[str, Any], head: str, paths: tuple[str, ...], work: Work
+    ) -> tuple[Demand, ...]:
+        """What the rules want of search, of a change that waits for its merge."""
+        rules = self.rules()
+        if row["stage"] != "in review" or not any(rule.measured or rule.answers for rule in rules):
+            return ()
+        packed = state.impacts.fresh(row["id"], head, self.store.head())
+        known = _measured(packed, state.settlements.all()) if packed else None
+        return demands(rules, paths, dict(work.listed), known)
 
     def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Accounts that may not review these paths now."""
@@ -114,7 +131,16 @@ class ChangeFacts:
         collisions = self.store.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
         findings = self.checking.findings(head, main, edits, self.clock.today())
         broken = tuple(self._broken(head, edits, findings))
-        return Work(start, edits, editors, broken, conflicts, collisions, findings)
+        listed = tuple(self._listed(head, edits))
+        return Work(start, edits, editors, broken, conflicts, collisions, findings, listed)
+
+    def _listed(self, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, int]]:
+        """Readable documents only: the others are broken anyway."""
+        for edit in edits:
+            if edit.kind != "deleted" and edit.path.endswith(".md"):
+                with suppress(ConcordError):
+                    document = read_document(edit.path, decode(self.store.read(head, edit.path)))
+                    yield edit.path, len(document.meta.answers)
 
     def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
         """Unreadable files and errors of checks, as sentences; they block submit and merge."""
@@ -139,3 +165,16 @@ class ChangeFacts:
             return policy.read(self.store.read(head, policy.FILE)) if head else policy.DEFAULT
         except NotFound:
             return policy.DEFAULT
+
+
+def _measured(packed: bytes, settled: Mapping[str, Any]) -> Measured:
+    """A kept impact, as far as the rules care; what somebody settled since does not count."""
+    known = impact.unpack(packed)
+    answers = [
+        AnswerPlace(each.source, each.text, each.before, each.after, each.kind == impact.OWN)
+        for each in known.of(impact.OWN, impact.ANSWERS)
+        if not each.gone
+    ]
+    losses = tuple(f"On {name}: {known.verdicts[name].sentence}" for name in known.losses)
+    disagreements = tuple((each.path, each.sentence) for each in known.contradictions if each.key not in settled)
+    return Measured(tuple(answers), losses, disagreements)

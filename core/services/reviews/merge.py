@@ -98,6 +98,7 @@ class Merger:
         with suppress(StorageFailed):
             self.store.delete_branch(branch_of(number))
             self.merged(actor)
+            self.changes.ended(number)
 
     # ------------------------------------------------------------ conflicts
 
@@ -157,6 +158,7 @@ class Merger:
             self.audit.record(
                 state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(collisions)
             )
+        self.changes.rewritten(actor)
         return self.changes.get(number)
 
     def _solved(self, collision: Collision, chosen: tuple[str, ...]) -> bytes | None:

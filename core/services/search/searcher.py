@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.errors import Unavailable
+from core.errors import BadInput, Unavailable
 from core.ports import Clock, Index, Llm, Models, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from core.adapters.index.generations import Generations
 
+CHANGE = "@"  # between a profile and the number of a change
 RERANKER = "ms-marco-minilm-l12-int8"
 
 
@@ -43,9 +45,11 @@ class Searcher:
         team_settings: TeamSettings,
         clock: Clock,
         alphas: AlphaModels | None = None,
+        proposed: Callable[[int, Profile], Index] | None = None,
     ) -> None:
+        """`proposed` opens a profile as an open change would leave it."""
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
-        self.alphas = alphas
+        self.alphas, self.proposed = alphas, proposed
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -68,8 +72,14 @@ class Searcher:
         return self.search_in(self.generations.open(chosen), query, config, filters)
 
     def index(self, profile: str = "") -> Index:
-        """The serving generation of a profile."""
-        return self.generations.open(self.team_settings.profile(profile))
+        """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it."""
+        name, _, change = profile.partition(CHANGE)
+        chosen = self.team_settings.profile(name)
+        if self.proposed and change.isdecimal() and len(change) < 10:
+            return self.proposed(int(change), chosen)
+        if change:
+            raise BadInput(f"{profile!r} names no profile. With a change it is written NAME{CHANGE}NUMBER.")
+        return self.generations.open(chosen)
 
     def search_in(
         self,

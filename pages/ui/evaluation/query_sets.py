@@ -72,6 +72,7 @@ def _query_set(queryset: QuerySet) -> None:
         st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
         _unmapped(queryset)
         _agreement(queryset.name)
+    _guard(queryset.name)
     _left_out(queryset.name)
     with st.expander("Questions", icon=":material/list:", key="set_questions"):
         _questions(queryset)
@@ -85,6 +86,28 @@ def _query_set(queryset: QuerySet) -> None:
             label_visibility="collapsed",
         )
         st.button("Keep", key="guide_keep", on_click=_save_guidelines, args=(queryset.name,))  # fmt: skip
+
+
+def _guard(name: str) -> None:
+    on = any(summary.guard for summary in app().evaluation.querysets.listed(identity.me()) if summary.name == name)
+    st.toggle(
+        "Guard: ask every change these questions",
+        on,
+        key=f"guard_{name}",
+        help="The Search tab of a change says what it does to them, and a review rule can stop a change that loses here.",
+        on_change=_set_guard,
+        args=(name,),
+    )
+
+
+def _set_guard(name: str) -> None:
+    on = bool(st.session_state[f"guard_{name}"])
+
+    def guard(actor: Actor) -> str:
+        app().evaluation.querysets.guard(actor, name, on)
+        return f"{name} is a guard now." if on else f"{name} is no guard any more."
+
+    actions.do(guard)
 
 
 def _download(name: str, form: str) -> None:

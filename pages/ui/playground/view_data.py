@@ -67,7 +67,7 @@ def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, look
     searches = cached_searches(actor, now, run) if comparison else {}
     return {
         "most": MOST,
-        "profiles": built_profiles(actor),
+        "profiles": list(dict.fromkeys([*built_profiles(actor), *(column.profile for column in now.columns)])),
         "grades": {chunk: grade.grade for chunk, grade in own.items()},
         "notes": {chunk: grade.note for chunk, grade in own.items() if grade.note},
         "scores": _scores(actor, comparison, searches) if comparison else [],

@@ -15,7 +15,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.discussion import Comment
 from pages.ui import flash, identity, keys, style
 from pages.ui.components import component
-from pages.ui.reviews import comments, indexing_progress, labels, reviewers
+from pages.ui.reviews import comments, impact, indexing_progress, labels, reviewers
 from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
@@ -28,6 +28,7 @@ def draw(change: Change, me: Actor) -> None:
             indexing_progress.draw(change)
         elif change.open:
             _requirements(change)
+            impact.panel(change, me)
             _pointers(change, me)
             reviewers.draw(change, me)
         reviewing = change.open and allowed(me, "review a change")
@@ -80,6 +81,8 @@ def _requirements(change: Change) -> None:
     for sentence in change.requirements:
         if sentence not in blocks and (change.state != "draft" or "approval" not in sentence):
             st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
+    for sentence in change.warnings:
+        st.markdown(f":material/warning: :small[{flash.plain(sentence)}]")
     for verdict in change.verdicts:
         if verdict.head == change.head and verdict.verdict == "approved" and verdict.name in change.approvals:
             note = f": {verdict.note}" if verdict.note else " approved it."

@@ -1,0 +1,1 @@
+"""What a change does to search, before it is merged. The door is `impacts.Impacts`."""

@@ -1,0 +1,260 @@
+"""The impact of a change: measured when it is submitted, after each edit of it, and when main moved under it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from core.access import SYSTEM, Actor, require
+from core.errors import ConcordError, Refused
+from core.evaluation import impact as impacts
+from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
+from core.evaluation.querysets.queryset import QuerySet
+from core.evaluation.runs.run import label
+from core.ports import Index, Progress, no_progress
+from core.retrieval import config as configs
+from core.retrieval import pipeline
+from core.retrieval.alpha import ALPHAS
+from core.retrieval.cache import CachedReranker
+from core.retrieval.pipeline import Ask
+from core.retrieval.rerankers import RERANKERS
+from core.services.disagreements.finder import Disagreement
+from core.services.impact.questions import MOST_ASKED, Popular, questions
+from core.services.impact.states import ChangeStates
+from core.services.platform.jobs import Job, Jobs
+from core.services.platform.settings import TeamSettings
+from core.services.reviews.changes import Change, Changes
+from core.services.search.searcher import Searcher
+from core.types import Hit, Profile, SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.adapters.cache.vectors import EmbeddingCache
+
+JOB = "impact"
+WORDS = 240  # characters of a passage that are kept
+_LEFT_OUT = "What asks a language model was left out of it: every edit would run up a bill."
+
+
+class Impacts:
+    """Measures, keeps and shows impacts; the gate reads what is kept."""
+
+    def __init__(
+        self,
+        changes: Changes,
+        states: ChangeStates,
+        searcher: Searcher,
+        vectors: EmbeddingCache,
+        jobs: Jobs,
+        guards: Callable[[], Iterable[QuerySet]],
+        popular: Popular = lambda limit: (),
+        disagreeing: Callable[[Actor, int], Iterable[Disagreement]] = lambda actor, number: (),
+    ) -> None:
+        self.changes, self.states, self.searcher, self.vectors = changes, states, searcher, vectors
+        self.database, self.store, self.clock = changes.database, changes.store, changes.clock
+        self.jobs, self.guards, self.popular, self.disagreeing = jobs, guards, popular, disagreeing
+
+    @property
+    def team_settings(self) -> TeamSettings:
+        return self.searcher.team_settings
+
+    # ------------------------------------------------------------ show
+
+    def show(self, actor: Actor, number: int) -> Impact | None:
+        """What was measured last; None if nothing was. `fresh` says whether it is about the change as it is now."""
+        require(actor, "propose a change")
+        packed = self.database.impacts.packed(self.changes.get(number).id)
+        return impacts.unpack(packed) if packed else None
+
+    def fresh(self, change: Change, impact: Impact | None) -> bool:
+        """Whether an impact is about this text on this main line; that of an ended change is final."""
+        if impact is None or impact.head != change.head:
+            return False
+        return not change.open or impact.main == self.store.head()
+
+    def open(self, actor: Actor, number: int, profile: Profile) -> Index:
+        """The knowledge base as it would be with a change, to search in."""
+        require(actor, "propose a change")
+        return self.states.open(number, profile)
+
+    # ------------------------------------------------------------ measure
+
+    def measure(self, actor: Actor, number: int, progress: Progress = no_progress) -> Impact:
+        """Measure now, in this process, unless that is known."""
+        known, change = self.show(actor, number), self.changes.get(number)
+        if known is not None and self.fresh(change, known):
+            return known
+        if not change.open:
+            raise Refused(f"Change {number} is {change.state}; its impact was not measured while it was open.")
+        if change.conflicts:
+            raise Refused("It conflicts with what was merged meanwhile. Solve that first, then its impact is measured.")
+        return self._measure(change, progress)
+
+    def start(self, cause: Actor = SYSTEM) -> Job | None:
+        """Measure every change in review that is not measured as it is now, as a job; None if there is none."""
+        return self.jobs.start(JOB, {}, cause=cause) if self._waiting(SYSTEM) else None
+
+    def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        """The job: one change after the other, until none waits. One that fails is named and does not stop the others."""
+        actor = self.jobs.actor(arguments, "propose a change")
+        self.states.sweep({change.id for change in self.changes.all(state="open")})
+        measured: list[int] = []
+        failed: dict[int, str] = {}
+        while waiting := [change for change in self._waiting(actor) if change.id not in failed]:
+            try:
+                self._measure(waiting[0], progress)
+                measured.append(waiting[0].id)
+            except ConcordError as error:
+                failed[waiting[0].id] = str(error)
+        return {"measured": measured, "failed": failed}
+
+    def ended(self, number: int) -> None:
+        """A change was merged or closed: its state goes, what was measured stays."""
+        self.states.forget(number)
+
+    def _waiting(self, actor: Actor) -> list[Change]:
+        main = self.store.head()
+        known = self.database.impacts.measured()
+        return [
+            change
+            for change in self.changes.all(state="open")
+            if change.state != "draft" and not change.conflicts and known.get(change.id) != (change.head, main)
+        ]
+
+    def _measure(self, change: Change, progress: Progress) -> Impact:
+        started, production, main = time.perf_counter(), self.team_settings.production(), self.store.head()
+        config, notes = _without_bills(production.config)
+        contradictions = tuple(
+            _contradiction(found) for found in self.disagreeing(SYSTEM, change.id) if found.state == "open"
+        )
+        progress(0, 1, f"Change {change.id}: indexing")
+        with self.states.both(change.id, production.profile, main, change.head, progress) as (before, after):
+            asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED))
+            search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions)
+            search.prepare([question.text for question in asked])
+            shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]
+            impact = Impact(
+                change.id,
+                change.head,
+                main,
+                production.profile.name,
+                label(config),
+                _counts(asked),
+                tuple(each for each in shifts if each.moved or each.disagreement or each.kind == impacts.OWN),
+                impacts.verdicts(shifts),
+                _chunks(before, after),
+                self.clock.stamp(),
+                round(time.perf_counter() - started, 3),
+                notes,
+                contradictions,
+            )
+        self.database.impacts.keep(
+            change=change.id, head=change.head, main=main, created=impact.created, result=impacts.pack(impact)
+        )
+        return impact
+
+
+class _BothStates:
+    """Two generations under one configuration: queries are embedded once, passages reranked once."""
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        vectors: EmbeddingCache,
+        before: Index,
+        after: Index,
+        config: SearchConfig,
+        contradictions: Sequence[Contradiction],
+    ) -> None:
+        self.searcher, self.vectors, self.indexes = searcher, vectors, (before, after)
+        self.contradictions = contradictions
+        self.config = replace(config, k=config.depth)  # the places of all that the legs give
+        self.known: dict[str, np.ndarray] = {}
+        self._reranker: CachedReranker | None = None
+        self.asks = tuple(map(self._ask, self.indexes))
+        self._found: dict[str, tuple[tuple[FoundDocument, ...], ...]] = {}
+
+    def _ask(self, index: Index) -> Ask:
+        ask = self.searcher.ask(index, self.config)
+        return ask._replace(embed=lambda text: self._vector(text, ask), reranker=lambda: self._read_once(ask))
+
+    def _read_once(self, ask: Ask) -> CachedReranker:
+        self._reranker = self._reranker or CachedReranker(ask.reranker())
+        return self._reranker
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up the vectors of questions that were asked in earlier measurements."""
+        profile = self.indexes[0].profile
+        if configs.embeds(self.config) and not self.searcher.models.of(profile).parts:
+            self.known = dict(self.vectors.get(self._model, list(dict.fromkeys(texts))))
+
+    @property
+    def _model(self) -> str:
+        return f"query {self.searcher.models.of(self.indexes[0].profile).name}"
+
+    def _vector(self, text: str, ask: Ask) -> np.ndarray:
+        if text not in self.known:
+            self.known[text] = ask.embed(text)
+            if self.known[text].ndim == 1:
+                self.vectors.put(self._model, {text: self.known[text]})
+        return self.known[text]
+
+    def shift(self, question: ImpactQuestion, n: int, of: int, progress: Progress) -> Shift:
+        progress(n, of, "Asking before and after")
+        if question.text not in self._found:
+            self._found[question.text] = tuple(
+                _documents(pipeline.search(question.text, self.config, index, ask).hits)
+                for index, ask in zip(self.indexes, self.asks, strict=True)
+            )
+        before, after = self._found[question.text]
+        return replace(shift(question, before, after), disagreement=contradicted(after, self.contradictions))
+
+
+def _contradiction(found: Disagreement) -> Contradiction:
+    mine, theirs = found.mine, found.theirs
+    sentence = f"{mine.path}, line {mine.line}: {found.sentence}"
+    return Contradiction(found.key, mine.path, sentence, theirs.path, mine.heading, theirs.heading)
+
+
+def _documents(hits: Sequence[Hit]) -> tuple[FoundDocument, ...]:
+    """Documents in the order of their best passages."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.path, hit)
+    return tuple(FoundDocument(hit.path, hit.title, hit.heading, hit.text[:WORDS]) for hit in first.values())
+
+
+def _counts(asked: Iterable[ImpactQuestion]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for question in asked:
+        counts[question.kind] = counts.get(question.kind, 0) + 1
+    return counts
+
+
+def _chunks(before: Index, after: Index) -> dict[str, int]:
+    """How many passages of the edited documents appear, vanish and stay."""
+    old, new = (_passages(index, other) for index, other in ((before, after), (after, before)))
+    return {"appear": len(new - old), "vanish": len(old - new), "stay": len(old & new)}
+
+
+def _passages(index: Index, other: Index) -> set[str]:
+    """The passages of documents that the other state has not, or with another text."""
+    same = {(facts.doc, facts.blob) for facts in other.documents}
+    edited = [n for n, facts in enumerate(index.documents) if (facts.doc, facts.blob) not in same]
+    return {index.passage(chunk).id for document in edited for chunk in index.chunks_of(document)}
+
+
+def _without_bills(config: SearchConfig) -> tuple[SearchConfig, tuple[str, ...]]:
+    """The configuration without what asks a language model, and a sentence that says so."""
+    free = replace(config, hyde=False)
+    if ALPHAS[config.alpha_from].asks:
+        free = replace(free, alpha_from="fixed", alpha_model="")
+    asks = RERANKERS[config.reranker].asks if config.rerank != "off" else ()
+    if "llm" in asks:
+        free = replace(
+            free, rerank_model="", reranker="cross-encoder", rerank=config.rerank if "reranker" in asks else "off"
+        )
+    return free, (_LEFT_OUT,) if free != config else ()

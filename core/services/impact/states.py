@@ -1,0 +1,67 @@
+"""The unpublished generation of a change: the knowledge base as it would be after the merge, for nobody but its reviewers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.access import SYSTEM
+from core.errors import NotFound, Unavailable
+from core.ports import Index, Progress, no_progress
+from core.services.index.builder import IndexBuilder
+from core.types import Profile
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+    from core.adapters.index.generations import Generations
+
+
+class ChangeStates:
+    """One place for generations per open change, beside the index that people search."""
+
+    def __init__(
+        self, root: Path, store: GitStore, builder: IndexBuilder, place: Callable[[Path], Generations]
+    ) -> None:
+        self.root, self.store, self.builder, self._place = root, store, builder, place
+
+    @contextmanager
+    def both(
+        self, number: int, profile: Profile, main: str, head: str, progress: Progress = no_progress
+    ) -> Iterator[tuple[Index, Index]]:
+        """Main as it is, and as it would be with the change; only what the change edits is chunked and embedded."""
+        if self.builder.generations.current(profile) is None or self.builder.behind(profile):
+            self.builder.build(profile, progress=progress)
+        with self.builder.generations.at(profile, main) as before:
+            if before is None:
+                raise Unavailable("The knowledge base moved on while this was measured. It is measured again.")
+            index, parent = before
+            place = self._of(number)
+            commit = self.store.try_merge(main, head, SYSTEM.person)
+            self.builder.build_aside(profile, commit, parent, place, progress)
+            yield index, place.open(profile)
+
+    def open(self, number: int, profile: Profile) -> Index:
+        """The state of an open change as it was last measured."""
+        place = self._of(number)
+        if place.current(profile) is None:
+            raise NotFound(
+                f"The state of change {number} is not kept: it is merged, closed or not measured yet. "
+                f"Measure an open change with: python -m core change impact {number}"
+            )
+        return place.open(profile)
+
+    def forget(self, number: int) -> None:
+        """Give the disk back; whoever reads the state keeps the files that are open."""
+        shutil.rmtree(self.root / str(number), ignore_errors=True)
+
+    def sweep(self, kept: Collection[int]) -> None:
+        """Remove the states of all other changes."""
+        for folder in self.root.glob("*") if self.root.is_dir() else ():
+            if not folder.name.isdecimal() or int(folder.name) not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _of(self, number: int) -> Generations:
+        return self._place(self.root / str(number))

@@ -1,0 +1,242 @@
+"""The Search tab: what a change does to search, question by question, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.access import Actor
+from core.errors import ConcordError
+from core.evaluation.impact import ANSWERS, ASKED, FIRST, GUARD, OWN, FoundDocument, Impact, Shift
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
+from core.services.reviews.changes import Change
+from pages.ui import flash, identity, keys, style
+from pages.ui.workspace import app
+
+AT_ONCE = 12  # questions of a group that are shown before somebody asks for more
+_KINDS = {
+    OWN: "of its own documents",
+    ANSWERS: "of other documents",
+    GUARD: "of guards",
+    ASKED: "that people asked most",
+}
+
+
+def draw(change: Change, me: Actor) -> None:
+    """The sentence first; then its own questions, what is lost and won, and the rest."""
+    impact = app().reviews.impacts.show(me, change.id)
+    fresh = app().reviews.impacts.fresh(change, impact)
+    if change.open and not fresh:
+        _not_yet(change, me, impact)
+    if impact is None:
+        if not change.open:
+            st.info("Nobody measured what it does to search while it was open.", icon=":material/query_stats:")
+        return
+    _verdict(change, impact, fresh)
+    _own(change, impact, me, fresh)
+    lost = [each for each in impact.of(ANSWERS, GUARD) if each.lost]
+    won = [each for each in impact.of(ANSWERS, GUARD) if each.won]
+    moved = [each for each in impact.of(ANSWERS, GUARD) if not each.lost and not each.won]
+    for name, title, shifts in (
+        ("lost", f"Lost: no longer among the first {FIRST}", lost),
+        ("won", f"Won: now among the first {FIRST}", won),
+        ("moved", "Moved, and still found as well or as badly", moved),
+        ("asked", "Asked by people, with other documents first", impact.of(ASKED)),
+    ):
+        _group(change, name, title, shifts, me, fresh)
+    _sets(impact)
+    _passages(impact)
+
+
+def panel(change: Change, me: Actor) -> None:
+    """Its impact in one line, with the way to the tab; a live bar until it is known."""
+    if not change.open or change.state == "draft" or change.conflicts:
+        return
+    impact = app().reviews.impacts.show(me, change.id)
+    if impact is None or not app().reviews.impacts.fresh(change, impact):
+        if st.session_state.get(keys.SIDE) != "Search":  # the tab has a bar of its own
+            _live(change.id, False)
+        return
+    st.button(f"Search: {_short(impact)}", key="to_impact", icon=_icon(impact), type="tertiary", on_click=_show_tab)
+
+
+def _show_tab() -> None:
+    st.session_state[keys.SIDE] = "Search"
+
+
+def _short(impact: Impact) -> str:
+    """What counts, in a few words."""
+    counts = (
+        (len(impact.losses), "significant loss", "significant losses"),
+        (sum(each.kind == OWN and not each.gone and not 0 < each.after <= FIRST for each in impact.shifts), "own question not found", "own questions not found"),
+        (sum(each.lost and each.kind != OWN for each in impact.shifts), "question lost", "questions lost"),
+        (sum(each.won for each in impact.shifts), "question won", "questions won"),
+        (len(impact.contradictions), "disagreement", "disagreements"),
+    )  # fmt: skip
+    words = [f"{n} {one if n == 1 else more}" for n, one, more in counts if n]
+    moved = sum(each.moved for each in impact.shifts)
+    return ", ".join(words) or (
+        f"{moved} of {sum(impact.questions.values())} questions move" if moved else "nothing moves"
+    )
+
+
+def _icon(impact: Impact) -> str:
+    return ":material/trending_down:" if impact.losses or _misses(impact) else ":material/query_stats:"
+
+
+def _misses(impact: Impact) -> list[Shift]:
+    """What a reviewer should look at."""
+    return [
+        each for each in impact.shifts if each.lost or each.gone or (each.kind == OWN and not 0 < each.after <= FIRST)
+    ]
+
+
+def _not_yet(change: Change, me: Actor, impact: Impact | None) -> None:
+    if change.conflicts:
+        st.warning(
+            "It conflicts with what was merged meanwhile. What it does to search is measured once that is solved."
+        )
+    elif change.state == "draft":
+        st.info("What it does to search is measured when it is submitted.", icon=":material/query_stats:")
+        if st.button("Measure now", key="measure", icon=":material/query_stats:"):
+            with st.spinner("Indexing the draft aside and asking every question before and after"):
+                try:
+                    app().reviews.impacts.measure(me, change.id)
+                except ConcordError as error:
+                    flash.say(str(error), "error")
+            st.rerun()
+    else:
+        _live(change.id, impact is not None)
+
+
+@st.fragment(run_every="2s")
+def _live(number: int, older: bool) -> None:
+    me = identity.require("propose a change")
+    impacts, jobs = app().reviews.impacts, app().platform.jobs
+    if impacts.fresh(app().reviews.changes.show(me, number), impacts.show(me, number)):
+        st.rerun()
+    jobs.sweep()
+    job = next((job for job in jobs.listed(me) if job.kind == "impact"), None)
+    if job is not None and not job.open and str(number) in (job.result or {}).get("failed", {}):
+        st.warning(flash.plain(job.result["failed"][str(number)]), icon=":material/sync_problem:")
+        return
+    if job is None or not job.open:
+        impacts.start(me)
+    share = job.done / job.total if job and job.open and job.total else 0.0
+    words = (
+        "It is measured again; below is what was measured before."
+        if older
+        else "What it does to search is being measured."
+    )
+    st.progress(share, f"{words} {flash.plain(job.message if job and job.open else '')}")
+
+
+def _verdict(change: Change, impact: Impact, fresh: bool) -> None:
+    stopped = fresh and bool(change.stops)
+    box = st.error if stopped or impact.losses else st.warning if _misses(impact) else st.success
+    icon = ":material/trending_down:" if stopped or impact.losses or _misses(impact) else ":material/check_circle:"
+    rules = "The review rules stop it, as the panel says. " if stopped else ""
+    box(f"**{rules}{flash.plain(impact.sentence)}**", icon=icon)
+    counts = [f"{style.count(n, 'question')} {_KINDS[kind]}" for kind, n in impact.questions.items()]
+    asked = f"Asked before and after, with {flash.plain(impact.config)} on {flash.plain(impact.profile)}: {', '.join(counts) or 'nothing'}."
+    when = (
+        f" Measured {style.moment(impact.created)} in {impact.seconds:.1f} s{'' if fresh else ', on an earlier text'}."
+    )
+    st.caption(asked + when + "".join(f" {note}" for note in impact.notes))
+
+
+def _own(change: Change, impact: Impact, me: Actor, fresh: bool) -> None:
+    own = impact.of(OWN)
+    st.markdown(f"##### Its own questions · {len(own)}")
+    if not own:
+        st.caption(
+            "Its documents list no question under `answers:`. A question there is a test: it is asked at every change."
+        )
+    for n, each in enumerate(own):
+        _question(change, f"own_{n}", each, me, fresh)
+
+
+def _group(change: Change, name: str, title: str, shifts: Sequence[Shift], me: Actor, fresh: bool) -> None:
+    if not shifts:
+        return
+    st.markdown(f"##### {title} · {len(shifts)}")
+    everything = len(shifts) <= AT_ONCE or st.toggle(f"Show all {len(shifts)}", key=f"all_{name}")
+    for n, each in enumerate(shifts if everything else shifts[:AT_ONCE]):
+        _question(change, f"{name}_{n}", each, me, fresh)
+
+
+def _question(change: Change, key: str, each: Shift, me: Actor, fresh: bool) -> None:
+    box = st.expander(f"{_way(each)} {flash.plain(each.text)}", key=f"shift_{key}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        where = {GUARD: "Query set", ASKED: "Asked"}.get(each.kind, "Listed by")
+        source = f"{each.times} times" if each.kind == ASKED else flash.plain(each.source)
+        st.caption(f"{where} {source}")
+        if each.disagreement:
+            st.warning(flash.plain(each.disagreement), icon=":material/compare_arrows:")
+        left, right = st.columns(2, gap="medium")
+        for side, title, found in ((left, "Before", each.top_before), (right, "With this change", each.top_after)):
+            with side:
+                st.markdown(f"**{title}**")
+                _documents(found, each)
+        label, icon = "Compare both in the playground", ":material/science:"
+        if fresh and change.open and st.button(label, key=f"play_{key}", icon=icon, type="tertiary"):
+            st.switch_page("pages/playground.py", query_params={keys.LINK: _link(change.id, each.text, me)})
+
+
+def _way(each: Shift) -> str:
+    """Before and after as a badge."""
+    if not each.judged:
+        return ":gray-badge[other first documents]"
+    before, after = (str(place) if place else "not found" for place in (each.before, each.after))
+    words = f"found at {after}" if each.new and each.after else after if each.new else f"{before} → {after}"
+    if each.gone:
+        words = "its document is removed"
+    bad = each.gone or not 0 < each.after <= FIRST
+    return f":{'red' if bad else 'green' if each.won or each.kind == OWN else 'gray'}-badge[{words}]"
+
+
+def _documents(found: Sequence[FoundDocument], each: Shift) -> None:
+    if not found:
+        st.caption("Nothing is found.")
+    for n, document in enumerate(found, 1):
+        heading = " › ".join(document.heading)
+        right = each.judged and n == (each.before if found is each.top_before else each.after)
+        mark = " :green-badge[answers it]" if right else ""
+        st.markdown(
+            f"{n}. **{flash.plain(document.title)}**{mark}  \n:small[:gray[{flash.plain(heading or document.path)}]]"
+        )
+        st.caption(flash.plain(" ".join(document.text.split())[:180]))
+
+
+def _link(number: int, question: str, me: Actor) -> str:
+    """A playground with both states side by side."""
+    production = app().platform.settings.production()
+    columns = (
+        Column(production.profile.name, production.config, "Before"),
+        Column(f"{production.profile.name}@{number}", production.config, f"With change {number}"),
+    )
+    return app().playground.notebook.keep(me, Setup(query=question, columns=columns))
+
+
+def _sets(impact: Impact) -> None:
+    """What the numbers say, set by set."""
+    if impact.verdicts:
+        st.markdown("##### In numbers")
+    for name, verdict in impact.verdicts.items():
+        title = "Questions that documents list" if name == ANSWERS else f"Guard {name}"
+        icon = {"worse": ":material/trending_down:", "better": ":material/trending_up:"}.get(
+            verdict.verdict, ":material/balance:"
+        )
+        st.markdown(f"{icon} **{flash.plain(title)}** :small[{flash.plain(verdict.sentence)}]")
+
+
+def _passages(impact: Impact) -> None:
+    counts = impact.chunks
+    st.caption(
+        f"Passages of its documents: {counts['appear']} appear, {counts['vanish']} vanish, {counts['stay']} stay. "
+        "The Chunks tab shows them."
+    )
