@@ -267,6 +267,7 @@ def test_slides_keep_levels_notes_pictures_charts_and_merged_cells_and_name_hidd
     data.categories = ["May", "June"]
     data.add_series("Loads", (3, 4.5))
     second.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(5), Inches(4), Inches(3), Inches(2), data)
+    second.shapes.add_ole_object(io.BytesIO(uploads.xlsx()), "Excel.Sheet.12", Inches(8), Inches(4))
     hidden = show.slides.add_slide(show.slide_layouts[5])
     hidden.shapes.title.text = "Old"
     hidden._element.set("show", "0")
@@ -278,7 +279,7 @@ def test_slides_keep_levels_notes_pictures_charts_and_merged_cells_and_name_hidd
     assert "|  | Loads |\n| --- | --- |\n| May | 3 |\n| June | 4.5 |" in answer["text"]
     assert answer["images"] == [{"page": 2}]
     assert answer["tables"][0] == {"page": 2, "merged": 1}
-    assert [(fact["kind"], fact["page"]) for fact in answer["facts"]] == [("chart", 2), ("hidden", 3)]
+    assert [(fact["kind"], fact["page"]) for fact in answer["facts"]] == [("chart", 2), ("drawing", 2), ("hidden", 3)]
 
 
 def test_numbers_in_a_text_box_count_and_its_plain_lines_stay_paragraphs() -> None:
@@ -318,14 +319,17 @@ def test_sheets_show_values_as_the_program_does_and_name_what_is_not_there() -> 
     sheet["B3"].number_format, sheet["B5"].number_format = "0%", '#,##0.00 "€"'
     old = book.create_sheet("Old")
     old["A1"], old.sheet_state = "secret", "hidden"
-    book.create_sheet("Notes")["A1"] = "One remark"
+    notes = book.create_sheet("Notes")
+    notes["A1"], notes["A6"], notes["B6"] = "One remark", "Total", 7
+    picture = openpyxl.drawing.image.Image(io.BytesIO(uploads.png()))
+    notes.add_image(picture, "A3")
     answer = sheets.convert(saved(book))
     assert answer["text"].startswith(
         "## Limits\n\nLimits per role\n\n| Role | Share | From |\n| --- | --- | --- |\n| Clerk\\|Lead | 25% | 2026-01-02 |"
     )
     assert "Two<br>lines" not in answer["text"].split("\n")[2]
     assert "1,500.50 €" in answer["text"]
-    assert answer["text"].endswith("## Notes\n\nOne remark")
+    assert answer["text"].endswith("## Notes\n\nOne remark\n\n![](picture-1.png)\n\nTotal: 7")
     assert "NaN" not in answer["text"]
     assert "secret" not in answer["text"]
     assert [(fact["kind"], fact["page"], fact["words"]) for fact in answer["facts"]] == [
@@ -360,6 +364,7 @@ def test_a_word_file_names_its_comments_and_tracked_changes() -> None:
         ("###### Meridale\n\n# Yard rules\n\n# B", "Yard rules", "Yard rules", "# Yard rules"),
         ("**Yard rules**\n\nText.", "yard.odt", "Yard rules", "# Yard rules"),
         ("Text.", "Microsoft Word - yard.doc", "", "# yard_final"),
+        ("# 1. Introduction\n\nText.", "", "", "# yard_final"),
     ],
 )
 def test_titles_come_from_the_file_and_a_name_that_had_to_serve_is_named(

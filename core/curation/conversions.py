@@ -19,6 +19,7 @@ KINDS: Mapping[str, str] = {
     "table": "Table", "picture": "Picture", "scan": "Scanned page", "left out": "Picture left out", "rest": "Page not read",
     "unread": "Page not read", "garbled": "Page with unreadable letters", "hidden": "Hidden part left out", "title": "Title",
     "chart": "Chart", "drawing": "Drawing left out", "formula": "Formulas without result", "comment": "Comments left out", "tracked": "Tracked changes",
+    "equation": "Equations left out",
 }  # fmt: skip
 NOTES: Mapping[str, str] = {
     "rest": "The pages from here on were not read. Split the file.",
@@ -27,6 +28,7 @@ NOTES: Mapping[str, str] = {
     "hidden": "It is not shown in its own program either. Show it there if it belongs to the document.",
     "chart": "Only its numbers, where the file has them, became a table. Attach a picture of it if its form matters.",
     "drawing": "It cannot be taken out of the file. Attach a picture of it.",
+    "equation": "Write them as text, or attach a picture of each.",
     "comment": "They stand in the margin of the original. Write what matters into the text.",
     "tracked": "The text is what it would be if all of them were accepted.",
     "formula": "The file does not hold what these cells show. Open it in Excel, save it, and bring it again.",
@@ -53,6 +55,7 @@ _JUNK = re.compile(
     r"|dokument ?\d*$|presentation ?\d*$|powerpoint[- ]\w+$|slide ?\d*$|book ?\d*$|title$|template)",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d+)*[.)]? +[A-Z]")  # the first section, not the title
 _TITLES = re.compile(r"^(?:#{1,6} +(\S.*)|\*\*([^*\n]+)\*\*)(?:\n+|$)", re.MULTILINE)
 NEAR_TOP = 1500  # characters in which a heading that says the title is the title
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\(([^)\s]*)\)")
@@ -204,15 +207,15 @@ def own_title(text: str, told: str) -> str:
 
     >>> own_title("# Dock\\n\\n## Doors", "Yard"), own_title("# A\\n\\n# B", "Yard"), own_title("**Dock safety**\\n\\nText.", "x.odt")
     ('Dock', 'Yard', 'Dock safety')
-    >>> own_title("# A\\n\\n# B", "Microsoft Word - final_v2.doc")
-    ''
+    >>> own_title("# A\\n\\n# B", "Microsoft Word - final_v2.doc"), own_title("# 1. Introduction", "")
+    ('', '')
     """
     mains = re.findall(r"^# +(\S.*)", text, re.MULTILINE)
     bold = re.match(r"\*\*([^*\n]{3,120})\*\*(?:\n|$)", text)
     told = " ".join(_INVISIBLE.sub(" ", told).split())
-    if len(mains) == 1:
+    if len(mains) == 1 and not _NUMBERED.match(mains[0]):
         return str(mains[0])
-    if told and not _JUNK.search(told):
+    if told and not _JUNK.search(told) and not _NUMBERED.match(told):
         return told[:200]
     return bold[1] if bold and not bold[1].rstrip().endswith((".", ":", ",")) else ""
 

@@ -89,7 +89,7 @@ def _counted(name: str, count: int) -> str:
     >>> _counted("scanned page", 2), _counted("tracked changes", 1), _counted("comments left out", 1)
     ('2 scanned pages', 'tracked changes', 'comments left out')
     """
-    if re.search(r"\b(?:comments|changes|formulas)\b", name):
+    if re.search(r"\b(?:comments|changes|formulas|equations)\b", name):
         return name
     several = re.sub(r"\b(table|picture|page|chart|drawing|part)\b", r"\1s", name, count=1)
     return f"{count} {name if count == 1 else several}"

@@ -16,7 +16,7 @@ from core.errors import Unavailable
 
 PACKAGE = "rapidocr==3.10.0"
 PAGES = 20  # of one file that are read; each takes some 5 to 10 seconds of computing
-LIMITS = Limits(wall=120.0, cpu=110, memory=6 * 1024**3)
+LIMITS = Limits(wall=300.0, cpu=110, memory=6 * 1024**3)
 GAP = 0.6  # heights of a line between two words that stand in different columns; a line of prose comes in one piece
 _ITEM = re.compile(r"([•·▪◦●-]|\d{1,2}[.)]) ?(?=\S)")
 

@@ -82,6 +82,8 @@ def _unit(item: UploadItem) -> str:
 def _label(part: ToCheck, unit: str) -> str:
     words = part.words if len(part.words) <= 40 else f"{part.words[:37]}..."
     page = f", {unit} {part.page}" if part.page else ""
+    if part.kind == "scan":
+        return f"Scanned {unit} {part.page}"
     return flash.plain(f"{KINDS[part.kind]}{': ' if words else ''}{words}{page}")
 
 

@@ -57,6 +57,7 @@ def _parsed(raw: bytes) -> Any:
         include_complexity=True,
         extract_images=True,
         extract_vector_graphics=True,
+        keep_headers_footers=True,
         continue_on_page_error=True,
         max_pages=PAGES,
         num_workers=1,

@@ -29,12 +29,14 @@ def running_lines(pages: Sequence[Any]) -> set[str]:
 def in_text(page: Any, running: set[str], styles: Mapping[Style, int]) -> list[Any]:
     """The blocks of a page without its print headers, with all its headings, and with lists where bullets are drawn."""
     marks = _bullets(page)
-    blocks = (
-        _headed(block, page, styles)
-        for block in page.blocks or ()
-        if not (_marginal(block, page) and _line(block) in running)
-    )
+    blocks = (_headed(block, page, styles) for block in page.blocks or () if not _runs(block, page, running))
     return [part for block in blocks for part in (_items(block, page, marks) if block.kind == "paragraph" else [block])]
+
+
+def _runs(block: Any, page: Any, running: set[str]) -> bool:
+    """Whether a block is a print header; the title of the first page may say the same."""
+    title = page.page_num == 1 and block.kind == "heading"
+    return _marginal(block, page) and _line(block) in running and not title
 
 
 def heading_styles(pages: Sequence[Any]) -> dict[Style, int]:

@@ -13,6 +13,7 @@ BULLETS = "•◦▪▫‣⁃∙●○■□–\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf
 CLOSE = 8.0  # points between two lines of one paragraph
 _ITEM = re.compile(rf"\s*(?:[{BULLETS}]|o(?= ))\s*(.+)")
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])([^*\n]+)(?<=[^\s*])\1(?![\w*])")
+_LEADERS = re.compile(r"(?:\s*\.){5,}\s*")
 _NUMBER = re.compile(r"\(?(\d{1,9})[.)]?")
 _ENDED = re.compile(r"[.:;!?)\]»”\"]\W*$")
 
@@ -180,8 +181,12 @@ def _line(text: str | None) -> str:
 
 
 def _inline(text: str) -> str:
-    """Emphasis stays, other stars and angles are letters."""
-    kept, end = "", 0
+    """Emphasis stays, other stars and angles are letters; the dots of a table of contents are one sign.
+
+    >>> _inline("Naming . . . . . . . 4"), _inline("Wait... **now**")
+    ('Naming … 4', 'Wait... **now**')
+    """
+    text, kept, end = _LEADERS.sub(" … ", text), "", 0
     for match in _EMPHASIS.finditer(text):
         kept += _escaped(text[end : match.start()]) + match[1] + _escaped(match[2]) + match[1]
         end = match.end()

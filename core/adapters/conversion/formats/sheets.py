@@ -21,27 +21,34 @@ def convert(raw: bytes) -> Mapping[str, Any]:
     import openpyxl
 
     shown, written = (openpyxl.load_workbook(io.BytesIO(raw), data_only=values) for values in (True, False))
-    parts: list[str] = []
-    answer: dict[str, Any] = {"tables": [], "images": [], "facts": []}
+    answer: dict[str, Any] = {"parts": [], "tables": [], "images": [], "facts": []}
     pictures = TakenPictures()
     visible = [sheet for sheet in shown.worksheets if sheet.sheet_state == "visible"]
     for number, sheet in enumerate(shown.worksheets, 1):
-        if sheet not in visible:
+        if sheet in visible:
+            _section(sheet, number, len(visible) > 1, pictures, answer)
+            answer["facts"] += _doubts(sheet, written[sheet.title], number)
+        else:
             answer["facts"].append({"kind": "hidden", "page": number, "words": sheet.title})
-            continue
-        grid = _grid(sheet)
-        if grid and len(visible) > 1:
-            parts.append(f"## {line(sheet.title)}")
-        for block in _blocks(grid):
-            parts += _written(block, number, answer["tables"], _merged(sheet))
-        parts += _comments(sheet)
-        parts += _pictures(sheet, number, pictures, answer["images"])
-        answer["facts"] += _doubts(sheet, written[sheet.title], number)
     lone = visible[0].title if len(visible) == 1 and not re.fullmatch(r"\D{1,12} ?\d{1,3}", visible[0].title) else ""
+    text = "\n\n".join(answer.pop("parts"))
     return {
-        **answer, "text": "\n\n".join(parts), "title": shown.properties.title or lone,
+        **answer, "text": text, "title": shown.properties.title or lone,
         "pictures": pictures.kept, "left_out": pictures.left_out,
     }  # fmt: skip
+
+
+def _section(sheet: Any, number: int, named: bool, pictures: TakenPictures, answer: dict[str, Any]) -> None:
+    """One sheet: its blocks and pictures from top to bottom, then its comments."""
+    grid, images, parts = _grid(sheet), _pictures(sheet, pictures), answer["parts"]
+    answer["images"] += [{"page": number}] * len(images)
+    if named and (images or any(any(row) for row in grid)):
+        parts.append(f"## {line(sheet.title)}")
+    for row, block in _blocks(grid):
+        above = [name for place, name in images if place < row]
+        images = images[len(above) :]
+        parts += (*above, *_written(block, number, answer["tables"], _merged(sheet)))
+    parts += (*(name for _, name in images), *_comments(sheet))
 
 
 def _grid(sheet: Any) -> Grid:
@@ -50,25 +57,28 @@ def _grid(sheet: Any) -> Grid:
     return [[shown_value(cell.value, cell.number_format) for cell in row] for row in sheet.iter_rows()]
 
 
-def _blocks(grid: Grid) -> Iterator[Grid]:
-    """Rows between empty rows, without the columns that are empty beside them."""
+def _blocks(grid: Grid) -> Iterator[tuple[int, Grid]]:
+    """Rows between empty rows, each block with its first row, without the columns that are empty beside it."""
     block: Grid = []
-    for row in [*grid, []]:
+    for number, row in enumerate([*grid, []]):
         if any(row):
             block.append(row)
         elif block:
             used = [n for n in range(len(block[0])) if any(cells[n] for cells in block)]
-            yield [[cells[n] for n in range(used[0], used[-1] + 1)] for cells in block]
+            yield number - len(block), [[cells[n] for n in range(used[0], used[-1] + 1)] for cells in block]
             block = []
 
 
 def _written(block: Grid, number: int, tables: list[dict[str, Any]], merged: int) -> Iterator[str]:
-    """A block as lines of text above a table: a row with one cell alone is a title or a remark."""
+    """A block as lines of text above a table: a row with one cell alone is a title or a remark, a row alone is a line."""
     rows = list(block)
     while rows and sum(map(bool, rows[0])) == 1 and (len(rows) == 1 or len(rows[0]) > 1):
         yield line(next(filter(None, rows.pop(0))))
     if rows and len(rows[0]) == 1:
         yield "\n".join(f"- {line(row[0])}" for row in rows)
+    elif len(rows) == 1:
+        first, *rest = filter(None, rows[0])
+        yield line(f"{first}: {', '.join(rest)}")
     elif rows:
         tables.append({"page": number, "merged": merged if not any(one["page"] == number for one in tables) else 0})
         yield table(rows)
@@ -86,11 +96,18 @@ def _comments(sheet: Any) -> Iterator[str]:
         yield "Comments:\n\n" + "\n".join(found)
 
 
-def _pictures(sheet: Any, number: int, pictures: TakenPictures, images: list[dict[str, Any]]) -> Iterator[str]:
-    for image in getattr(sheet, "_images", ()):
-        if name := pictures.add(image._data(), TYPES.get(str(image.format).lower(), "")):
-            images.append({"page": number})
-            yield f"![]({name})"
+def _pictures(sheet: Any, pictures: TakenPictures) -> list[tuple[int, str]]:
+    """The row of each picture, and the Markdown that shows it, from top to bottom."""
+    images = sorted(getattr(sheet, "_images", ()), key=_row_of)
+    named = [
+        (_row_of(image), pictures.add(image._data(), TYPES.get(str(image.format).lower(), ""))) for image in images
+    ]
+    return [(row, f"![]({name})") for row, name in named if name]
+
+
+def _row_of(image: Any) -> int:
+    place = getattr(image.anchor, "_from", None)
+    return int(place.row) if place is not None else 0
 
 
 def _doubts(sheet: Any, written: Any, number: int) -> Iterator[dict[str, Any]]:

@@ -71,12 +71,14 @@ class _SlideWriter:
             self._table(shape.table, number)
         elif getattr(shape, "has_chart", False):
             self._chart(shape, number)
-        elif hasattr(shape, "image"):
+        elif getattr(shape, "media_type", None) is not None:
+            self._doubt("drawing", shape.name, number)  # a film or a sound
+        elif shape._element.tag.endswith("}pic"):
             self._picture(shape, number)
         elif shape.has_text_frame:
             self._text(shape.text_frame, kind in _BODIES)
-        elif "diagram" in (getattr(getattr(shape._element, "graphicData", None), "uri", None) or _uri(shape)):
-            self._doubt("drawing", shape.name, number)
+        elif shape._element.tag.endswith("}graphicFrame"):
+            self._doubt("drawing", shape.name, number)  # a diagram, or a file inside the file
 
     def _doubt(self, kind: str, words: str, number: int) -> None:
         self.facts.append({"kind": kind, "page": number, "words": words[:120]})
@@ -134,11 +136,6 @@ def _in_order(shapes: Any) -> Sequence[Any]:
 
 def _placeholder(shape: Any) -> str:
     return shape.placeholder_format.type.name if shape.is_placeholder and shape.placeholder_format.type else ""
-
-
-def _uri(shape: Any) -> str:
-    found = next(shape._element.iter(f"{_DRAWING}graphicData"), None)
-    return "" if found is None else found.get("uri") or ""
 
 
 def _mark(paragraph: Any, body: bool) -> str:

@@ -30,6 +30,7 @@ _LOST = {
     "tracked": rb"<w:(?:ins|del|moveFrom|moveTo) ",
     "drawing": rb"<dgm:relIds |<w:object[ >]",
     "chart": rb"<c:chart ",
+    "equation": rb"<m:oMath[ >]",
 }
 
 
