@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, case, delete, func, select, update
 
 from core.adapters.state.statements import Row, Statements
 from core.adapters.state.tables import calls, jobs, model_checks
@@ -119,10 +119,10 @@ class ModelCheckRows:
         """By its key."""
         return self._run.first(select(model_checks).where(*_key(model, server, feature)))
 
-    def keep(self, **values: Any) -> None:
+    def keep(self, model: str, server: str, feature: str, **values: Any) -> None:
         """A new result in place of the last one, and of what was forced against it."""
-        self._run.change(delete(model_checks).where(*_key(values["model"], values["server"], values["feature"])))
-        self._run.change(insert(model_checks).values(**values))
+        self._run.change(delete(model_checks).where(*_key(model, server, feature)))
+        self._run.insert(model_checks, model=model, server=server, feature=feature, **values)
 
     def force(self, model: str, server: str, feature: str, who: str, reason: str) -> bool:
         """Use a model all the same; False when it was never checked."""
