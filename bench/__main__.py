@@ -9,6 +9,7 @@ from bench import (
     embedding,
     endurance,
     fusing,
+    impact,
     lcs,
     legs,
     methods,
@@ -39,6 +40,7 @@ def main() -> None:
     parts = {
         "legs": _legs,
         "building": _building,
+        "impact": _impact,
         "embedding": _embedding,
         "quality": _quality,
         "sessions": _sessions,
@@ -117,6 +119,27 @@ def _building(sizes: list[int]) -> None:
     text = f"{report.machine()}. CPU without embedding; an edit counts until its new word is found. Opening is in a fresh process.\n\n"
     text += markdown_table(heads, lines)
     report.write("building", "Indexing", text)
+
+
+def _impact(sizes: list[int]) -> None:
+    measured = [impact.measure(HOME, size) for size in sizes if size <= 20_000]
+    heads = (
+        "chunks",
+        "questions",
+        "first CPU s",
+        "CPU s",
+        "index MB",
+        "20 open changes MB",
+        "after they end MB",
+        "peak MB",
+    )
+    names = ("questions", "first_cpu_s", "median_cpu_s", "index_mb", "twenty_mb", "left_mb", "peak_mb")
+    lines = [[f"{figures['chunks']:,}", *(figures[name] for name in names)] for figures in measured]
+    text = (
+        f"{report.machine()}. A change of one document: indexed aside, then every question asked before and after. CPU without embedding, the "
+        "median of twenty changes that are open at once; the first one also opens what the others share.\n\n"
+    )
+    report.write("impact", "The impact of a change", text + markdown_table(heads, lines))
 
 
 def _embedding(sizes: list[int]) -> None:
