@@ -1,9 +1,12 @@
-"""A question without an answer, in a real browser: asked, reported, seen by an owner, written, reviewed, merged, found."""
+"""A question without an answer, in a real browser: asked, reported, seen by its owner, written and tried, reviewed, merged, found,
+closed by itself; whoever asked hears of it, and Home shows how it went."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ import pytest
 from core.bootstrap import App, build
 from tests import browser
 from tests.browser import act_as
-from tests.conftest import kb_settings, put
+from tests.conftest import demo, kb_settings, put
 from tests.test_browser_reviews import pressed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -35,6 +38,15 @@ def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
 
 def menu(screen: browser.Screen, word: str) -> Any:
     return screen.page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(word))
+
+
+def until(done: Callable[[], bool], what: str) -> None:
+    """Wait for work that happens beside the page."""
+    for _ in range(240):
+        if done():
+            return
+        time.sleep(0.5)
+    raise AssertionError(what)
 
 
 def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, url: str, own_app: App) -> None:
@@ -67,6 +79,9 @@ def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, u
         expect(page.locator(".preview")).to_contain_text("card from the desk")
         expect(page.get_by_text("Draft saved")).to_be_visible()
         screen.settle()
+        journey.click(page.get_by_text("Questions it answers, and what it supersedes"))
+        expect(page.get_by_label("Question 1")).to_have_value(QUESTION)
+        expect(page.get_by_text("Found at 1", exact=True)).to_be_visible()
         journey.step("written")
         journey.click(page.get_by_role("button", name="Save as a new change"))
         expect(page).to_have_url(re.compile(r"/reviews\?change="))
@@ -96,6 +111,19 @@ def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, u
         page.get_by_label("Search the knowledge base").fill(QUESTION)
         expect(page.locator("article").first).to_contain_text("Wifi for guests")
         journey.step("found")
+        until(lambda: not own_app.knowledge.gaps.open(demo("admin")), "the gap closes by itself")
+        until(lambda: own_app.answers.checks.last_asked() != "", "what documents answer is asked")
+        journey.click(menu(screen, "Home"))
+        screen.key("tiles_loop").scroll_into_view_if_needed()
+        expect(screen.key("tiles_loop")).to_contain_text(re.compile(r"Gaps open\s*0\s*Gaps closed\s*1"))
+        expect(page.get_by_text("Each point is a merge")).to_be_visible()
+        point = page.locator(".scatterlayer .points path").last
+        point.scroll_into_view_if_needed(timeout=60_000)
+        journey.step("loop")
+        place = point.bounding_box()
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        expect(page).to_have_url(re.compile(rf"/reviews\?change={number}"))
+        screen.settle()
 
         act_as(screen, "Robin")
         journey.click(menu(screen, r"Inbox.*\(1\)"))
@@ -105,4 +133,5 @@ def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, u
         journey.click(line)
         expect(page.get_by_role("heading", name="Wifi for guests").first).to_be_visible()
         expect(menu(screen, "Inbox$")).to_be_visible()
-        assert journey.clicks <= 12
+        assert journey.clicks <= 14
+        assert QUESTION in {asked.question for asked in own_app.search.queries.most_asked(9)}

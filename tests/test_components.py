@@ -239,3 +239,25 @@ def test_a_hit_takes_feedback_and_a_question_is_watched(chromium: Any) -> None:
             ["feedback", {"kind": "wrong", "note": "The date.", **place}],
             ["watch", {"query": "when"}],
         ]
+
+
+def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(chromium: Any) -> None:
+    asked = {"q": "labels", "filters": {}, "history": False}
+    passage = {"chunk": "c", "heading": [], "segments": [["Print them.", False, False]], "whole": None, "cut": [False, False], "place": {"doc": "d"}, "citation": "", "why": {"legs": [], "sentence": ""}}  # fmt: skip
+    group = {"doc": "d", "title": "Labels", "type": "SOP", "badges": [], "about": "", "passages": [passage]}
+    found = {**dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""), "weak": False, "facets": [], "stages": [], "warnings": [], "nearest": [], "groups": [group]}  # fmt: skip
+    data = {"asked": asked, "found": found, "direct": None, "serial": "1", "placeholder": "Ask"}
+    with browser.component(chromium, "search", "snippet") as page:
+        page.evaluate("show", {**data, "kept": {"days": 90, "mine": True}})
+        page.locator("[data-key=search]").press("Enter")
+        page.locator("[data-key=search]").press("Enter")
+        page.get_by_role("link", name="Open here").click()
+        told = [value for name, value in page.evaluate("sent") if name == "settled"]
+        assert told == [{"q": "labels", "opened": False}, {"q": "labels", "opened": True}]
+        page.get_by_role("button", name="Leave mine out").click()
+        page.evaluate("show", {**data, "kept": {"days": 90, "mine": False}})
+        assert page.get_by_text("Your questions are not kept.").is_visible()
+        page.get_by_role("link", name="Open here").click()
+        sent = page.evaluate("sent")
+        assert [value for name, value in sent if name == "consent"] == [{"keep": False}]
+        assert len([name for name, _ in sent if name == "settled"]) == 2

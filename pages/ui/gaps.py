@@ -22,7 +22,7 @@ def draw(me: Actor) -> None:
     gaps = sorted(app().knowledge.gaps.open(me), key=lambda gap: gap.owner != me.id)
     if not gaps:
         return
-    st.header("Questions without an answer", anchor="gaps")
+    st.header("Questions without an answer")
     names = {account.id: account.name for account in _writers()}
     for gap in gaps[:SHOWN]:
         _gap(gap, me, names)
