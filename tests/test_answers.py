@@ -16,7 +16,7 @@ from core.entrypoints.cli import main
 from core.errors import Unavailable
 from core.services.answers.asking import AnswerSearch, Place
 from core.services.platform.settings import QuestionSettings
-from tests.apptest import drawn
+from tests.apptest import drawn, words
 from tests.conftest import FixedClock, NoProcesses, ScriptedLlm, demo, put, small_app
 
 AUTHOR, ADMIN = demo("author"), demo("admin")
@@ -189,6 +189,22 @@ def test_freshness_lists_what_is_not_found(crowded_app: App, visit: Any) -> None
     assert (row["title"], row["badge"]["text"]) == ("where do I report a lost badge", "Found at 5")
     assert row["about"].startswith(f"Badges · {AUTHOR.name} · behind Lost badge 2")
     assert "2 of 3 questions" in "\n".join(element.value for element in page.markdown)
+
+
+def test_a_document_shows_where_it_is_found_for_each_question_and_was_before(crowded_app: App, visit: Any) -> None:
+    checks = crowded_app.answers.checks
+    checks.check(AUTHOR)
+    doc, key = "hr/badge", "where do i report a lost badge"
+    moved = {
+        "question": "where do I report a lost badge",
+        "note": "",
+        "commit_id": "",
+        "at": "2026-11-16T02:00:00+00:00",
+    }
+    checks.database.answers.add(doc=doc, key=key, rank=1, **moved)
+    said = words(visit("documents", crowded_app.settings.home, doc=doc))
+    assert "where do I report a lost badge :green-badge[Found at 1]" in said
+    assert "Before: 5 (15 Nov 2026)" in said
 
 
 # ---------------------------------------------------------------- writing

@@ -49,7 +49,7 @@ def _row(key: str, row: int, text: str, place: Place | None) -> None:
             label_visibility="collapsed",
         )
         if place:
-            st.markdown(_badge(place), width="content")
+            st.markdown(badge(place), width="content")
         st.button(
             "Remove",
             icon=":material/close:",
@@ -61,7 +61,7 @@ def _row(key: str, row: int, text: str, place: Place | None) -> None:
         )
 
 
-def _badge(place: Place) -> str:
+def badge(place: Place) -> str:
     """The place in colour: among the first, further down, or nowhere."""
     words = flash.plain(place.words[:1].upper() + place.words[1:]).replace("[", "(").replace("]", ")")
     first = app().answers.checks.first

@@ -7,11 +7,16 @@ from datetime import date
 import streamlit as st
 
 from core.curation.freshness import freshness
+from core.curation.questions import one_line
+from core.errors import ConcordError
 from core.services.knowledge.blame import blame, editors
 from core.types import Document
-from pages.ui import style
+from pages.ui import flash, style
 from pages.ui.components import component
+from pages.ui.documents import answers_form
 from pages.ui.workspace import app
+
+EARLIER = 5  # places of a question that are shown beside the present one
 
 
 def _people_to_ask(document: Document) -> str:
@@ -54,4 +59,20 @@ def draw(document: Document, today: date) -> None:
         with st.expander(
             f"Answers {style.count(len(meta.answers), 'question')}", icon=":material/quiz:", type="compact"
         ):
-            st.text("\n".join(meta.answers))
+            _answers(document)
+
+
+def _answers(document: Document) -> None:
+    """Each question with the place where the document was found for it last, and those before."""
+    checks = app().answers.checks
+    try:
+        places = {state.question: state.place for state in checks.listed(document.path)}
+    except ConcordError:  # there is no index yet
+        places = {}
+    for question in dict.fromkeys(map(one_line, document.meta.answers)):
+        place = places.get(question)
+        st.markdown(f"{flash.plain(question)} {answers_form.badge(place) if place else ''}")
+        earlier = checks.history(document.id, question)[:-1]
+        if earlier:
+            words = ", ".join(f"{was.rank or 'not found'} ({style.day(at[:10])})" for at, was in earlier[-EARLIER:])
+            st.caption(f"Before: {words}")
