@@ -207,6 +207,21 @@ def test_a_document_shows_where_it_is_found_for_each_question_and_was_before(cro
     assert "Before: 5 (15 Nov 2026)" in said
 
 
+def test_home_shows_the_loop_to_those_who_write_and_findability_to_everybody(crowded_app: App, visit: Any) -> None:
+    crowded_app.answers.checks.check(AUTHOR)
+    gap = crowded_app.knowledge.gaps.report(demo("reader"), "where to park")
+    crowded_app.knowledge.gaps.close(ADMIN, gap.id)
+    page = visit("home", crowded_app.settings.home, "author")
+    assert "**67%** of 3 questions that documents answer are found among the first 3" in words(page)
+    figures = {metric.label: metric.value for metric in page.metric}
+    assert (figures["Gaps open"], figures["Gaps closed"], figures["Median days to close"]) == ("0", "1", "0.0")
+    reader = visit("home", crowded_app.settings.home, "reader")
+    assert "**67%** of 3 questions" in words(reader)
+    assert "Gaps open" not in {metric.label for metric in reader.metric}
+    (point,) = crowded_app.answers.loop.points()
+    assert (point.title, point.change) == ("edit", 0)
+
+
 # ---------------------------------------------------------------- writing
 
 
