@@ -55,7 +55,7 @@ def test_every_run_ranks_what_search_ranks(shared_app: App, unit: str) -> None:
 
 @pytest.mark.parametrize("name", ["dense+hyde", "convex-0.5+hyde", "rrf-60+slidegar", "dense+listwise"])
 def test_a_run_that_asks_a_language_model_ranks_what_search_ranks(judged_app: App, name: str) -> None:
-    judged_app.models.registry.llm_used = ScriptedLlm("river stone cloud [2, 1, 3]")  # type: ignore[attr-defined]
+    judged_app.models.registry.llm_used = ScriptedLlm("river stone cloud [2, 1, 3, 4, 5, 6, 7]")  # type: ignore[attr-defined]
     plain, made = judged_app.evaluation.runs.evaluate("small", plans(judged_app, name.split("+")[0], name))
     index = judged_app.search.searcher.index()
     for question in questions().questions[::7]:
