@@ -6,6 +6,7 @@ import argparse
 
 from bench import (
     building,
+    conversion,
     embedding,
     endurance,
     fusing,
@@ -53,6 +54,7 @@ def main() -> None:
         "fusion": _fusion,
         "methods": _methods,
         "snippets": _snippets,
+        "conversion": _conversion,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -247,6 +249,20 @@ def _snippets(sizes: list[int]) -> None:
         "characters",
     )
     report.write("snippets", "Cards that show the answer", text + markdown_table(heads, snippets.rows(cards)))
+
+
+def _conversion(sizes: list[int]) -> None:
+    folder = SHARED / "files"
+    if not folder.exists():
+        print(f"No files in {folder}: the conversion part is left out.")
+        return
+    scored = conversion.measure(folder)
+    text = conversion.ABOUT + markdown_table(conversion.HEADS, [*conversion.BEFORE, *conversion.rows(scored)])
+    text += "\n\nThe files with the lowest scores, and what each names to be looked at:\n\n"
+    text += markdown_table(conversion.WORST_HEADS, conversion.worst(scored))
+    text += "\n\nFour small files made of traps:\n\n"
+    text += markdown_table(("file", "faults before", "faults"), conversion.traps(folder))
+    report.write("conversion", "Files to Markdown", text)
 
 
 def _statistics(sizes: list[int]) -> None:
