@@ -454,7 +454,7 @@ def build(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
-                sweeps=[generations.sweep, store.sweep, daily.run],
+                sweeps=[generations.sweep, store.sweep, impacts.sweep, daily.run],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],

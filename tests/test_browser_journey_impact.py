@@ -45,6 +45,7 @@ def test_an_edit_that_breaks_another_answer_is_stopped_fixed_and_merged(chromium
         journey.step("what-it-does-to-search")
         journey.click(page.get_by_text(QUESTION).last)
         expect(page.get_by_text("With this change").last).to_be_visible()
+        page.get_by_role("button", name="Compare both in the playground").last.scroll_into_view_if_needed()
         journey.step("both-states")
         journey.click(page.get_by_role("button", name="Compare both in the playground").last)
         expect(page.locator("option", has_text=f"With change {number}").first).to_be_attached()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.curation import policy
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, NotFound, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.services.people.accounts import DEMO
@@ -147,6 +147,24 @@ def test_the_state_of_a_change_can_be_searched_until_it_ends_and_then_its_disk_i
     with pytest.raises(NotFound, match="is not kept"):
         app.reviews.impacts.open(AUTHOR, number, profile)
     assert app.reviews.impacts.show(AUTHOR, number) is not None
+
+
+def test_what_a_kill_left_of_a_state_goes_at_the_next_start(impact_app: App) -> None:
+    number = submitted(impact_app, edit("it/vpn.md", "Error 810 is a new one."))
+    impact_app.reviews.impacts.measure(AUTHOR, number)
+    left = impact_app.settings.home / "impact" / "99"
+    left.mkdir()
+    impact_app.reviews.impacts.sweep()
+    assert [path.name for path in left.parent.iterdir()] == [str(number)]
+
+
+def test_a_full_disk_does_not_undo_a_submit(impact_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StorageFailed("The disk is full.")
+
+    monkeypatch.setattr(impact_app.platform.jobs, "start", full)
+    number = submitted(impact_app, edit("it/vpn.md", "Error 811."))
+    assert impact_app.reviews.changes.get(number).state == "in review"
 
 
 def test_a_change_that_conflicts_is_not_measured_and_says_why(impact_app: App) -> None:

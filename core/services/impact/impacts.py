@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
-from core.errors import ConcordError, Refused
+from core.errors import ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
 from core.evaluation.querysets.queryset import QuerySet
@@ -95,12 +96,14 @@ class Impacts:
 
     def start(self, cause: Actor = SYSTEM) -> Job | None:
         """Measure every change in review that is not measured as it is now, as a job; None if there is none."""
-        return self.jobs.start(JOB, {}, cause=cause) if self._waiting(SYSTEM) else None
+        with suppress(StorageFailed):  # whoever submitted has submitted; the page asks again
+            return self.jobs.start(JOB, {}, cause=cause) if self._waiting(SYSTEM) else None
+        return None
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job: one change after the other, until none waits. One that fails is named and does not stop the others."""
         actor = self.jobs.actor(arguments, "propose a change")
-        self.states.sweep({change.id for change in self.changes.all(state="open")})
+        self.sweep()
         measured: list[int] = []
         failed: dict[int, str] = {}
         while waiting := [change for change in self._waiting(actor) if change.id not in failed]:
@@ -110,6 +113,10 @@ class Impacts:
             except ConcordError as error:
                 failed[waiting[0].id] = str(error)
         return {"measured": measured, "failed": failed}
+
+    def sweep(self) -> None:
+        """Give back the disk of states that a kill left behind."""
+        self.states.sweep({change.id for change in self.changes.all(state="open")})
 
     def ended(self, number: int) -> None:
         """A change was merged or closed: its state goes, what was measured stays."""
