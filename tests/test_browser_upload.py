@@ -108,3 +108,33 @@ def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(chr
                 assert screen.page.evaluate("window.__pwned") is None, (n, name)
                 assert screen.page.evaluate(INSPECT) == [], (n, name)
                 assert screen.page.locator("[data-testid=stException]").count() == 0
+
+
+@pytest.mark.slow
+def test_pages_slides_and_sheets_stand_beside_their_text_and_a_choice_turns_to_its_page(
+    chromium: Any, url: str
+) -> None:
+    from playwright.sync_api import expect
+
+    raw = {"hours.pdf": uploads.mixed_pdf(), "dock.pptx": uploads.pptx(), "limits.xlsx": uploads.xlsx()}
+    brought = [
+        {"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in raw.items()
+    ]
+    with browser.screen(chromium, url, height=1000) as screen:
+        page = screen.open("/upload").page
+        page.locator("input[type=file]").set_input_files(brought)
+        lines = page.locator("button.line")
+        expect(lines).to_have_count(3, timeout=90_000)
+        expect(page.get_by_text("1 table, 1 picture, 1 scanned page to check")).to_be_visible()
+        parts = page.get_by_test_id("stButtonGroup")
+        parts.get_by_text("Scanned page 2", exact=True).click()
+        expect(page.get_by_role("img", name="Page 2 of the original")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("nobody finds its words by searching")).to_be_visible()
+        screen.shots("upload_scan")
+        lines.nth(1).click()
+        screen.settle()
+        parts.get_by_text("Table: Door, Lock, slide 2").click()
+        expect(page.locator(".st-key-original").get_by_text("chock")).to_be_visible(timeout=30_000)
+        lines.nth(2).click()
+        screen.settle()
+        expect(page.locator(".st-key-original").get_by_text("25000")).to_be_visible(timeout=30_000)
