@@ -71,6 +71,6 @@ def _chart(points: tuple[LoopPoint, ...]) -> None:
     places = [int(picked["point_index"]) for picked in chosen["selection"]["points"]]
     change = points[places[0]].change if places else 0
     if change:
-        st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(change)})
+        st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(change), keys.SIDE: "Search"})
     if places:
         st.caption("No change was merged there: documents came by an import, or a review date was confirmed.")

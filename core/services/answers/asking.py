@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser
-from core.curation.frontmatter import read_document, split
+from core.curation.frontmatter import split
 from core.curation.questions import one_line, same_form
-from core.errors import ConcordError
 from core.ports import Index
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
@@ -132,12 +131,8 @@ class AnswerSearch:
 
 
 def answers_of(index: Index, document: int) -> Iterator[str]:
-    """The questions that a document lists, each once; none where it cannot be read."""
-    try:
-        answers = read_document(index.documents[document].path, index.text(document)).meta.answers
-    except ConcordError:
-        return
-    yield from dict.fromkeys(filter(None, map(one_line, answers)))
+    """The questions that a document lists, each once."""
+    yield from dict.fromkeys(filter(None, map(one_line, index.answers(document))))
 
 
 def missing_words(index: Index, question: str, text: str) -> tuple[str, ...]:

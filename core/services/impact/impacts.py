@@ -17,10 +17,9 @@ from core.evaluation.runs.run import label
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval import pipeline
-from core.retrieval.alpha import ALPHAS
 from core.retrieval.cache import CachedReranker
 from core.retrieval.pipeline import Ask
-from core.retrieval.rerankers import RERANKERS
+from core.services.answers.asking import free_of_charge
 from core.services.disagreements.finder import Disagreement
 from core.services.impact.questions import MOST_ASKED, Popular, questions
 from core.services.impact.states import ChangeStates
@@ -256,12 +255,5 @@ def _passages(index: Index, other: Index) -> set[str]:
 
 def _without_bills(config: SearchConfig) -> tuple[SearchConfig, tuple[str, ...]]:
     """The configuration without what asks a language model, and a sentence that says so."""
-    free = replace(config, hyde=False)
-    if ALPHAS[config.alpha_from].asks:
-        free = replace(free, alpha_from="fixed", alpha_model="")
-    asks = RERANKERS[config.reranker].asks if config.rerank != "off" else ()
-    if "llm" in asks:
-        free = replace(
-            free, rerank_model="", reranker="cross-encoder", rerank=config.rerank if "reranker" in asks else "off"
-        )
+    free = free_of_charge(config)
     return free, (_LEFT_OUT,) if free != config else ()
