@@ -119,6 +119,10 @@ def judged(app: App, name: str, actor: Actor) -> int:
     return app.reviews.discussion.request_changes(actor, proposed(app, name), "Shorter.").id
 
 
+def asked(app: App) -> int:
+    return app.reviews.changes.ask(ADMIN, proposed(app, "unask"), ["reviewer"]).id
+
+
 def closed(app: App) -> int:
     return app.reviews.changes.close(AUTHOR, proposed(app, "closed")).id
 
@@ -218,6 +222,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
         ADMIN, app.knowledge.feedback.give(AUTHOR, "a/doc0.md", "wrong", "No.").id
     ),
     "reviews.changes.ask": lambda app: app.reviews.changes.ask(ADMIN, proposed(app, "ask"), ["reviewer"]),
+    "reviews.changes.unask": lambda app: app.reviews.changes.unask(ADMIN, asked(app), ["reviewer"]),
     "reviews.changes.withdraw": lambda app: app.reviews.changes.withdraw(ADMIN, proposed(app, "w")),
     "reviews.changes.close": lambda app: app.reviews.changes.close(ADMIN, proposed(app, "c")),
     "reviews.changes.reopen": lambda app: app.reviews.changes.reopen(ADMIN, closed(app)),

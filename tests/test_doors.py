@@ -84,7 +84,7 @@ USE_CASES = {
         "reopen settle": "settle a disagreement",
     },
     "reviews.changes": {
-        "ask asked_of close describe edit listed own_work propose reopen reviewers show submit waiting_for withdraw": "propose a change",
+        "ask asked_of close describe edit listed own_work propose reopen reviewers show submit unask waiting_for withdraw": "propose a change",
         "all allow get known touch writing": INNER,
     },
     "reviews.discussion": {
@@ -245,7 +245,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "see reported gaps": ("gaps list", "gaps close 99999", "gaps assign 99999 author", "gaps look", "loop"),
     "propose a change": (
         "check {file}", "upload {file} --title nothing", "change new --title nothing", "change edit 99999", "change submit 99999",
-        "change ask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
+        "change ask 99999", "change unask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
         "answers suggest BSA-1", "disagreements list", "disagreements check {file}", "change impact 99999",

@@ -79,7 +79,23 @@ def test_the_rules_of_a_folder_ask_their_reviewers_and_owners_at_submit(app: App
     }
     assert told(app, THEO) == []
     facts = app.reviews.changes.known(app.reviews.changes.database, change.id)[1]
-    assert app.reviews.changes.requests.unknown(facts) == ("nobody",)
+    assert app.reviews.changes.requests.unknown(facts) == change.unknown == ("nobody",)
+    with pytest.raises(Refused, match="The review rule of finance/ asks Petra Voss"):
+        app.reviews.changes.unask(AUTHOR, change.id, ["reviewer"])
+
+
+def test_a_request_is_taken_back_until_it_is_answered(app: App) -> None:
+    number = proposed(app)
+    app.reviews.changes.submit(AUTHOR, number, ["reviewer", "reviewer2"])
+    change = app.reviews.changes.unask(AUTHOR, number, ["Petra Voss"])
+    assert [request.account for request in change.asked] == ["reviewer2"]
+    assert app.reviews.changes.asked_of(PETRA) == ()
+    app.reviews.discussion.approve(THEO, number)
+    for who, error, why in (("reviewer2", Refused, "has answered already"), ("Petra Voss", BadInput, "was not asked")):
+        with pytest.raises(error, match=why):
+            app.reviews.changes.unask(AUTHOR, number, [who])
+    with pytest.raises(BadInput, match="Name somebody"):
+        app.reviews.changes.unask(AUTHOR, number, [])
 
 
 def test_asking_again_after_an_edit_is_one_new_message(app: App) -> None:

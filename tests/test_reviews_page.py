@@ -134,6 +134,19 @@ def test_queues_show_what_waits_for_whom(visit: Open, kb: App) -> None:
     assert not drawn(visit("reviews", "author2", queue="mine"), "queue")["rows"]
 
 
+def test_a_request_is_taken_back_on_the_change_and_unknown_names_of_the_rules_are_shown(visit: Open, kb: App) -> None:
+    put(kb, {"review-rules.yaml": "rules:\n  - match: finance/\n    reviewers: [Nora Nobody]\n"})
+    author = who(kb, "author")
+    number = kb.reviews.changes.propose(author, "More", {PATH: f"{TEXT}\nMore.\n".encode()}).id
+    kb.reviews.changes.submit(author, number, ["reviewer"])
+    app = visit("reviews", "author", change=str(number))
+    assert "The review rules name Nora Nobody, and nobody is called so." in words(app)
+    next(one for one in app.button if one.label == "Take back").click().run()
+    assert not app.exception
+    assert kb.reviews.changes.get(number).asked == ()
+    assert not [one for one in app.button if one.label == "Take back"]
+
+
 def test_empty_queues_say_what_to_do(visit: Open) -> None:
     assert "New on the Documents page" in drawn(visit("reviews", "author", queue="mine"), "queue")["empty"]
 

@@ -66,6 +66,7 @@ def _moving(add: Any) -> None:
     for name, run, about in (
         ("submit", submit, "ask for review"),
         ("ask", ask, "ask more people to review it, or the same ones again"),
+        ("unask", unask, "take back a request that nobody has answered"),
     ):
         _numbered(add, name, run, about).add_argument(
             "--reviewer", action="append", default=[], metavar="WHO", help="whom to ask, by id, address or name"
@@ -153,6 +154,7 @@ def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> i
     lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
     lines += [f"  asked {request.name}: {request.answer or 'no answer yet'}" for request in change.asked]
+    lines += [f"  the review rules name {name}, and nobody is called so" for name in change.unknown]
     lines += [f"  approved by {name}" for name in change.approvals]
     lines += [f"  {block.name} ({block.who}) asks for: {block.note}" for block in change.blocks]
     lines += [f"  - {sentence}" for sentence in change.requirements]
@@ -192,6 +194,12 @@ def ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     return _show(
         app, options, app.reviews.changes.ask(acting(app, options), options.change, options.reviewer), terminal
     )
+
+
+def unask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    change = app.reviews.changes.unask(acting(app, options), options.change, options.reviewer)
+    return _show(app, options, change, terminal)
 
 
 def withdraw(settings: Settings, options: Namespace, terminal: Terminal) -> int:

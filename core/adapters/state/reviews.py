@@ -80,6 +80,11 @@ class RequestRows:
         row = {"change": change, "account": account, "name": name, "asker": asker, "rule": rule, "at": at}
         self._run.upsert(review_requests, [row], ["change", "account"], ["name", "asker", "rule", "at"])
 
+    def drop(self, change: int, account: str) -> None:
+        """Somebody is asked no longer."""
+        place = (review_requests.c.change == change, review_requests.c.account == account)
+        self._run.change(delete(review_requests).where(*place))
+
 
 class CommentRows:
     """The table `comments`."""

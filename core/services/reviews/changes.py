@@ -64,6 +64,7 @@ class Change:
     asked: tuple[ReviewRequest, ...] = ()  # who was asked to review it
     warnings: tuple[str, ...] = ()  # what the rules would like and do not insist on
     stops: tuple[str, ...] = ()  # what the rules want of search before a merge, also among the requirements
+    unknown: tuple[str, ...] = ()  # whom the review rules name, and nobody is called so
 
     @property
     def open(self) -> bool:
@@ -182,6 +183,7 @@ class Changes:
             asked=self.requests.of(state, row["id"], facts),
             warnings=review.wanted(facts, "warn") if now in review.OPEN else (),
             stops=review.wanted(facts, "block") if now in review.OPEN else (),
+            unknown=self.requests.unknown(facts) if now in review.OPEN else (),
         )
 
     # ------------------------------------------------------------ moving
@@ -289,6 +291,19 @@ class Changes:
                 raise BadInput("Name somebody to ask.")
             self.requests.ask(state, actor, row, facts, reviewers)
             self.audit.record(state, actor, "ask for review", row["title"], change=number, detail=", ".join(reviewers))
+        return self.get(number)
+
+    def unask(self, actor: Actor, number: int, reviewers: Sequence[str]) -> Change:
+        """Take requests back that a person made and nobody has answered."""
+        require(actor, "propose a change")
+        with self.writing(number) as (state, row, facts):
+            self.allow("ask", facts)
+            if not reviewers:
+                raise BadInput("Name somebody who was asked.")
+            self.requests.take_back(state, number, facts, reviewers)
+            self.audit.record(
+                state, actor, "take a request back", row["title"], change=number, detail=", ".join(reviewers)
+            )
         return self.get(number)
 
     def withdraw(self, actor: Actor, number: int) -> Change:

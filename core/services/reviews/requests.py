@@ -10,7 +10,7 @@ from core.access import Actor
 from core.curation import review
 from core.curation.policy import applicable
 from core.curation.review import Facts
-from core.errors import BadInput
+from core.errors import BadInput, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Account, Accounts
@@ -75,6 +75,20 @@ class ReviewRequests:
                     if account.id not in asked and _may_judge(account, facts):
                         asked.add(account.id)
                         self._ask_one(state, actor, row, account, rule.match)
+
+    def take_back(self, state: State, number: int, facts: Facts, names: Iterable[str]) -> None:
+        """Ask no longer. Whoever has answered stays, and so does whom a rule asks."""
+        asked = {request.account: request for request in self.of(state, number, facts)}
+        for name in dict.fromkeys(names):
+            found = [asked[account.id] for account in called(self.accounts.all(), name) if account.id in asked]
+            if not found:
+                raise BadInput(f"{name} was not asked to review this change.")
+            for request in found:
+                if request.answer:
+                    raise Refused(f"{request.name} has answered already, and the answer stays.")
+                if request.rule:
+                    raise Refused(f"The review rule of {request.rule} asks {request.name}; a person did not.")
+                state.requests.drop(number, request.account)
 
     def unknown(self, facts: Facts) -> tuple[str, ...]:
         """Names in the rules of the touched paths that nobody has."""

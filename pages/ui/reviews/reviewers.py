@@ -5,21 +5,46 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
+from core.curation import review
+from core.curation.review import names
 from core.services.reviews.changes import Change
-from pages.ui import flash
+from core.services.reviews.requests import ReviewRequest
+from pages.ui import actions, flash
 from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
 _ANSWERS = {"": "hourglass_empty", "approved": "thumb_up", "changes requested": "rate_review"}
 
 
+def _request(change: Change, request: ReviewRequest) -> None:
+    """What somebody said; while they have not, a person's request can be taken back."""
+    rule = f", by the rule of {request.rule}" if request.rule else ""
+    sentence = flash.plain(f"{request.name} was asked{rule}: {request.answer or 'no answer yet'}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown(f":material/{_ANSWERS[request.answer]}: :small[{sentence}]", width="stretch")
+        if change.state in review.MOVES["ask"][0] and not (request.answer or request.rule):
+            st.button(
+                "Take back",
+                key=key_of("unask", change.id, request.account),
+                type="tertiary",
+                help=f"{flash.plain(request.name)} is asked no longer",
+                on_click=actions.do,
+                args=(lambda actor: _take_back(actor, change.id, request),),
+            )
+
+
+def _take_back(actor: Actor, number: int, request: ReviewRequest) -> str:
+    app().reviews.changes.unask(actor, number, [request.account])
+    return f"{request.name} is asked no longer."
+
+
 def draw(change: Change, me: Actor) -> None:
     """Those who were asked, and a box to ask others."""
     for request in change.asked:
-        answer = request.answer or "no answer yet"
-        rule = f", by the rule of {request.rule}" if request.rule else ""
-        st.markdown(
-            f":material/{_ANSWERS[request.answer]}: :small[{flash.plain(f'{request.name} was asked{rule}: {answer}')}]"
+        _request(change, request)
+    if change.unknown:
+        st.caption(
+            f":material/person_off: The review rules name {flash.plain(names(change.unknown))}, and nobody is called so."
         )
     people = {account.id: account.name for account in app().reviews.changes.reviewers(me, change.id)}
     if not people:
