@@ -106,7 +106,7 @@ USE_CASES = {
     "reviews.looks": {"look mark news viewed": "propose a change"},
     "reviews.impacts": {
         "measure open show": "propose a change",
-        "start": UPKEEP,
+        "start sweep": UPKEEP,
         "fresh": IN_HAND,
         "ended work": INNER,
     },
