@@ -7,6 +7,7 @@ import argparse
 from bench import (
     building,
     conversion,
+    disagreements,
     embedding,
     endurance,
     fusing,
@@ -49,6 +50,7 @@ def main() -> None:
         "lcs": _lcs,
         "statistics": _statistics,
         "verdicts": _verdicts,
+        "disagreements": _disagreements,
         "sweep": _sweep,
         "playground": _playground,
         "fusion": _fusion,
@@ -278,6 +280,35 @@ def _statistics(sizes: list[int]) -> None:
     report.write(
         "statistics", "Bootstrap intervals of a sweep", f"{report.machine()}.\n\n" + markdown_table(heads, [line])
     )
+
+
+def _disagreements(sizes: list[int]) -> None:
+    pairs = disagreements.judged()
+    heads = ("pairs", "precision (95 %)", "recall (95 %)")
+    text = disagreements.ABOUT.format(pairs=len(pairs), disagree=sum(pair.label == "disagree" for pair in pairs))
+    for split, title in (("test", "Test documents"), ("tune", "Tuning documents")):
+        mine = [pair for pair in pairs if pair.split == split]
+        text += f"\n\n### {title}\n\n" + markdown_table(heads, list(disagreements.rows(mine)))
+    missed = [
+        pair for pair in pairs if pair.base == disagreements.STARTER and pair.label == "disagree" and not pair.clash
+    ]
+    text += "\n\n### Missed, from the starter base\n\n" + markdown_table(
+        ("kind", "one says", "the other says"),
+        [[pair.kind, pair.mine, pair.theirs] for pair in missed if pair.split == "test"][:10],
+    )
+    bases = dict.fromkeys(pair.base for pair in pairs)
+    costs = (
+        "base",
+        "documents",
+        "claims",
+        "found",
+        "CPU s to read",
+        "CPU s for all pairs",
+        "CPU ms for the longest document",
+    )
+    rows = [disagreements.cost(disagreements.folder(base)) for base in bases]
+    text += "\n\n### Whole bases\n\n" + disagreements.READ + "\n\n" + markdown_table(costs, rows)
+    report.write("disagreements", "Facts that disagree", text)
 
 
 def _verdicts(sizes: list[int]) -> None:

@@ -38,6 +38,7 @@ from core.services.answers.loop import Loop
 from core.services.answers.writing import AnswerWriting
 from core.services.disagreements.base import ClaimBase
 from core.services.disagreements.finder import Disagreements
+from core.services.disagreements.opinions import SecondOpinion
 from core.services.evaluation.editing import QuerySetEditor
 from core.services.evaluation.experiments import Experiments
 from core.services.evaluation.experiments.context import ExperimentContext
@@ -339,7 +340,8 @@ def build(
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
     states = ChangeStates(settings.home / "impact", store, builder, place)
-    disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit)
+    opinion = SecondOpinion(models.llm, texts, settings.llm)
+    disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
     popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
     impacts = Impacts(changes, states, searcher, vectors, jobs, querysets.guards, popular, disagreements.of_change)
     context = ExperimentContext(runs, builder, documents, models)

@@ -10,7 +10,7 @@ from core.services.answers.asking import Place
 from core.services.answers.checks import AnswerState
 from core.services.knowledge.freshness import Attention
 from core.types import Document
-from pages.ui import actions, flash, identity, keys, style
+from pages.ui import actions, disagreements, flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
@@ -112,7 +112,7 @@ def view() -> str:
     """Which list is shown."""
     chosen = st.segmented_control(
         "Show",
-        ["Due", "Answers"],
+        ["Due", "Answers", *(["Disagreements"] if allowed(me, "propose a change") else [])],
         key=keys.FRESHNESS_SHOWN,
         default="Due",
         required=True,
@@ -123,8 +123,12 @@ def view() -> str:
 
 
 st.title("Freshness")
-if view() == "Answers":
+shown = view()
+if shown == "Answers":
     answers()
+    st.stop()
+if shown == "Disagreements":
+    disagreements.draw(me)
     st.stop()
 attention = overview().attention
 clicked = component("freshness")(

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from core.analysis import analyser
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
+from core.disagreements import words
 from core.disagreements.values import WORDS, Value, number, values
 from core.types import Document, LexicalOptions
 
@@ -20,9 +22,11 @@ _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()\s]*(?:\([^()]*\)
 _TICKS = re.compile(r"`+([^`]*)`+")
 _TAG = re.compile(r"<[^<>\n]{1,200}>")
 _MARK = re.compile(r"^(?:\s|>)*(?:[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
+_ITEM = re.compile(r"(?<=\n)[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}|~~)(?=\S)|(?<=\S)(\*{1,3}|_{1,3}|~~)(?![\w*])")
 _CELL = re.compile(r"(?<!\\)\|")
 _RULER = re.compile(r"\|?[\s:|-]+\|?")
+_TIMES_BEFORE, _TIMES_AFTER = re.compile(r"\d.*\s[x×*=+]\s*$"), re.compile(r"[^.;,]{0,20}\s[x×*=+]\s*\d")
 _CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\s)|\s(?=(?:and|but)\s)|[:(]\s?|\)\s")
 _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
@@ -40,7 +44,7 @@ def _stem(word: str) -> str:
 
 _ALIKE = (
     "keep keeps kept retain retained retains retention preserve preserved store stored",
-    "tell told notify notified inform informed alert",
+    "tell told notify notified inform informed",
     "employee employees staff personnel worker workers",
     "approve approval approved approver authorize authorise authorization",
     "vendor supplier",
@@ -59,105 +63,7 @@ _ALIKE = (
 SYNONYMS = {
     _stem(word): _stem(words.split()[0]) for words in _ALIKE for word in words.split()
 }  # freely exchanged words
-WEAK = frozenset(
-    _stem(word)
-    for word in [
-        "must",
-        "need",
-        "require",
-        "required",
-        "make",
-        "use",
-        "day",
-        "time",
-        "person",
-        "people",
-        "item",
-        "case",
-        "new",
-        "follow",
-        "see",
-        "take",
-        "get",
-        "give",
-        "put",
-        "go",
-        "come",
-        "ask",
-        "within",
-        "per",
-        "least",
-        "most",
-        "than",
-        "may",
-        "shall",
-        "should",
-        "can",
-        "will",
-        "hour",
-        "minute",
-        "week",
-        "month",
-        "year",
-        "business",
-        "work",
-        "calendar",
-        "number",
-        "date",
-        "every",
-        "always",
-        "usual",
-        "usually",
-        "normal",
-        "normally",
-        "current",
-        "general",
-        "include",
-        "also",
-        "first",
-        "last",
-        "next",
-        "second",
-        "amount",
-        "total",
-        "limit",
-        "maximum",
-        "minimum",
-        "up",
-        "whichever",
-        "later",
-        "earlier",
-        "end",
-        "apply",
-        "done",
-        "set",
-        "way",
-        "thing",
-        "part",
-        "kind",
-        "type",
-        "any",
-        "yes",
-        "ensure",
-        "provide",
-        "state",
-        "than",
-        "least",
-        "allowed",
-        "allow",
-        "full",
-        "same",
-        "day's",
-        "whole",
-        "company",
-        "rule",
-        "basis",
-        "own",
-        "let",
-        "please",
-        "within",
-    ]
-)  # words that say little about the subject
+WEAK = frozenset(_stem(word) for word in words.WEAK_WORDS)  # words that say little about the subject
 
 _NOT = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor|without)\b|n['’]t\b", re.IGNORECASE)
 _FORBIDS = re.compile(
@@ -186,27 +92,9 @@ _NAME = re.compile(
     r"`[^`]+`|(?:\b[A-Z][\w&*/.’'-]*\w|\b[A-Z]\b)(?:\s(?:of\s|and\s)?(?:[A-Z][\w&*/.’'-]*\w))*"
     rf"|\b(?:[a-z]+[- ])?(?:{_ROLE})\b"
 )
+ROLE = re.compile(rf"\b(?:{_ROLE})\b", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"(\w+)\s+(?:(?:the|a|an|our|your|their|its|his|her)\s+)?[`\"“‘(*_]*$")
-SCOPE = frozenset(
-    [
-        "at",
-        "for",
-        "of",
-        "on",
-        "from",
-        "under",
-        "about",
-        "per",
-        "during",
-        "since",
-        "near",
-        "inside",
-        "across",
-        "between",
-        "like",
-        "as",
-    ]
-)
+SCOPE = frozenset(words.SCOPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +125,7 @@ class Claim:
     mode: str  # forbids, optional, requires, permits or ""
     hedged: bool  # with an exception or a condition
     clause: tuple[int, int]
+    lead: int = 0  # where the cell of a table begins, after its row and column
 
 
 def claims(document: Document) -> tuple[Claim, ...]:
@@ -258,9 +147,17 @@ def claims(document: Document) -> tuple[Claim, ...]:
         if block.kind == "table":
             found += _rows(document.text, block, heading, far, lines)
             continue
-        for start, end in sentences(document.text, block.start, block.end):
-            found += _sentence(document.text[start:end], lines.of(start), heading, far)
+        for first, last in _items(document.text, block):
+            for start, end in sentences(document.text, first, last):
+                found += _sentence(document.text[start:end], lines.of(start), heading, far)
     return tuple(found)
+
+
+def _items(text: str, block: Block) -> list[tuple[int, int]]:
+    """The items of a list, however deep; any other block whole."""
+    cuts = [match.start() for match in _ITEM.finditer(text, block.start, block.end)] if block.kind == "list" else []
+    edges = [block.start, *(cut for cut in cuts if cut > block.start), block.end]
+    return list(pairwise(edges))
 
 
 class _Lines:
@@ -305,7 +202,13 @@ def _mostly_links(markdown: str, text: str) -> bool:
 def _known_values(text: str) -> tuple[Value, ...]:
     """The values that are meant: not those of an example."""
     example = _EXAMPLE.search(text)
-    return tuple(value for value in values(text) if not example or value.end <= example.start())
+    end = example.start() if example else len(text)
+    return tuple(value for value in values(text) if value.end <= end and not _in_formula(text, value))
+
+
+def _in_formula(text: str, value: Value) -> bool:
+    """Whether a value is part of a calculation: 26 pay periods x 4 hours."""
+    return bool(_TIMES_BEFORE.search(text[: value.start]) or _TIMES_AFTER.match(text, value.end))
 
 
 def _clauses(text: str, known: Sequence[Value]) -> list[tuple[int, int]]:
@@ -313,15 +216,16 @@ def _clauses(text: str, known: Sequence[Value]) -> list[tuple[int, int]]:
     edges = [0]
     for match in _CUT.finditer(text):
         if not any(value.start < match.end() and match.start() < value.end for value in known):
-            left, right = (edges[-1], match.start()), (match.end(), len(text))
-            if _speaks(text, left, known) and _speaks(text, right, known):
+            sides = (edges[-1], match.start()), (match.end(), len(text))
+            if all(_speaks(text, side, known, hard=match[0][0] == ";") for side in sides):
                 edges.append(match.end())
     return list(zip(edges, [*edges[1:], len(text)], strict=True))
 
 
-def _speaks(text: str, span: tuple[int, int], known: Sequence[Value]) -> bool:
-    inside = any(span[0] <= value.start and value.end <= span[1] for value in known)
-    return inside and sum(term not in WEAK for term in _terms(text[slice(*span)], ())) >= 3
+def _speaks(text: str, span: tuple[int, int], known: Sequence[Value], hard: bool) -> bool:
+    """Whether a part can stand alone; after a semicolon it needs no value."""
+    inside = hard or any(span[0] <= value.start and value.end <= span[1] for value in known)
+    return inside and sum(term not in WEAK for term in _terms(text[slice(*span)], ())) >= (2 if hard else 3)
 
 
 def _claim(
@@ -346,7 +250,7 @@ def _terms(text: str, skipped: Sequence[Value], start: int = 0, end: int | None 
     for a, b, terms in _TERMS.words(part):
         if not any(left < b + start and a + start < right for left, right in spans):
             for term in terms[:1]:
-                if not term.replace(".", "").isdigit() and term not in _NUMERALS:
+                if not term.replace(".", "").isdigit() and term not in _SILENT:
                     yield SYNONYMS.get(term, term)
 
 
@@ -355,7 +259,15 @@ def terms_between(claim: Claim, start: int, end: int) -> frozenset[str]:
     return frozenset(_terms(claim.text, claim.values, start, end))
 
 
-_NUMERALS = frozenset(map(_stem, WORDS))
+_SILENT = frozenset(
+    map(
+        _stem,
+        [
+            *WORDS,
+            *words.POLAR,
+        ],
+    )
+)  # numbers, and what says whether something is demanded; both are compared on their own
 
 
 @lru_cache(maxsize=4096)
@@ -419,8 +331,13 @@ def _rows(text: str, block: Block, heading: tuple[str, ...], far: frozenset[str]
     for n, row in enumerate(rows[2:], 2):
         cells = [plain(cell) for cell in _cells(row)]
         for column, cell in list(enumerate(cells))[1 : len(head)]:
-            if cell and cells[0] and len(row) <= 2 * LONGEST:
+            if cell and len(row) <= 2 * LONGEST and _has_subject(cells[0], cell):
                 yield from _cell(first + n, heading, far, head[column], cells, column)
+
+
+def _has_subject(first: str, cell: str) -> bool:
+    """A row that begins with a number says what it is about in the cell itself, or not at all."""
+    return any(map(str.isalpha, first)) or sum(term not in WEAK for term in _terms(cell, ())) >= 4
 
 
 def _cell(
@@ -434,7 +351,8 @@ def _cell(
     if known or column == 1:
         made = _claim(line, text, heading, far, known, (0, len(text)))
         rest = frozenset(term for n, cell in enumerate(cells) if n not in (0, column) for term in _terms(cell, ()))
-        yield replace(made, near=rest - made.body)
+        names = tuple(name for name in made.names if name.start >= len(lead))
+        yield replace(made, near=rest - made.body, names=names, lead=len(lead))
 
 
 def _bare(title: str, cell: str, start: int) -> tuple[Value, ...]:
@@ -443,7 +361,8 @@ def _bare(title: str, cell: str, start: int) -> tuple[Value, ...]:
     unit = frozenset(_terms(title, ()))
     if not plain_number or not unit:
         return ()
-    return (Value("number", "count", number(cell), number(cell), cell, start, start + len(cell), unit=unit),)
+    last = list(_terms(title, ()))[-1]
+    return (Value("number", "count", number(cell), number(cell), cell, start, start + len(cell), unit=unit, head=last),)
 
 
 def _cells(row: str) -> list[str]:

@@ -6,18 +6,32 @@ list over the whole knowledge base, whatever else is in it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.disagreements.claims import WEAK, Claim, Name, claims, terms_between
+from core.disagreements import words
+from core.disagreements.claims import ROLE, WEAK, Claim, Name, claims, terms_between
 from core.disagreements.values import Value, comparable, compatible
 from core.types import Document
 
 FEWEST = 1.4  # weight of the terms that both clauses must have
+PLENTY = 2.5  # weight that needs no tie in title, heading or the rest of the sentence
+GENERIC = frozenset(words.GENERIC_STEMS)
 EACH, BOTH = 0.5, 0.62  # share of a claim that the other covers: of each, and on average
+WHOLE, SOME = 0.9, 0.38  # where one claim is covered whole, this much of the other is enough
+SURE = 0.6  # what the shares and the words around the values must come to
+WORDING = 0.45  # share of either clause that both must have word for word, for names and negations
 STRICT = 0.8  # both shares, for names and negations
 NEAR, FAR = 0.9, 0.7  # what a term counts that the other has in the rest of its sentence, or in its headings
-WINDOW = 32  # characters around a value that say what it is of
+WINDOW = 40  # characters around a value that say what it is of
+LOCAL, LESS = 2.4, 0.85  # weight that both must have around the value, and what a local likeness then counts
+LABEL = 0.7  # EACH and BOTH for numbers that name a thing, such as an extension
+_CODE = re.compile(r"[A-Za-z]\W?\d|\d\W?[A-Za-z]")
+_SITE = re.compile(r"[a-z]+\d+")
+OWNER = 0.5  # likeness of the words right before a label
+_CALLING = re.compile(r"\b(?:calls?|dial|phones?)\s+$", re.IGNORECASE)
+SEVERAL = 0.3  # likeness around a value where the other sentence has several of its kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +72,25 @@ def clash(a: Claim, b: Claim) -> Clash | None:
 
     The first found of: another value, the opposite, another name.
     """
-    shared = a.body & b.body
-    if sum(map(weight, shared)) < FEWEST or a.text == b.text:
+    shared = sum(map(weight, a.body & b.body))
+    if shared < FEWEST or a.text == b.text or (shared < PLENTY and not _same_context(a, b)):
         return None
-    return _values(a, b) or _negation(a, b) or _names(a, b)
+    if found := _values(a, b):
+        return found
+    close = shared >= WORDING * max(body_weight(a), body_weight(b))
+    return (_negation(a, b) or _names(a, b)) if close else None
+
+
+def body_weight(claim: Claim) -> float:
+    """The weight of all terms of a clause."""
+    return sum(map(weight, claim.body))
+
+
+def _same_context(a: Claim, b: Claim) -> bool:
+    """Whether something beyond the shared words ties two short claims together: a word of title, heading or sentence."""
+    outer_a, outer_b = a.far | a.near, b.far | b.near
+    ties = (outer_a & (outer_b | b.body)) | (outer_b & a.body)
+    return any(weight(term) >= 1 and term not in GENERIC for term in ties)
 
 
 @lru_cache(maxsize=200_000)
@@ -76,10 +105,10 @@ def weight(term: str) -> float:
     return 1.5 if any(character.isdigit() or character in "*&/" for character in term) else 1.0
 
 
-def covered(a: Claim, b: Claim) -> float:
-    """The share of a clause, by weight, that the other claim also speaks of."""
+def covered(a: Claim, b: Claim, terms: frozenset[str] | None = None) -> float:
+    """The share of a clause, or of some of its terms, that the other claim also speaks of."""
     total = gained = 0.0
-    for term in a.body:
+    for term in a.body if terms is None else terms:
         heavy = weight(term)
         total += heavy
         if term in b.body:
@@ -92,38 +121,79 @@ def covered(a: Claim, b: Claim) -> float:
 
 
 def _values(a: Claim, b: Claim) -> Clash | None:
-    left, right = covered(a, b), covered(b, a)
-    if min(left, right) < EACH or left + right < 2 * BOTH or _other_scope(a, b):
+    pairs = [(mine, theirs) for mine in a.values for theirs in b.values if _differ(a, mine, b, theirs)]
+    if not pairs or _other_scope(a, b):
         return None
-    best: Clash | None = None
-    for mine in a.values:
-        for theirs in b.values:
-            if not comparable(mine, theirs) or compatible(mine, theirs) or _stated(mine, b) or _stated(theirs, a):
-                continue
-            fit = _fit(a, mine, b, theirs)
-            if fit is None:
-                continue
-            score = round((left + right) / 2 * (0.7 + 0.3 * fit), 3)
-            made = Clash(mine.kind, mine.text, theirs.text, (mine.start, mine.end), (theirs.start, theirs.end), score)
-            if best is None or (score, made.mine, made.theirs) > (best.score, best.mine, best.theirs):
-                best = made
-    return best
+    clashes = [found for mine, theirs in pairs if (found := _value_clash(a, mine, b, theirs))]
+    return max(clashes, key=lambda found: (found.score, found.mine, found.theirs), default=None)
+
+
+def _differ(a: Claim, mine: Value, b: Claim, theirs: Value) -> bool:
+    """Whether two values cannot both be true, and neither is what the other sentence says elsewhere."""
+    if not comparable(mine, theirs) or compatible(mine, theirs) or _other_things(a, mine, b, theirs):
+        return False
+    return not _stated(mine, b) and not _stated(theirs, a)
+
+
+def _other_things(a: Claim, mine: Value, b: Claim, theirs: Value) -> bool:
+    """Whether two counts count different things: sick leave, annual leave."""
+    alone_a, alone_b = (mine.unit - theirs.unit, theirs.unit - mine.unit) if mine.dimension == "count" else ((), ())
+    said_a, said_b = a.text.lower(), b.text.lower()
+    return any(word not in said_b for word in alone_a) and any(word not in said_a for word in alone_b)
+
+
+def _value_clash(a: Claim, mine: Value, b: Claim, theirs: Value) -> Clash | None:
+    around_a, around_b = _around(a, mine), _around(b, theirs)
+    left, right = _share(a, b, around_a), _share(b, a, around_b)
+    alike = _alike(around_a, around_b)
+    several = _rivals(mine, b) + _rivals(theirs, a)
+    each, both = (EACH, BOTH) if mine.dimension != "label" else (LABEL, LABEL)
+    if max(left, right) >= WHOLE and mine.dimension != "label":
+        each = SOME
+    if min(left, right) < each or left + right < 2 * both or (several > 2 and alike < SEVERAL):
+        return None
+    if mine.dimension == "label" and not _same_owner(a, mine, b, theirs):
+        return None
+    score = round((left + right) / 2 * (0.7 + 0.3 * alike), 3)
+    if score < SURE:
+        return None
+    return Clash(mine.kind, mine.text, theirs.text, (mine.start, mine.end), (theirs.start, theirs.end), score)
+
+
+def _same_owner(a: Claim, mine: Value, b: Claim, theirs: Value) -> bool:
+    """Whether the words right before two labels name the same thing: `service desk, ext. 4357`."""
+    one, other = _before(a, mine), _before(b, theirs)
+    return bool(one and other) and _alike(one, other) >= OWNER
+
+
+def _before(claim: Claim, value: Value) -> frozenset[str]:
+    if _CALLING.search(claim.text[: value.start]):
+        return frozenset()
+    words = terms_between(claim, max(claim.clause[0], value.start - 30), value.end)
+    return frozenset(term for term in words if weight(term) >= 1)
+
+
+def _share(a: Claim, b: Claim, around: frozenset[str]) -> float:
+    """How much of a clause the other covers; of a long one, what stands around the value may be enough."""
+    whole = covered(a, b)
+    if sum(map(weight, around & b.body)) < LOCAL:
+        return whole
+    return max(whole, LESS * covered(a, b, around))
+
+
+def _rivals(value: Value, claim: Claim) -> int:
+    """How many values of the other sentence could be meant."""
+    return sum(comparable(value, other) for other in (*claim.values, *claim.others))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+    union = sum(map(weight, one | other))
+    return sum(map(weight, one & other)) / union if union else 0.0
 
 
 def _stated(value: Value, claim: Claim) -> bool:
     """Whether the sentence of a claim also says this value."""
     return any(comparable(value, other) and compatible(value, other) for other in (*claim.values, *claim.others))
-
-
-def _fit(a: Claim, mine: Value, b: Claim, theirs: Value) -> float | None:
-    """How alike the words around two values are; None where several values make it unclear which belong together."""
-    one, two = _around(a, mine), _around(b, theirs)
-    union = sum(map(weight, one | two))
-    alike = sum(map(weight, one & two)) / union if union else 0.0
-    several = sum(comparable(mine, v) for v in (*b.values, *b.others)) + sum(
-        comparable(theirs, v) for v in (*a.values, *a.others)
-    )
-    return None if several > 2 and alike < 0.34 else alike
 
 
 def _around(claim: Claim, value: Value) -> frozenset[str]:
@@ -138,7 +208,7 @@ def _other_scope(a: Claim, b: Claim) -> bool:
 
 def _scopes(a: Claim, b: Claim) -> bool:
     """Headings or titles that each name another site, form or system."""
-    mine, theirs = ({t for t in claim.far if weight(t) > 1} for claim in (a, b))
+    mine, theirs = ({t for t in claim.far if _SITE.fullmatch(t)} for claim in (a, b))
     return bool(mine - theirs - b.body - b.near) and bool(theirs - mine - a.body - a.near)
 
 
@@ -149,9 +219,9 @@ def _unmatched(a: Claim, b: Claim) -> list[Name]:
 
 def _negation(a: Claim, b: Claim) -> Clash | None:
     left, right = covered(a, b), covered(b, a)
-    if min(left, right) < STRICT or a.hedged or b.hedged or _other_scope(a, b) or not _opposed(a, b):
+    if min(left, right) < STRICT or a.hedged or b.hedged or _fragment(a, b) or not _opposed(a, b):
         return None
-    if any(comparable(v, w) and not compatible(v, w) for v in a.values for w in b.values):
+    if _other_scope(a, b) or any(comparable(v, w) and not compatible(v, w) for v in a.values for w in b.values):
         return None
     return Clash("negation", _cue(a), _cue(b), a.clause, b.clause, round((left + right) / 2, 3))
 
@@ -161,11 +231,16 @@ _OPPOSED = {
 }  # fmt: skip
 
 
+def _fragment(*claims: Claim) -> bool:
+    """Whether any is a cell or a phrase of a list, whose sense hangs on what stands before it."""
+    return any(claim.lead or not claim.text.endswith((".", "!")) for claim in claims)
+
+
 def _opposed(a: Claim, b: Claim) -> bool:
     """Opposite demands, or a verb that only one of them negates."""
     if frozenset({a.mode, b.mode}) in _OPPOSED:
         return not (a.negated & b.negated)
-    if bool(a.negated) == bool(b.negated):
+    if a.mode == b.mode or bool(a.negated) == bool(b.negated):
         return False
     return any(term in b.body for term in a.negated) or any(term in a.body for term in b.negated)
 
@@ -178,6 +253,8 @@ def _names(a: Claim, b: Claim) -> Clash | None:
     mine, theirs = _unmatched(a, b), _unmatched(b, a)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].slot == "scope" or mine[0].slot != theirs[0].slot:
         return None
+    if a.lead or b.lead or not _are_roles(mine[0].text, theirs[0].text):
+        return None
     rest_a, rest_b = _without(a, mine[0]), _without(b, theirs[0])
     if min(rest_a, rest_b) < 2.5 or _scopes(a, b) or a.mode != b.mode or bool(a.negated) != bool(b.negated):
         return None
@@ -186,6 +263,14 @@ def _names(a: Claim, b: Claim) -> Clash | None:
         return None
     one, two = mine[0], theirs[0]
     return Clash("name", one.text, two.text, (one.start, one.end), (two.start, two.end), round((left + right) / 2, 3))
+
+
+def _are_roles(one: str, other: str) -> bool:
+    """Two roles, or two identifiers, and not two spellings of one."""
+    plain_one, plain_other = (re.sub(r"\W", "", name).casefold() for name in (one, other))
+    if plain_one.startswith(plain_other) or plain_other.startswith(plain_one):
+        return False
+    return all(ROLE.search(name) for name in (one, other)) or all(_CODE.search(name) for name in (one, other))
 
 
 def _without(claim: Claim, name: Name) -> float:

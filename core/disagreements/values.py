@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from core.disagreements import words
+
 KINDS = ("number", "amount", "date", "period", "name", "negation")
 ROUGH = 0.03  # months and years are counted as days: 90 days are 3 months
 
@@ -25,55 +27,12 @@ WORDS = {
 _ORDINALS = {
     word: n
     for n, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-        ],
+        words.ORDINALS,
         1,
     )
 }
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9}
-_MONTHS = {
-    name: n // 2 + 1
-    for n, name in enumerate(
-        [
-            "january",
-            "jan",
-            "february",
-            "feb",
-            "march",
-            "mar",
-            "april",
-            "apr",
-            "may",
-            "may",
-            "june",
-            "jun",
-            "july",
-            "jul",
-            "august",
-            "aug",
-            "september",
-            "sep",
-            "october",
-            "oct",
-            "november",
-            "nov",
-            "december",
-            "dec",
-        ]
-    )
-} | {"sept": 9}
+_MONTHS = {name: n // 2 + 1 for n, name in enumerate(words.MONTHS)} | {"sept": 9}
 _DAYS = {
     name: n for n, name in enumerate(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 }
@@ -99,160 +58,8 @@ _UNITS: dict[str, tuple[str, float]] = {
 }  # fmt: skip
 _CURRENCIES = {"$": "usd", "us$": "usd", "usd": "usd", "dollar": "usd", "dollars": "usd", "€": "eur", "eur": "eur"}
 _CURRENCIES |= {"euro": "eur", "euros": "eur", "£": "gbp", "gbp": "gbp"}
-_STOPS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "before",
-        "but",
-        "by",
-        "can",
-        "do",
-        "does",
-        "each",
-        "every",
-        "for",
-        "from",
-        "has",
-        "have",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "may",
-        "more",
-        "must",
-        "not",
-        "of",
-        "on",
-        "only",
-        "or",
-        "our",
-        "over",
-        "per",
-        "shall",
-        "should",
-        "so",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "they",
-        "this",
-        "to",
-        "until",
-        "up",
-        "was",
-        "we",
-        "were",
-        "when",
-        "which",
-        "who",
-        "will",
-        "with",
-        "within",
-        "without",
-        "you",
-        "your",
-        "after",
-        "again",
-        "all",
-        "between",
-        "during",
-        "either",
-        "he",
-        "her",
-        "his",
-        "i",
-        "later",
-        "least",
-        "less",
-        "most",
-        "no",
-        "nor",
-        "off",
-        "once",
-        "out",
-        "same",
-        "she",
-        "some",
-        "such",
-        "these",
-        "those",
-        "through",
-        "too",
-        "under",
-        "very",
-        "while",
-    ]
-)
-_UNNUMBERED = frozenset(
-    [
-        "step",
-        "section",
-        "version",
-        "figure",
-        "table",
-        "form",
-        "page",
-        "chapter",
-        "article",
-        "cfr",
-        "part",
-        "rule",
-        "paragraph",
-        "title",
-        "item",
-        "note",
-        "appendix",
-        "line",
-        "release",
-        "code",
-        "sha",
-        "sop",
-        "policy",
-        "number",
-        "no",
-        "nos",
-        "edition",
-        "level",
-        "tier",
-        "phase",
-        "option",
-        "priority",
-        "p",
-        "sev",
-        "severity",
-        "act",
-        "reg",
-        "regulation",
-        "standard",
-        "iso",
-        "rfc",
-        "pub",
-        "publication",
-        "control",
-        "schedule",
-        "exhibit",
-        "annex",
-        "clause",
-        "requirement",
-        "req",
-        "python",
-    ]
-)
+_STOPS = frozenset(words.NO_NOUNS)
+_LABELS = frozenset(words.LABELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +79,14 @@ class Value:
     bound: str = ""
     unit: frozenset[str] = frozenset()
     rough: bool = False  # counted in months or years
+    head: str = ""  # the noun of the unit
 
 
 def comparable(a: Value, b: Value) -> bool:
     """Whether two values measure the same thing."""
-    return a.dimension == b.dimension and (not a.unit or not b.unit or bool(a.unit & b.unit))
+    if a.dimension != b.dimension or a.dimension in ("weekday", "month"):
+        return a.dimension == b.dimension
+    return not a.unit or not b.unit or a.head in b.unit or b.head in a.unit
 
 
 def compatible(a: Value, b: Value) -> bool:
@@ -308,7 +118,7 @@ def _open(value: Value) -> Value:
 def _overlap(a: Value, b: Value) -> bool:
     slack = ROUGH if a.rough != b.rough else 1e-6
     top, bottom = min(a.high, b.high), max(a.low, b.low)
-    return bottom <= top or bottom - top <= slack * max(abs(bottom), abs(top))
+    return bottom <= top or (math.isfinite(bottom) and bottom - top <= slack * max(abs(bottom), abs(top)))
 
 
 def _same_date(a: Value, b: Value) -> bool:
@@ -351,6 +161,7 @@ _FREQUENCY = re.compile(
     rf"|\b(?P<times>once|twice|{_NUMBER} times)\s+(?:an?|per|every|each)\s+(?P<unit2>{_PERIODS})\b|\b(?P<adverb>{'|'.join(_EVERY)})\b",
     re.IGNORECASE,
 )
+_NET = re.compile(r"\bnet[ -](?P<low>\d{1,3})\b(?!\.\d)", re.IGNORECASE)
 _ARTICLE = re.compile(
     r"\b(?:within|for|after|in|least|than|to|over|under)\s+(?P<unit1>an?\s+(?P<work>business\s+|working\s+)?(?P<unit>hour|day|week|month|quarter|year))\b(?!\s*['’]s)",
     re.IGNORECASE,
@@ -363,7 +174,7 @@ _MEASURE = re.compile(
 _WEEKDAY = re.compile(rf"\b({'|'.join(day.title() for day in _DAYS)})s?\b")
 _MONTH_ONLY = re.compile(r"\b(January|February|March|April|June|July|August|September|October|November|December)\b")
 _ORDINAL = re.compile(
-    rf"\b(?P<word>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\s+(?P<noun>(?:business |working |calendar |consecutive )?[a-z]{{3,}})\b"
+    rf"\b(?P<word>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\s+(?P<noun>[a-z]{{3,}}(?:[ ](?!(?:of|in|at|to|on|for|and|or|the|with|after|before|by|from|is|are|was|that|must)\b)[a-z]{{3,}})?)\b"
 )
 _COUNT = re.compile(rf"{_LEFT}{_SPAN}\b(?!\s*[%°:])(?P<after>(?:[ -][A-Za-z][\w’'-]*){{0,3}})", re.IGNORECASE)
 _LABEL = re.compile(
@@ -387,6 +198,8 @@ _AFTER = tuple(
         ("most", r"or (?:less|fewer|under|below|lower)|(?:at )?(?:the )?(?:maximum|most)"),
     )
 )
+
+_OFTEN = {"least": "most", "most": "least"}  # at least once a year: at most a year lies between
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None]]
 
@@ -412,7 +225,7 @@ def _bounded(text: str, value: Value) -> Value:
         return value
     for name, before in _BEFORE:
         if before.search(text[max(0, value.start - 28) : value.start]):
-            return replace(value, bound=name)
+            return replace(value, bound=_OFTEN.get(name, name) if value.dimension == "frequency" else name)
     for name, after in _AFTER:
         if after.match(text, value.end):
             return replace(value, bound=name)
@@ -447,7 +260,8 @@ def _value(
     low, high = sorted((one, one if other is None else other))
     text = match.group()
     start, end = match.start() + len(text) - len(text.lstrip()), match.start() + len(text.rstrip())
-    return Value(kind, dimension, low, high, text.strip(), start, end, unit=unit, rough=rough)
+    head = next(iter(unit)) if len(unit) == 1 else ""
+    return Value(kind, dimension, low, high, text.strip(), start, end, unit=unit, rough=rough, head=head)
 
 
 def _date(match: re.Match[str]) -> Value | None:
@@ -486,6 +300,10 @@ def _period(match: re.Match[str]) -> Value | None:
         return _value(match, "period", "business days", low * days, high * days)
     hours = _HOURS[unit]
     return _value(match, "period", "period", low * hours, high * hours, rough=hours > 700)
+
+
+def _terms_of_payment(match: re.Match[str]) -> Value | None:
+    return _value(match, "period", "payment terms", float(match["low"]))
 
 
 def _frequency(match: re.Match[str]) -> Value | None:
@@ -533,14 +351,15 @@ def _month_only(match: re.Match[str]) -> Value | None:
 def _ordinal(match: re.Match[str]) -> Value | None:
     word = match["word"].lower()
     place = float(_ORDINALS.get(word) or int(word.rstrip("stndrh")))
-    return _value(match, "number", "ordinal", place, unit=frozenset(_stems(match["noun"])))
+    nouns = tuple(_stems(match["noun"]))
+    return replace(_value(match, "number", "ordinal", place, unit=frozenset(nouns)), head=nouns[-1])
 
 
 def _count(match: re.Match[str]) -> Value | None:
     """A number with what it counts: the words that follow it, up to the first that cannot be a noun."""
     nouns: list[str] = []
     for word in match["after"].replace("-", " ").split():
-        if word.lower() in _STOPS:
+        if word.lower() in _STOPS or word in ("x", "X"):
             break
         nouns.append(word)
     low = match["low"]
@@ -550,13 +369,14 @@ def _count(match: re.Match[str]) -> Value | None:
     top = number(match["high"] or low)
     text = match.string[match.start() : end]
     lowest, highest = sorted((number(low), top))
-    return Value("number", "count", lowest, highest, text, match.start(), end, unit=frozenset(_stems(" ".join(nouns))))
+    unit = tuple(_stems(" ".join(nouns)))
+    return Value("number", "count", lowest, highest, text, match.start(), end, unit=frozenset(unit), head=unit[-1])
 
 
 def _label(match: re.Match[str]) -> Value | None:
     """A number that names one of several things: door 124, ext. 4100, net 45."""
     noun = match["noun"].lower()
-    if noun in _STOPS or noun in _UNNUMBERED or noun.rstrip("s") in _UNNUMBERED or noun in _MONTHS or noun in WORDS:
+    if noun not in _LABELS and noun.rstrip("s") not in _LABELS:
         return None
     low = number(match["low"])
     return _value(match, "number", "label", low, float(match["high"] or low), unit=frozenset(_stems(noun)))
@@ -591,6 +411,7 @@ _RULES: tuple[Rule, ...] = (
     (_MONEY, _money),
     (_TIME, _time),
     (_REFERENCE, _nothing),
+    (_NET, _terms_of_payment),
     (_FREQUENCY, _frequency),
     (_PERIOD, _period),
     (_MEASURE, _measure),

@@ -23,6 +23,7 @@ class ClaimBase:
         self.documents, self.clock = documents, clock
         self.index = ClaimIndex()
         self.read = lru_cache(maxsize=4096)(self._read)
+        self._answers = lru_cache(maxsize=64)(self._answer)  # an editor asks again and again
         self._state: tuple[str, str] = ("", "")
         self._texts: dict[str, tuple[str, str]] = {}  # blob and title by path
         self._pairs: dict[tuple[str, str], tuple[Pair, ...]] = {}
@@ -41,11 +42,16 @@ class ClaimBase:
     def _read(self, text: str, title: str, body: int) -> tuple[Claim, ...]:
         return claims(Document("", "", title, text, body))
 
-    def against(self, said: Iterable[Claim], without: frozenset[str]) -> list[tuple[Claim, Match]]:
+    def against(self, said: Iterable[Claim], without: frozenset[str]) -> tuple[tuple[Claim, Match], ...]:
         """What documents in force say otherwise, except those on the paths `without`."""
         with self._lock:
             self._follow()
-            return list(self.index.against(said, without))
+            return self._answers(self._state, tuple(said), without)
+
+    def _answer(
+        self, state: tuple[str, str], said: tuple[Claim, ...], without: frozenset[str]
+    ) -> tuple[tuple[Claim, Match], ...]:
+        return tuple(self.index.against(said, without))
 
     def pairs(self) -> tuple[Pair, ...]:
         """Every disagreement between two documents in force, by path and line."""

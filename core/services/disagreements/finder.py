@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor, require
@@ -14,6 +14,7 @@ from core.disagreements.claims import Claim
 from core.disagreements.lookup import ClaimIndex, Match
 from core.errors import BadInput, ConcordError, NotFound
 from core.services.disagreements.base import ClaimBase
+from core.services.disagreements.opinions import SecondOpinion
 from core.services.people.audit import Audit
 from core.services.reviews.changes import Change, Changes
 from core.types import Document
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
 MAX_REASON = 2000
-STATES = ("open", "settled")
+STATES = ("open", "settled", "dismissed")  # dismissed: by the second opinion of a language model
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,17 @@ class Disagreement:
 class Disagreements:
     """What other documents say otherwise."""
 
-    def __init__(self, base: ClaimBase, store: GitStore, changes: Changes, database: Database, audit: Audit) -> None:
-        self.base, self.store, self.changes, self.database, self.audit = base, store, changes, database, audit
+    def __init__(
+        self,
+        base: ClaimBase,
+        store: GitStore,
+        changes: Changes,
+        database: Database,
+        audit: Audit,
+        opinion: SecondOpinion,
+    ) -> None:
+        self.base, self.store, self.changes, self.opinion = base, store, changes, opinion
+        self.database, self.audit = database, audit
 
     # ------------------------------------------------------------ finding
 
@@ -137,12 +147,15 @@ class Disagreements:
             found = _disagreement(document, claim, known[match.path], match)
             made.setdefault(found.key, found)
         rows = self.database.settlements.all() if made else {}
-        return tuple(
-            replace(found, state="settled", reason=row["reason"], settled_by=row["name"], settled_at=row["at"])
-            if (row := rows.get(key))
-            else found
-            for key, found in made.items()
-        )
+        return tuple(self._in_state(found, rows.get(key)) for key, found in made.items())
+
+    def _in_state(self, found: Disagreement, row: Mapping[str, Any] | None) -> Disagreement:
+        """What a person said counts; else the second opinion may take it away."""
+        if row:
+            said = {"reason": row["reason"], "settled_by": row["name"], "settled_at": row["at"]}
+            return replace(found, state="settled", **said)
+        sides = [(" > ".join((side.title, *side.heading)), side.text) for side in (found.mine, found.theirs)]
+        return replace(found, state="dismissed") if self.opinion.dismissed(*sides) else found
 
     # ------------------------------------------------------------ settling
 

@@ -1,9 +1,15 @@
+const severityBadge = (severity) =>
+  badge(
+    {
+      error: { text: "Error", tone: "bad" },
+      differs: { text: "Differs", tone: "warn" },
+      settled: { text: "Settled", tone: "" },
+    }[severity] || {
+      text: "Fix",
+      tone: "warn",
+    },
+  );
+
 // What a check found in a text: how bad, where, what.
 const checkRow = ({ line, severity, message }) =>
-  el(
-    "div",
-    {},
-    severity === "error" ? badge({ text: "Error", tone: "bad" }) : badge({ text: "Fix", tone: "warn" }),
-    el("span", { class: "muted" }, `Line ${line}`),
-    el("span", {}, message),
-  );
+  el("div", {}, severityBadge(severity), el("span", { class: "muted" }, `Line ${line}`), el("span", {}, message));

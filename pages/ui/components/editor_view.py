@@ -59,7 +59,14 @@ def editor_view(
             "problem": problem,
             "note": note,
             "saved": saved,
-            "checks": [[max(0, check.line - above), check.severity, check.message] for check in findings],
+            "checks": [
+                [
+                    max(0, check.line - above),
+                    "differs" if check.rule == "disagreement" else check.severity,
+                    check.message,
+                ]
+                for check in findings
+            ],
             "library": bundle()[1],
             "direct": token,
             "insert": dict(insert or {}),

@@ -92,10 +92,12 @@ function tools(page) {
 // What a check found and what is still talked about, document by document and line by line.
 const thingsToFix = (documents) =>
   documents.flatMap((file) => {
-    const found = file.checks.map(({ line }) => ({ file, line }));
+    const found = [...file.checks, ...file.differs.filter(isOpen)].map(({ line }) => ({ file, line }));
     const talks = file.threads.filter((thread) => !thread.resolved).map(({ id, line }) => ({ file, line, thread: id }));
     return [...found, ...talks].sort((a, b) => a.line - b.line);
   });
+
+const isOpen = ({ state }) => state === "open";
 
 // A link names a conversation (c7) or a line of a document (l12:path).
 function placeOf(documents, at) {
@@ -224,6 +226,7 @@ function fileHead({ state, file, may, act, draw }, closed, { write }) {
     ),
     badge({ text: file.word, tone: file.tone }),
     file.checks.length ? badge({ text: toFix(file), tone: "warn" }) : null,
+    file.differs.some(isOpen) ? badge({ text: `${file.differs.filter(isOpen).length} disagree`, tone: "warn" }) : null,
     !isPicture(file) &&
       el(
         "span",
@@ -253,11 +256,17 @@ function fileBody(context, tools) {
   const goTo = (line) => jump(context, { file, line });
   return [
     file.problem ? el("div", { class: "problem" }, file.problem) : null,
-    file.checks.length
+    file.checks.length || file.differs.length
       ? el(
           "div",
           { class: "checks", id: `d${n}checks`, "aria-label": "Checks", role: "group" },
           file.checks.map((check) => checkLine(check, goTo)),
+          file.differs.map((found) =>
+            checkLine(
+              { line: found.line, severity: isOpen(found) ? "differs" : "settled", message: found.sentence },
+              goTo,
+            ),
+          ),
         )
       : null,
     file.fields.length ? fieldTable(file.fields) : null,
@@ -276,7 +285,7 @@ const checkLine = ({ line, severity, message }, goTo) =>
   el(
     "div",
     {},
-    severity === "error" ? badge({ text: "Error", tone: "bad" }) : badge({ text: "Fix", tone: "warn" }),
+    severityBadge(severity),
     actionLink({}, `#line-${line}`, () => goTo(line), `Line ${line}`),
     el("span", {}, message),
   );
@@ -335,6 +344,7 @@ function writerHint(line, last) {
 // Fold runs of unchanged rows, except around lines with a conversation and in runs that somebody opened.
 function foldRows(state, file) {
   const busy = file.threads.filter((thread) => thread.line).map((thread) => thread.last);
+  busy.push(...file.differs.map(({ line }) => line));
   const writing = writingIn(state, file);
   if (writing) busy.push(writing.last);
   busy.push(...(state.busy.get(file.path) || []));
@@ -369,7 +379,7 @@ function foldRun(state, file, start, end, busy) {
   return [...folded, ...rows.slice(to, end)];
 }
 
-function lineTable({ state, file, n, may }, writing, { redraw, drawThread, write, writer }) {
+function lineTable({ state, file, n, may, act }, writing, { redraw, drawThread, write, writer }) {
   const split = state.view === "split" && file.kind !== "added" && file.kind !== "deleted";
   const hasChanges = file.rows.some((row) => row.kind !== "equal" && row.kind !== "gap");
   if (!hasChanges && !file.threads.length && !writing) return el("div", { class: "same" }, whyNoLines(file));
@@ -390,14 +400,51 @@ function lineTable({ state, file, n, may }, writing, { redraw, drawThread, write
   const talk = (row) => {
     const threads = file.threads.filter(({ line, last }) => line && row.right && last === row.right);
     const isWriting = writing && writing.line && row.right === writing.last;
-    if (!threads.length && !isWriting) return null;
-    const cell = el("td", { colspan: columnSpan(split) }, threads.map(drawThread), isWriting ? writer() : null);
+    const differs = file.differs.filter(({ line }) => row.right && line === row.right);
+    if (!threads.length && !isWriting && !differs.length) return null;
+    const cell = el(
+      "td",
+      { colspan: columnSpan(split) },
+      differs.map((found) => difference(found, may, act)),
+      threads.map(drawThread),
+      isWriting ? writer() : null,
+    );
     return el("tr", { class: "talk" }, cell);
   };
   const rows = foldRows(state, file).map((row) =>
     row.kind === "gap" ? gapRow(row, split, openGap) : [named(diffRows(row, split, lineNumber), row), talk(row)],
   );
   return el("table", { class: "lines" }, columnWidths(split), rows);
+}
+
+// What another document says otherwise than this line.
+function difference(found, may, act) {
+  const { theirs, key } = found;
+  const settle = () => act({ do: "settle", key });
+  return el(
+    "div",
+    { class: `difference ${found.state}`, role: "note" },
+    el(
+      "div",
+      { class: "say" },
+      severityBadge(isOpen(found) ? "differs" : "settled"),
+      el("span", {}, found.state === "settled" ? `Both are right: ${found.reason} (${found.by})` : found.sentence),
+      may.settle && isOpen(found)
+        ? button("Both are right", settle, { kind: "outline", key: `settle ${key}`, title: "Settle it with a reason" })
+        : null,
+    ),
+    el(
+      "blockquote",
+      {},
+      theirs.marks.map(([differs, text]) => (differs ? el("mark", {}, text) : text)),
+      el(
+        "div",
+        { class: "muted small" },
+        inside({}, documentHref({ doc: theirs.doc }), theirs.title),
+        ` · ${theirs.owner} · ${theirs.place}`,
+      ),
+    ),
+  );
 }
 
 function whyNoLines({ fields, kind }) {

@@ -19,7 +19,7 @@ from core.curation.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path, with_both
 from core.types import Document
-from pages.ui import flash, identity, keys, pictures
+from pages.ui import disagreements, flash, identity, keys, pictures
 from pages.ui.components.editor_view import editor_view
 from pages.ui.documents import draft, frontmatter_form, save_target
 from pages.ui.documents.draft import Opened
@@ -75,7 +75,7 @@ def _form_and_text(start: Opened, key: str) -> None:
         problem=problem or too_long,
         note=note,
         saved=saved,
-        findings=[] if problem or too_long else _findings(start, path, text),
+        findings=[] if problem or too_long else _findings(start, me, path, text),
         token=identity.page_token(),
         insert=st.session_state.get(f"{key}_insert"),
     )
@@ -96,12 +96,13 @@ def _hold(start: Opened, me: Actor, key: str, path: str, picture: Mapping[str, A
     st.rerun(scope="fragment")
 
 
-def _findings(start: Opened, path: str, text: str) -> list[Finding]:
-    """What should be mended before somebody else reads it."""
+def _findings(start: Opened, me: Actor, path: str, text: str) -> list[Finding]:
+    """What should be mended before somebody else reads it, and what other documents say otherwise."""
     today = app().upload.uploads.clock.today()
     held = app().knowledge.pictures.held(identity.me(), start.place)
     found = app().reviews.changes.checking.typed(path or UNTITLED, text, start.base, today, held)
-    return [finding for finding in found if finding.severity != "note"]
+    differs = disagreements.remarks(me, path or UNTITLED, text)
+    return [*(finding for finding in found if finding.severity != "note"), *differs]
 
 
 def _read(path: str, text: str) -> tuple[Document | None, str]:

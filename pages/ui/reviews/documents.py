@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core import strict
-from core.access import Actor
+from core.access import Actor, allowed
 from core.curation.diffs import Diff, body_diff, diff, field_changes
 from core.curation.findings import Finding
 from core.curation.rendered import rendered_diff
@@ -16,7 +16,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, Look, compare, size
 from core.services.reviews.discussion import Comment
 from core.types import Document, Edit, Meta
-from pages.ui import actions, address, keys, people, pictures, style
+from pages.ui import actions, address, disagreements, keys, people, pictures, style
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
@@ -37,12 +37,14 @@ def draw(change: Change, me: Actor) -> None:
     start, edits = _scope(change, app().reviews.looks.look(me, change.id), wanted, at)
     key, loaded = f"review_{change.id}_{start[:8]}", _loaded(change, edits, viewed, wanted)
     findings = tuple(finding for finding in change.findings if finding.severity != "note") if change.open else ()
+    differs = disagreements.notes(me, change.id) if change.open else []
     heads = [_head(start, change.head, edit.kind, edit.path, edit.old_path) for edit in edits]
     documents = [
         {
             **head,
             **(_body(start, change.head, edit.kind, edit.path, edit.old_path) if edit.path in loaded else {}),
             "checks": [] if head["problem"] else [_check(finding) for finding in findings if finding.path == edit.path],
+            "differs": [note for note in differs if note["path"] == edit.path],
             "threads": comments.conversations(remarks, me, edit.path),
             "viewed": edit.path in viewed,
         }
@@ -52,7 +54,7 @@ def draw(change: Change, me: Actor) -> None:
         key=key,
         data={
             "documents": documents,
-            "may": comments.may(change, me),
+            "may": {**comments.may(change, me), "settle": allowed(me, "settle a disagreement")},
             "head": change.head,
             "heard": comments.last_message(),
             "people": people.completions(),
@@ -62,6 +64,8 @@ def draw(change: Change, me: Actor) -> None:
     )
     if path := comments.wants_edit(key):
         comments.go_edit(change.id, path)
+    if settling := _wants_settled(key):
+        disagreements.ask_to_settle(settling)
 
 
 def _scope(change: Change, look: Look, wanted: str, at: str) -> tuple[str, tuple[Edit, ...]]:
@@ -112,8 +116,14 @@ def _heard(key: str, number: int) -> None:
     elif message.get("do") == "viewed":
         path, on = str(message.get("path", "")), bool(message.get("on"))
         actions.do_quietly(lambda actor: app().reviews.looks.mark(actor, number, path, viewed=on))
-    elif not comments.wants_edit(key):
+    elif not comments.wants_edit(key) and not _wants_settled(key):
         comments.received(key, number)
+
+
+def _wants_settled(key: str) -> str:
+    """The disagreement that somebody wants to settle."""
+    message = (st.session_state.get(key) or {}).get("act") or {}
+    return str(message.get("key", "")) if message.get("do") == "settle" else ""
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

@@ -119,6 +119,7 @@ def _conversion(item: UploadItem, n: int) -> None:
 
 def _tabs(item: UploadItem, n: int, document: Document | None) -> None:
     fixes = sum(finding.severity != "note" and not finding.field for finding in item.findings)
+    fixes += len(text.differing(item))
     names = {
         **({"original": "Beside the original"} if item.converted else {}),
         "text": f"Text · {fixes} to fix" if fixes else "Text",

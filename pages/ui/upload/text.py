@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core import strict
+from core.curation.findings import Finding
 from core.curation.render import Node, with_pictures
 from core.curation.uploads import UploadItem, plain_lines
 from core.curation.writing import with_body
 from core.errors import BadInput
 from core.types import Document
-from pages.ui import identity, pictures
+from pages.ui import disagreements, identity, pictures
 from pages.ui.components.editor_view import editor_view
 from pages.ui.upload import session
 from pages.ui.workspace import app
@@ -37,9 +38,17 @@ def draw(item: UploadItem, n: int, document: Document | None) -> None:
         problem=problem,
         note="",
         saved="",
-        findings=[finding for finding in item.findings if finding.severity != "note" and not finding.field],
+        findings=[
+            *(finding for finding in item.findings if finding.severity != "note" and not finding.field),
+            *differing(item),
+        ],
         token=identity.page_token(),
     )
+
+
+def differing(item: UploadItem) -> list[Finding]:
+    """What documents of the knowledge base say otherwise."""
+    return disagreements.remarks(identity.me(), item.place, item.text) if item.readable else []
 
 
 def _edited(item: UploadItem, n: int, document: Document | None, leading: str, typed: str) -> bool:

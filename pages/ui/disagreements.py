@@ -1,0 +1,115 @@
+"""Facts that disagree: notes for editors and diffs, the list on Freshness, and the dialog that settles one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.curation.findings import Finding
+from core.errors import ConcordError
+from core.services.disagreements.finder import Disagreement, Statement
+from pages.ui import actions, flash, identity, style
+from pages.ui.components import component
+from pages.ui.workspace import app
+
+RULE = "disagreement"
+WORDS = {
+    "number": "Number",
+    "amount": "Amount",
+    "date": "Date or time",
+    "period": "Period",
+    "name": "Name",
+    "negation": "Opposite",
+}
+
+
+def remarks(me: Actor, path: str, text: str) -> list[Finding]:
+    """What other documents say otherwise than a text that is being written, line by line."""
+    if not allowed(me, "propose a change"):
+        return []
+    try:
+        found = app().knowledge.disagreements.of_text(me, path, text)
+    except ConcordError:
+        return []  # a text that cannot be read has findings of its own
+    return [
+        Finding(path, one.mine.line, "warning", RULE, f"{one.sentence} “{one.theirs.text}”")
+        for one in found
+        if one.state == "open"
+    ]
+
+
+def notes(me: Actor, number: int) -> list[dict[str, Any]]:
+    """What a change says otherwise than other documents, for the diff."""
+    found = app().knowledge.disagreements.of_change(me, number)
+    return [
+        {"path": one.mine.path, "line": one.mine.line, "sentence": one.sentence, **_row(one)}
+        for one in found
+        if one.state != "dismissed"
+    ]
+
+
+def draw(me: Actor) -> None:
+    """The list over the whole knowledge base."""
+    found = app().knowledge.disagreements.everywhere(me)
+    shown = component("disagreements")(
+        key="disagreements",
+        data={"rows": [_row(one) for one in found], "kinds": WORDS, "may": allowed(me, "settle a disagreement")},
+        on_settle_change=lambda: None,
+        on_reopen_change=lambda: None,
+    )
+    if shown.settle:
+        ask_to_settle(str(shown.settle))
+    if shown.reopen:
+        actions.do(lambda actor: _reopened(actor, str(shown.reopen)))
+        st.rerun()
+
+
+@st.dialog("Both are right?")
+def ask_to_settle(key: str) -> None:
+    identity.require("settle a disagreement")
+    st.markdown("It is no longer counted as open. Your reason stays beside it, until one of the two is edited.")
+    reason = st.text_area("Why both are right", key="settle_reason", max_chars=2000)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Cancel", key="settle_no"):
+            st.rerun()
+        if st.button("Both are right", type="primary", key="settle_yes"):
+            actions.do(lambda actor: _settled(actor, key, reason))
+            st.rerun()
+
+
+def _settled(actor: Actor, key: str, reason: str) -> str:
+    found = app().knowledge.disagreements.settle(actor, key, reason)
+    return f"Settled: {flash.plain(found.mine.title)} and {flash.plain(found.theirs.title)} are both right."
+
+
+def _reopened(actor: Actor, key: str) -> str:
+    app().knowledge.disagreements.reopen(actor, key)
+    return "It is open again."
+
+
+def _row(found: Disagreement) -> dict[str, Any]:
+    said = f"{found.settled_by}, {style.moment(found.settled_at)}" if found.settled_at else ""
+    return {
+        "key": found.key,
+        "kind": found.kind,
+        "state": found.state,
+        "mine": _side(found.mine),
+        "theirs": _side(found.theirs),
+        "reason": found.reason,
+        "by": said,
+    }
+
+
+def _side(statement: Statement) -> dict[str, Any]:
+    start, end = statement.span
+    text = statement.text
+    return {
+        "doc": statement.doc,
+        "path": statement.path,
+        "title": statement.title,
+        "owner": statement.owner or "no owner",
+        "place": " › ".join((*statement.heading, f"line {statement.line}")),
+        "marks": [part for part in ((False, text[:start]), (True, text[start:end]), (False, text[end:])) if part[1]],
+    }
