@@ -87,7 +87,10 @@ def body_weight(claim: Claim) -> float:
 
 
 def _same_context(a: Claim, b: Claim) -> bool:
-    """Whether something beyond the shared words ties two short claims together: a word of title, heading or sentence."""
+    """Whether something beyond some shared words ties two short claims together: a word of title, heading or sentence, or
+    that nothing but the value differs."""
+    if a.body == b.body and any(weight(term) >= 1 and term not in GENERIC for term in a.body):
+        return True
     outer_a, outer_b = a.far | a.near, b.far | b.near
     ties = (outer_a & (outer_b | b.body)) | (outer_b & a.body)
     return any(weight(term) >= 1 and term not in GENERIC for term in ties)

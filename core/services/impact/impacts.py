@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
+from core.curation.render import plain
 from core.errors import ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
@@ -19,6 +20,7 @@ from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.cache import CachedReranker
 from core.retrieval.pipeline import Ask
+from core.retrieval.snippets import snippet
 from core.services.answers.asking import free_of_charge
 from core.services.disagreements.finder import Disagreement
 from core.services.impact.questions import MOST_ASKED, Popular, questions
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from core.adapters.cache.vectors import EmbeddingCache
 
 JOB = "impact"
-WORDS = 240  # characters of a passage that are kept
+WORDS = 180  # characters of a passage that are kept
 _LEFT_OUT = "What asks a language model was left out of it: every edit would run up a bill."
 
 
@@ -149,7 +151,11 @@ class Impacts:
                 production.profile.name,
                 label(config),
                 _counts(asked),
-                tuple(each for each in shifts if each.moved or each.disagreement or each.kind == impacts.OWN),
+                tuple(
+                    search.in_brief(each)
+                    for each in shifts
+                    if each.moved or each.disagreement or each.kind == impacts.OWN
+                ),
                 impacts.verdicts(shifts),
                 _chunks(before, after),
                 self.clock.stamp(),
@@ -218,6 +224,17 @@ class _BothStates:
         before, after = self._found[question.text]
         return replace(shift(question, before, after), disagreement=contradicted(after, self.contradictions))
 
+    def in_brief(self, each: Shift) -> Shift:
+        """A shift with the words of each passage that fit the question best."""
+        tops = zip(self.indexes, (each.top_before, each.top_after), strict=True)
+        before, after = (tuple(_brief(each.text, found, index) for found in top) for index, top in tops)
+        return replace(each, top_before=before, top_after=after)
+
+
+def _brief(question: str, found: FoundDocument, index: Index) -> FoundDocument:
+    best = snippet(plain(found.text), question, index.profile.lexical, index.rarity, WORDS)
+    return replace(found, text=" ".join("".join(part.text for part in best.segments).split()))
+
 
 def _contradiction(found: Disagreement) -> Contradiction:
     mine, theirs = found.mine, found.theirs
@@ -230,7 +247,7 @@ def _documents(hits: Sequence[Hit]) -> tuple[FoundDocument, ...]:
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.path, hit)
-    return tuple(FoundDocument(hit.path, hit.title, hit.heading, hit.text[:WORDS]) for hit in first.values())
+    return tuple(FoundDocument(hit.path, hit.title, hit.heading, hit.text) for hit in first.values())
 
 
 def _counts(asked: Iterable[ImpactQuestion]) -> dict[str, int]:

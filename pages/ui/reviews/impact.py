@@ -209,7 +209,7 @@ def _documents(found: Sequence[FoundDocument], each: Shift) -> None:
         st.markdown(
             f"{n}. **{flash.plain(document.title)}**{mark}  \n:small[:gray[{flash.plain(heading or document.path)}]]"
         )
-        st.caption(flash.plain(" ".join(document.text.split())[:180]))
+        st.caption(flash.plain(document.text))
 
 
 def _link(number: int, question: str, me: Actor) -> str:
