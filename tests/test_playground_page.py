@@ -215,7 +215,7 @@ def test_the_tau_line_says_where_a_query_stands(visit: Open) -> None:
     app = visit(Setup(QUERY, columns("BM25", "Conditional rerank"), tool="Tau line"))
     assert len(app.get("plotly_chart")) == 1
     assert re.search(r"The best score is [\d.]+, (not )?below tau 0.95", words(app).replace("\\", ""))
-    assert "tune tau" in words(app)
+    assert "calibrate tau on the Tuning page" in words(app)
     assert "No column reranks by tau" in words(visit(Setup(QUERY, columns("BM25"), tool="Tau line")))
 
 

@@ -208,7 +208,7 @@ def values(text: str) -> tuple[Value, ...]:
     """The values of a text in order; where two readings overlap, the more specific one counts.
 
     >>> [(v.dimension, v.low, v.text) for v in values("Keep it for 7 years; over $10k by 5 pm")]
-    [('period', 61362.0, '7 years'), ('money usd', 10000.0, '$10k'), ('time', 1020.0, '5 pm')]
+    [('period', 61362.0, '7 years'), ('money usd', 10000.0, '$10k'), ('time', 1020, '5 pm')]
     """
     taken: list[Value] = []
     for pattern, read in _RULES:

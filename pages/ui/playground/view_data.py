@@ -15,6 +15,7 @@ from core.retrieval.presets import follow, presets
 from core.services.playground.compare import MOST, CachedSearch, Column, Comparison
 from core.services.playground.grades import pool
 from core.services.playground.notebook import Setup, check
+from core.services.search.searcher import CHANGE
 from core.types import Hit
 from pages.ui import style
 from pages.ui.configurations import built_profiles, choices
@@ -67,7 +68,7 @@ def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, look
     searches = cached_searches(actor, now, run) if comparison else {}
     return {
         "most": MOST,
-        "profiles": list(dict.fromkeys([*built_profiles(actor), *(column.profile for column in now.columns)])),
+        "profiles": [*built_profiles(actor), *_proposed(now)],
         "grades": {chunk: grade.grade for chunk, grade in own.items()},
         "notes": {chunk: grade.note for chunk, grade in own.items() if grade.note},
         "scores": _scores(actor, comparison, searches) if comparison else [],
@@ -196,6 +197,11 @@ def _next_column(columns: Sequence[Column]) -> Column:
     used = {column.name for column in columns}
     name = next((name for name in presets() if name not in used), "BM25")
     return Column(columns[0].profile if columns else profile(), presets()[name], name)
+
+
+def _proposed(now: Setup) -> list[str]:
+    """Profiles as a change would leave them, where a column names one."""
+    return list(dict.fromkeys(column.profile for column in now.columns if CHANGE in column.profile))
 
 
 def profile() -> str:
