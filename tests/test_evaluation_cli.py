@@ -132,7 +132,7 @@ def test_refusals_are_sentences(run: Run, arguments: tuple[str, ...], sentence: 
 
 
 REFUSED = (
-    (("tune", "tau", "few", "--measure", "nDCG@5"), "A run has no measure 'nDCG@5'. It has: nDCG@10"),
+    (("tune", "tau", "few", "--measure", "nDCG@7"), "A run has no measure 'nDCG@7'. It has: nDCG@10"),
     (("tune", "alpha", "few", "--unit", "page"), "There is no unit 'page'"),
     (("tune", "alpha", "few", "--out", "."), "Cannot use '.': is a directory"),
     (("eval", "export", "few", ".", "--format", "csv"), "Cannot use '.': is a directory"),

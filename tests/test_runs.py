@@ -111,6 +111,18 @@ def test_the_same_run_again_is_free_and_legs_are_searched_once(
     assert len(searched) == len(questions().questions), "a new fusion is arithmetic"
 
 
+def test_every_run_has_the_five_measures_at_five_depths_also_one_that_was_made_before_them(judged_app: App) -> None:
+    (run,) = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25"))
+    assert {f"{name}@{k}" for name in ("nDCG", "Recall", "MRR", "MAP", "P") for k in (1, 5, 10, 50, 100)} <= {
+        *run.figures
+    }
+    assert run.figures["P@1"] == run.figures["MRR@1"] == run.figures["nDCG@1"]
+    assert run.figures["Recall@1"] <= run.figures["Recall@5"] <= run.figures["Recall@50"] <= run.figures["Recall@100"]
+    old = replace(run, figures={"nDCG@10": run.figures["nDCG@10"]})
+    judged_app.evaluation.runs._keep(old, "before")
+    assert judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25"))[0].figures == run.figures
+
+
 def test_a_cancelled_run_goes_on_where_it_stopped(judged_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(done: int, total: int, what: str) -> None:
         if done == 25:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from core.evaluation.measures.registry import MEASURES, ranking_measure
 
-RANKED = ("nDCG@10", "Recall@5", "Recall@10", "Recall@100", "MRR@10", "MAP@10", "P@1", "P@5", "Judged@10")
+STANDARD = ("nDCG", "Recall", "MRR", "MAP", "P")
+DEPTHS = (1, 5, 10, 50, 100)
+RANKED = tuple(dict.fromkeys(("nDCG@10", *(f"{name}@{k}" for name in STANDARD for k in DEPTHS), "Judged@10")))
 SPANS = tuple(name for name, measure in MEASURES.items() if measure.kind == "span")
 OVERLAPS = tuple(name for name, measure in MEASURES.items() if measure.kind == "overlap")
 EVERY = (*RANKED, "AT1S", *SPANS, *OVERLAPS)

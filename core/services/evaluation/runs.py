@@ -12,7 +12,7 @@ from core import profiles, strict
 from core.access import Actor, require
 from core.curation.names import top_folder
 from core.errors import BadInput, NotFound, Unavailable
-from core.evaluation.measures.scoring import READ, Gold, score
+from core.evaluation.measures.scoring import RANKED, READ, Gold, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
@@ -146,8 +146,8 @@ class Runs:
     def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searcher, runner.index, plan.config)
         number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit])
-        if known := self._find(number):
-            return known
+        if (known := self._find(number)) and known.figures.keys() >= set(RANKED):
+            return known  # one that was made before there were so many measures is measured again
         started = time.perf_counter()
         total = len(runner.queryset.questions)
         report: Progress = lambda done, _, what: progress(n * total + done, plans * total, what)
