@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,7 +19,7 @@ from core.services.people.accounts import DEMO, MIN_PASSWORD
 from core.settings import Settings
 from pages.ui import direct
 from pages.ui.sign_in import cookies
-from tests.conftest import PASSWORD, ROOT, demo, sql
+from tests.conftest import PASSWORD, ROOT, demo, put, sql
 
 
 class Tab:
@@ -209,13 +210,34 @@ def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> N
         assert re.search(r"identity\.(require|me)\(", ast.unparse(first)), name
 
 
+def downloads(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
+    """What is called when the files of a page are downloaded."""
+    from streamlit.runtime.media_file_manager import MediaFileManager
+
+    made: list[Callable[[], Any]] = []
+    monkeypatch.setattr(MediaFileManager, "add_deferred", lambda self, data, *_, **__: made.append(data) or "file")
+    return made
+
+
+def test_a_document_is_downloaded_by_whoever_is_signed_in(
+    sign_in_app: App, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = downloads(monkeypatch)
+    put(sign_in_app, {"a.md": "# Cash\n\nCount it.\n"})
+    sign_in(sign_in_app, tab, "root")
+    shown = AppTest.from_file(str(ROOT / "pages" / "documents.py"), default_timeout=60)
+    shown.query_params["doc"] = sign_in_app.knowledge.documents.all()[0].id
+    assert not shown.run().exception
+    tab.cookies = {}
+    with ThreadPoolExecutor() as threads:  # a download runs where there is no session
+        assert b"Count it." in threads.submit(made[0]).result()
+        assert threads.submit(made[1]).result()[:2] == b"PK"
+
+
 def test_the_audit_is_exported_for_whoever_is_signed_in(
     sign_in_app: App, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from streamlit.runtime.media_file_manager import MediaFileManager
-
-    made: list[Callable[[], str]] = []
-    monkeypatch.setattr(MediaFileManager, "add_deferred", lambda self, data, *_, **__: made.append(data) or "file")
+    made = downloads(monkeypatch)
     sign_in(sign_in_app, tab, "root")
     sign_in_app.people.accounts.sign_in("root", PASSWORD)
     opened("audit")

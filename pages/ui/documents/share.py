@@ -21,7 +21,7 @@ def draw(document: Document) -> None:
         for kind, title in FORMATS.items():
             st.download_button(
                 title,
-                partial(_content, document.id, kind),
+                partial(_content, document.id, kind, identity.me().id),
                 file_name=f"{document.path.split('/')[-1].removesuffix('.md')}.{kind}",
                 key=f"download_{kind}",
                 on_click="ignore",
@@ -29,5 +29,6 @@ def draw(document: Document) -> None:
             )
 
 
-def _content(doc: str, kind: str) -> bytes:
-    return app().knowledge.exports.export(identity.require("read documents"), doc, kind).content
+def _content(doc: str, kind: str, account: str) -> bytes:
+    """Runs outside the session, when the file is downloaded: hence the account's id."""
+    return app().knowledge.exports.export(app().people.accounts.actor(account), doc, kind).content
