@@ -231,6 +231,8 @@ def test_a_hit_takes_feedback_and_a_question_is_watched(chromium: Any) -> None:
     with browser.component(chromium, "search", "snippet") as page:
         page.evaluate("show", data)
         page.get_by_role("button", name="This is wrong").click()
+        page.get_by_role("button", name="Tell the owner", exact=True).click()
+        assert page.get_by_label("What is wrong?").get_attribute("aria-invalid") == "true", "nothing to tell yet"
         page.get_by_label("What is wrong?").fill("The date.")
         page.get_by_role("button", name="Tell the owner", exact=True).click()
         assert page.get_by_text("Thank you. The owner is told.").count() == 1

@@ -481,7 +481,12 @@ function feedbackButtons(state, { chunk, place }) {
   const askWhat = () => {
     const hint = "What is wrong?";
     const note = el("input", { type: "text", placeholder: hint, "aria-label": hint });
-    const send = () => (note.value.trim() ? tell("wrong", note.value) : note.focus());
+    const insist = () => {
+      note.placeholder = "Write what is wrong, then tell the owner";
+      note.setAttribute("aria-invalid", "true");
+      note.focus();
+    };
+    const send = () => (note.value.trim() ? tell("wrong", note.value) : insist());
     note.addEventListener("keydown", (event) => event.key === "Enter" && send());
     box.replaceChildren(note, button("Tell the owner", send, { kind: "outline" }), button("Cancel", draw));
     note.focus();
