@@ -90,6 +90,8 @@ def test_a_request_is_taken_back_until_it_is_answered(app: App) -> None:
     change = app.reviews.changes.unask(AUTHOR, number, ["Petra Voss"])
     assert [request.account for request in change.asked] == ["reviewer2"]
     assert app.reviews.changes.asked_of(PETRA) == ()
+    assert told(app, PETRA) == [], "the message goes with the request"
+    assert len(told(app, THEO)) == 1
     app.reviews.discussion.approve(THEO, number)
     for who, error, why in (("reviewer2", Refused, "has answered already"), ("Petra Voss", BadInput, "was not asked")):
         with pytest.raises(error, match=why):

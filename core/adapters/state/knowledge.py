@@ -160,6 +160,11 @@ class MessageRows:
         mine += [messages.c.id.in_(list(numbers))] if numbers else []
         return self._run.change(update(messages).where(*mine).values(read=at))
 
+    def drop(self, account: str, kind: str, about: str, ref: str) -> None:
+        """Take back what an account has not read, since its cause is gone."""
+        mine = (messages.c.account == account, messages.c.about == about, messages.c.ref == ref)
+        self._run.change(delete(messages).where(*mine, messages.c.kind == kind, messages.c.read == ""))
+
     def forget(self, account: str, read_before: str, before: str, limit: int) -> None:
         """Drop read ones and all that are too old, and whatever is more than the limit."""
         kept = select(messages.c.id).where(messages.c.account == account).order_by(messages.c.id.desc()).limit(limit)

@@ -77,7 +77,7 @@ class ReviewRequests:
                         self._ask_one(state, actor, row, account, rule.match)
 
     def take_back(self, state: State, number: int, facts: Facts, names: Iterable[str]) -> None:
-        """Ask no longer. Whoever has answered stays, and so does whom a rule asks."""
+        """Ask no longer, and take the unread message back. Whoever has answered stays, and so does whom a rule asks."""
         asked = {request.account: request for request in self.of(state, number, facts)}
         for name in dict.fromkeys(names):
             found = [asked[account.id] for account in called(self.accounts.all(), name) if account.id in asked]
@@ -89,6 +89,7 @@ class ReviewRequests:
                 if request.rule:
                     raise Refused(f"The review rule of {request.rule} asks {request.name}; a person did not.")
                 state.requests.drop(number, request.account)
+                state.messages.drop(request.account, "asked", "change", str(number))
 
     def unknown(self, facts: Facts) -> tuple[str, ...]:
         """Names in the rules of the touched paths that nobody has."""
