@@ -463,6 +463,19 @@ def test_grades_score_every_column_at_once_and_notes_stay_through_a_second_grade
         grades.judge(ANN, "file form 111", hits[0], 3, note="x" * 1001)
 
 
+def test_a_grade_that_is_taken_back_leaves_the_query_sets_it_was_copied_to(writable_app: App) -> None:
+    app, query = writable_app, "file form 111"
+    grades, hits = app.playground.grades, app.search.searcher.search(query, config=configs.parse("bm25")).hits
+    for hit in hits[:2]:
+        grades.judge(ANN, query, hit, 2)
+    grades.judge(demo("reviewer"), query, hits[0], 1)
+    app.evaluation.querysets.from_playground(ANN, grades.of(ANN, query), "copied")
+    grades.withdraw(ANN, query, hits[0])
+    left = app.evaluation.querysets.get("copied").judgments
+    assert [(judgment.judge, judgment.grade) for judgment in left] == [(ANN.id, 2.0), (demo("reviewer").id, 1.0)]
+    assert left[0].quote != left[1].quote, "the other passage keeps its judgment, and so does the other judge"
+
+
 def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(indexed_app: App) -> None:
     made = indexed_app.playground.comparer.run(
         demo("author"), "file form", [column("bm25"), column("dense"), column("rrf-60")]

@@ -92,6 +92,11 @@ class QuerySetRows:
         place = zip(_PLACE, (number, question, path, heading, quote, source, judge), strict=True)
         return self._run.change(delete(judgments).where(*(judgments.c[name] == value for name, value in place))) > 0
 
+    def drop_copies(self, question: str, path: str, heading: str, quote: str, judge: str) -> None:
+        """A person's judgment of one place, in whatever set it was copied to."""
+        place = {"question": question, "path": path, "heading": heading, "quote": quote, "judge": judge, "source": "person"}  # fmt: skip
+        self._run.change(delete(judgments).where(*(judgments.c[name] == value for name, value in place.items())))
+
     def put_question(self, number: int, ident: str, text: str, category: str) -> None:
         """One question: a new one in the last place, or the new text and category of one that is there."""
         last = self._run.value(select(func.max(questions.c.place)).where(questions.c.queryset == number))

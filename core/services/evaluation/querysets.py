@@ -23,7 +23,7 @@ from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
-from core.services.playground.grades import Grade
+from core.services.playground.grades import Grade, question_id
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
@@ -261,7 +261,7 @@ class QuerySets:
         if not grades:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
         questions = {
-            grade.query: Question(strict.digest(grade.query, 10), grade.query, "playground") for grade in grades
+            grade.query: Question(question_id(grade.query), grade.query, "playground") for grade in grades
         }
         judgments = tuple(_from_playground(questions[grade.query].id, grade) for grade in grades)
         about = "what people judged in the playground"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, NotFound
 from core.evaluation.measures import ranking
@@ -86,12 +88,14 @@ class Grades:
         return Grade(**place, grade=grade, blind=blind, name=actor.name, **told)
 
     def withdraw(self, actor: Actor, query: str, hit: Hit) -> None:
-        """Take the actor's own grade of a passage back."""
+        """Take the actor's own grade of a passage back, with the judgments that query sets got from it."""
         require(actor, "judge passages")
         place = _place(actor, query, hit)
         with self.database.transaction() as state:
             if not state.grades.drop(**place):
                 raise NotFound(f"You gave no grade to this passage of {hit.path} for this query.")
+            steps = json.dumps(list(_steps(place["heading"])), ensure_ascii=False)
+            state.querysets.drop_copies(question_id(place["query"]), hit.path, steps, place["quote"], actor.id)
             self.audit.record(state, actor, "withdraw a grade", place["query"], detail=hit.path)
 
     def scores(
@@ -127,6 +131,11 @@ def pool(columns: Sequence[Sequence[Hit]], seed: int) -> tuple[Hit, ...]:
     order = [once[key] for key in sorted(once)]
     random.Random(seed).shuffle(order)
     return tuple(order)
+
+
+def question_id(query: str) -> str:
+    """What a query set calls a question that came from the playground."""
+    return strict.digest(query, 10)
 
 
 def anchor(hit: Hit) -> tuple[str, str, str]:
