@@ -1,168 +1,103 @@
 """A browser that walks the app by itself: every page and tab, every control that does not destroy, every way out.
 
-By hand, with what it saw as JSON lines: `python -m tests.walker --base starter --role author --seed 1 --steps 200 --log walk.jsonl`
+By hand, with what it saw as JSON lines: `python -m tests.walker --base starter --role author --seed 1 2 --steps 200 --log walk.jsonl`
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
+from core.bootstrap import App
 from tests import browser
 from tests.conftest import PASSWORD
 from tests.walker_bases import BASES
+from tests.walker_controls import Families, spared, use, view_of
+from tests.walker_coverage import PRESSED, Finding, Log
 
 ROLES = ("reader", "author", "reviewer", "admin")
 SCRIPT = (Path(__file__).parent / "walker_page.js").read_text(encoding="utf-8")
-TYPED = ("carrier labels", "how long do we keep records?", "<b>&\"' ünï ✓", "FN-22", "12")
-FILE = {"name": "brought.md", "mimeType": "text/markdown", "buffer": b"# Brought\n\nA line.\n"}
-
-# What the walker does not touch, and why. A word stands at the beginning of a name.
-KEPT = {
-    r"sign out|end( all others)?$": "ends the session of the walk",
-    r"(set|change it|current|new|repeat).*password|password|change it": "ends the session of the walk",
-    r"role of|the account of": "takes the walker's own role away",
-}
-# What it does not press; a tab or a field of the same name is only looked at.
-SPARED = {
-    r"delete|remove|×|discard|close|withdraw|drop": "throws away what later steps look at",
-    r"merge|approve|apply suggestion|restore|revert": "ends a change that later steps look at",
-    r"promote|roll back|make default": "changes what everybody's search does",
-    r"rebuild|build|verify|generate|train|calibrate|measure|run$|evaluate|start": "minutes of work, with journeys of its own",
-    r"download|csv|json": "a file, looked at by tests of what is in it",
-    r"print": "opens the printer's dialog of the browser, which nothing can press",
-}
-HARMLESS = ("tab", "radio", "choice", "select", "text", "number", "date", "range", "slider", "summary")
 # Pages whose choices no address brings back, and why.
 SESSION = {"/upload": "files that are not submitted yet belong to the session, and so does the way they came"}
 PROBE = re.compile(
     r"/\w+/_stcore/(health|host-config)$"
 )  # Streamlit asks below the page's path first, to find its base
 NOTED = re.compile(r"Failed to load resource")  # the browser's own line about an answer, which is looked at itself
-TABS = {"tab", "side", "do", "view", "queue", "as", "evaluation_tab", "tuning_tab", "index_tab"}
 DESK, PHONE = (1280, 900), (390, 844)
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+UNSEEN = ("Copied", "Dismiss")  # what a button says for a moment, and one for screen readers alone
+DIALOG = "[role=dialog]:has(button)"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something that a person would call broken."""
+class Served:
+    """A base on its server, with the words in it that are data."""
 
-    kind: str
-    role: str
-    base: str
     url: str
-    control: str
-    detail: str
-
-
-@dataclass
-class Log:
-    """What was walked, and what was found; written to a file as it happens, where one is named."""
-
-    path: Path | None = None
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-
-    def step(self, **what: Any) -> None:
-        self.lines.append(what)
-        if self.path:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(what, ensure_ascii=False) + "\n")
-
-    def add(self, finding: Finding) -> None:
-        same = (finding.kind, re.sub(r"\d+", "#", finding.control + finding.detail))
-        if all((known.kind, re.sub(r"\d+", "#", known.control + known.detail)) != same for known in self.findings):
-            self.findings.append(finding)
-            self.step(finding=asdict(finding))
-
-    def table(self) -> str:
-        """One row per base and role, then what was found."""
-        rows = ["| Base | Role | Views | Controls | of those met | Steps | Findings |", "|---|---|---|---|---|---|---|"]
-        for base, role in dict.fromkeys((line["base"], line["role"]) for line in self.lines if "base" in line):
-            own = [line for line in self.lines if (line.get("base"), line.get("role")) == (base, role)]
-            views = len({line["view"] for line in own})
-            groups = len({line["group"] for line in own if line["way"] == "press"})
-            found = sum((finding.base, finding.role) == (base, role) for finding in self.findings)
-            share = groups / max(1, max(line["met"] for line in own))
-            rows.append(f"| {base} | {role} | {views} | {groups} | {share:.0%} | {len(own)} | {found} |")
-        kinds = Counter(finding.kind for finding in self.findings)
-        rows += ["", f"{len(self.findings)} findings: {dict(kinds)}" if kinds else "Nothing found."]
-        return "\n".join([*rows, *(f"- {f.kind} · {f.base} · {f.role} · {f.url} · {f.control} · {f.detail}" for f in self.findings)])  # fmt: skip
-
-
-def view_of(url: str) -> str:
-    """Which view an address names: the page, its parameters, and its tabs.
-
-    >>> view_of("http://127.0.0.1:1/documents?doc=A-1&tab=History")
-    '/documents doc tab=History'
-    """
-    parts = urlsplit(url)
-    names = sorted(f"{name}={value}" if name in TABS else name for name, value in parse_qsl(parts.query))
-    return " ".join([parts.path, *dict.fromkeys(names)])
-
-
-def tab_of(url: str) -> str:
-    """The page and its tabs: a control is the same one whatever else the address holds.
-
-    >>> tab_of("http://127.0.0.1:1/search?q=label&tab=History")
-    '/search tab=History'
-    """
-    return " ".join(word for word in view_of(url).split() if word.startswith("/") or "=" in word)
+    log: Path
+    base: str
+    words: tuple[str, ...] = ()
 
 
 class Walker:
     """One person in one browser. `chance` decides what comes next, so that a seed walks the same way again."""
 
-    def __init__(self, context: Any, url: str, role: str, base: str, server_log: Path, chance: random.Random, log: Log) -> None:  # fmt: skip
-        self.context, self.url, self.role, self.base = context, url, role, base
-        self.server_log, self.chance, self.log = server_log, chance, log
-        self.seen: set[str] = set()
-        self.met: set[str] = set()
-        self.views: dict[str, str] = {}
-        self.read = len(server_log.read_text())
-        self.page = self.tab(context)
+    def __init__(self, context: Any, served: Served, role: str, chance: random.Random, log: Log) -> None:
+        self.context, self.url, self.role, self.base = context, served.url, role, served.base
+        self.server_log, self.chance, self.log = served.log, chance, log
+        self.coverage, self.families = log.of(served.base, role), Families(served.words)
+        self.read = len(served.log.read_text())
         self.mirror: Any = None
-        self.control, self.touched, self.left = "", False, 0
+        self.mirrored: set[str] = set()
+        self.control, self.touched, self.left, self.downloads = "", False, 0, 0
+        self.shown: list[dict[str, Any]] = []
+        self.page = self.tab(context)
 
     def tab(self, context: Any) -> Any:
         page = context.new_page()
         page.add_init_script(SCRIPT)
-        page.on(
-            "console",
-            lambda said: said.type == "error" and not NOTED.match(said.text) and self.found("console", said.text),
-        )
+        page.on("console", self.heard)
         page.on("pageerror", lambda error: self.found("page error", str(error)))
-        page.on(
-            "response",
-            lambda answer: (
-                answer.status >= 400
-                and not PROBE.search(answer.url)
-                and self.found("refused", f"{answer.status} {answer.url}")
-            ),
-        )
+        page.on("response", self.answered)
         page.on("dialog", lambda dialog: dialog.accept())
+        page.on("download", self.downloaded)
         return page
+
+    def heard(self, said: Any) -> None:
+        if said.type == "error" and not NOTED.match(said.text):
+            self.found("console", said.text)
+
+    def answered(self, answer: Any) -> None:
+        if answer.status >= 400 and not PROBE.search(answer.url):
+            self.found("refused", f"{answer.status} {answer.url}")
+
+    def downloaded(self, _: Any) -> None:
+        self.downloads += 1
 
     def found(self, kind: str, detail: str, control: str | None = None) -> None:
         address = self.page.url.removeprefix(self.url) if hasattr(self, "page") else ""
         detail = detail.replace(self.url, "")[:300]
         self.log.add(Finding(kind, self.role, self.base, address, self.control if control is None else control, detail))
 
-    def step(self, view: str, way: str, group: str = "", **more: str) -> None:
-        self.log.step(base=self.base, role=self.role, view=view, way=way, group=group, met=len(self.met), **more)
+    def step(self, way: str, family: str = "") -> None:
+        self.left -= 1
+        self.coverage.steps += 1
+        view = view_of(self.page.url)
+        self.coverage.views.setdefault(view, self.address())
+        self.log.step(base=self.base, role=self.role, view=view, way=way, control=self.control, family=family, at=round(time.time(), 1))  # fmt: skip
+
+    def address(self) -> str:
+        return self.page.url.removeprefix(self.url)
 
     # ------------------------------------------------------------ looking
 
@@ -170,46 +105,52 @@ class Walker:
         """Wait until nothing runs, and say what is wrong."""
         page = page or self.page
         try:
-            page.wait_for_selector(READY, timeout=60_000, state="attached")
-            page.wait_for_timeout(100)
-            page.wait_for_selector(READY, timeout=60_000, state="attached")
+            for _ in range(2):
+                page.wait_for_selector(READY, timeout=60_000, state="attached")
+                page.wait_for_timeout(60)
         except Exception:
             self.found("restless", "the script did not come to rest within a minute")
-        waiting: list[str] = []
+        told: dict[str, Any] = {}
         for _ in range(200):
-            if not (waiting := page.evaluate("walker.waiting()")):
+            told = page.evaluate("walker.look()")
+            if not told["waiting"]:
                 break
             page.wait_for_timeout(100)
         else:
-            self.found("restless", f"a placeholder is still there after 20 seconds: {waiting}")
-        for trouble in page.evaluate("walker.trouble()"):
+            self.found("restless", f"a placeholder is still there after 20 seconds: {told['waiting']}")
+        for trouble in told["trouble"]:
             self.found("exception", re.sub(r"number \w+", "number", trouble))
-        for part in page.evaluate("walker.outside()"):
+        for part in told["outside"]:
             self.found("sticks out", f"{page.viewport_size['width']} px: {part}", control="")
+        self.listen()
+
+    def listen(self) -> None:
+        """What the server wrote since the last look."""
         said = self.server_log.read_text()
-        for line in said[self.read :].splitlines():
-            if "Traceback" in line or re.search(r"\bERROR\b", line):
-                self.found("server log", " ".join(said[self.read :].split())[-300:])
-        self.read = len(said)
+        new, self.read = said[self.read :], len(said)
+        if "Traceback" in new or re.search(r"\bERROR\b", new):
+            self.found("server log", " ".join(new.split())[-300:])
 
     def same_view(self, way: str) -> None:
-        """What is shown is what the address brings in a fresh tab."""
-        if urlsplit(self.page.url).path in SESSION:
+        """What is shown is what the address brings in a fresh window; each view is compared once in a walk."""
+        view = view_of(self.page.url)
+        if view in self.mirrored or urlsplit(self.page.url).path in SESSION or self.page.locator(DIALOG).count():
             return
+        self.mirrored.add(view)
         if not self.mirror:  # a window of its own with the same cookie: a tab in the background draws nothing
-            self.mirror = self.tab(
-                self.context.browser.new_context(
-                    viewport=self.page.viewport_size, storage_state=self.context.storage_state()
-                )
-            )
+            size, cookies = self.page.viewport_size, self.context.storage_state()
+            self.mirror = self.tab(self.context.browser.new_context(viewport=size, storage_state=cookies))
         self.mirror.goto(self.page.url)
         self.settle(self.mirror)
+        self.compare(way, lambda: self.page.evaluate("walker.view()"), self.mirror)
+
+    def compare(self, way: str, shown: Callable[[], dict[str, Any]], page: Any) -> None:
+        """Say what a page shows otherwise; a busy machine draws late."""
         problem = ""
-        for _ in range(50):  # a busy machine draws late
-            shown, fresh = (page.evaluate("walker.view()") for page in (self.page, self.mirror))
-            if not (problem := self.difference(shown, fresh)):
+        for _ in range(50):
+            if not (problem := self.difference(shown(), page.evaluate("walker.view()"))):
                 return
-            self.mirror.wait_for_timeout(200)
+            page.wait_for_timeout(200)
         self.found("other view", f"{way}: {problem}")
 
     def difference(self, shown: dict[str, Any], fresh: dict[str, Any]) -> str:
@@ -220,126 +161,115 @@ class Walker:
         alike = SequenceMatcher(None, shown["lines"], fresh["lines"], autojunk=False).ratio()
         return "" if self.touched or alike >= 0.7 else f"{alike:.0%} of the text is the same"
 
-    def controls(self, where: Sequence[str] = ("main", "popover", "dialog")) -> list[dict[str, Any]]:
-        """What can be pressed now, each with the group of its like."""
+    def look(self, via: str = "") -> list[dict[str, Any]]:
+        """Every control that is shown now, with its family; new ones are noted with what brought them."""
         handle = self.page.evaluate_handle("window.walker_found = walker.controls()")
-        told = self.page.evaluate("walker_found.map(({ node, ...rest }) => rest)")
+        self.shown = self.page.evaluate("walker_found.map(({ node, ...rest }) => rest)")
         handle.dispose()
-        for n, one in enumerate(told):
-            name = (
-                ""
-                if one["kind"] in ("link", "checkbox") and one["where"] == "main"
-                else re.sub(r"\d+", "#", one["name"])
-            )
-            place = re.sub(r"\d+", "#", one["key"])
-            one |= {"n": n, "group": f"{tab_of(self.page.url)} {one['kind']} {place} {name} {one['chain']}"}
-        usable = [one for one in told if one["where"] in where and self.may(one)]
-        self.met |= {one["group"] for one in usable}
-        return usable
+        for n, one in enumerate(self.shown):
+            if one["name"] in UNSEEN:
+                one["off"] = True
+                continue
+            one |= {"n": n, "family": self.families.of(one, self.page.url), "spared": spared(one, self.url)}
+            self.coverage.meet(one["family"], self.address(), via, one["spared"], one["off"])
+        return self.usable()
 
-    def may(self, control: dict[str, Any]) -> bool:
-        """Whether pressing it destroys nothing and stays in the app."""
-        outside = control["href"] and not control["href"].startswith(self.url)
-        words = re.sub(r"^[a-z_]+(?= [A-Z])", "", control["name"]).strip()  # an icon's name comes first
-        spared = KEPT if control["kind"] in HARMLESS else {**KEPT, **SPARED}
-        return not (outside or control["download"] or any(re.match(rf"({word})", words, re.I) for word in spared))
+    def usable(self) -> list[dict[str, Any]]:
+        return [one for one in self.shown if not one["off"] and not one["spared"]]
+
+    def fresh(self) -> list[dict[str, Any]]:
+        """What is shown and was not pressed yet: what is open first, links and tabs last."""
+        waiting = set(self.coverage.waiting())
+        ready = [one for one in self.usable() if one["family"] in waiting]
+        order = {"link": 3, "tab": 2, "radio": 2}
+        weight = lambda one: 0 if one["where"] in ("popover", "dialog") else order.get(one["kind"], 1)
+        first = min(map(weight, ready), default=0)
+        return [one for one in ready if weight(one) == first]
 
     # ------------------------------------------------------------ acting
 
     def press(self, control: dict[str, Any]) -> None:
         """Use a control as a person would, and see whether anything came of it."""
-        self.seen.add(control["group"])
         self.control = f"{control['kind']} {control['name']!r}"
-        before, view = self.page.evaluate("walker.print()"), view_of(self.page.url)
-        self.step(view, "press", control["group"], control=self.control)
-        idle = control["chosen"] or control["kind"] in ("text", "file") or self.stays(control)
-        if not self.attempt(control):
+        family, address, before = control["family"], self.page.url, self.page.evaluate("walker.print()")
+        idle = control["chosen"] or control["kind"] in ("text", "file", "region") or self.stays(control)
+        downloads = self.downloads
+        self.step("press", family)
+        if not self.attempt(control) and not self.attempt_again(family):
+            self.coverage.missed(family)
             return
         self.settle()
-        if not idle and not self.changed(before):
+        if not idle and not self.changed(before, downloads):
             self.found("does nothing", control["chain"])
-        self.leave_dialog()
+        self.coverage.known[family].state = PRESSED
+        if not self.page.url.startswith(self.url):
+            self.found("left the app", self.page.url)
+            self.way("address", lambda: self.page.goto(address))
+        elif self.page.url != address:
+            self.coverage.views.setdefault(view_of(self.page.url), self.address())
+            self.look()
+            self.same_view(control["kind"] if control["kind"] in ("link", "tab") else "choice")
+        else:
+            self.touched = True
+            self.look(via=family)
 
     def attempt(self, control: dict[str, Any], again: bool = True) -> bool:
         """Whether it could be used; what lies above it is closed first, as a person would."""
         try:
-            self.use(self.page.evaluate_handle(f"walker_found[{control['n']}].node").as_element(), control["kind"])
+            node = self.page.evaluate_handle(f"walker_found[{control['n']}].node").as_element()
+            use(self.page, node, control["kind"], self.chance)
         except Exception as error:
-            if "intercepts pointer events" in str(error) and again:
-                self.page.keyboard.press("Escape")
-                return self.attempt(control, again=False)
-            if "not attached" not in str(error):
+            if again:
+                return self.attempt_otherwise(control, str(error))
+            if not re.search("not attached|not visible|Timeout.*scroll", str(error)):
                 self.found("cannot be pressed", " ".join(f"{str(error)[:80]} … {str(error)[-160:]}".split()))
             return False
         return True
+
+    def attempt_otherwise(self, control: dict[str, Any], why: str) -> bool:
+        """What lies above is closed first; what is shown only under the pointer is taken by the keyboard."""
+        if "intercepts pointer events" in why:
+            self.page.keyboard.press("Escape")
+        elif "not visible" in why and control["kind"] == "link":
+            node = self.page.evaluate_handle(f"walker_found[{control['n']}].node").as_element()
+            node.focus()
+            node.press("Enter")
+            return True
+        return self.attempt(control, again=False)
+
+    def attempt_again(self, family: str) -> bool:
+        """What was drawn anew meanwhile is looked up once more."""
+        there = [one for one in self.look() if one.get("family") == family]
+        return bool(there) and self.attempt(there[0])
 
     def stays(self, control: dict[str, Any]) -> bool:
         """Whether nothing may come of it: a link to where one is, a graph that fits already, a dialog of the system."""
         here = control["kind"] == "link" and ("#" in control["href"] or control["href"] == self.page.url)
         return here or control["name"] in ("upload Upload", "Fit")
 
-    def changed(self, before: int) -> bool:
+    def changed(self, before: int, downloads: int) -> bool:
         for _ in range(15):
-            if self.page.evaluate("walker.print()") != before:
+            if self.downloads != downloads or self.page.evaluate("walker.print()") != before:
                 return True
             self.page.wait_for_timeout(150)
         return False
 
-    def use(self, node: Any, kind: str) -> None:
-        if kind == "file":
-            node.set_input_files([FILE])
-        elif kind == "text":
-            node.fill(self.chance.choice(TYPED), timeout=3000)
-            node.press("Enter" if node.evaluate("node => node.tagName") == "INPUT" else "Control+Enter")
-        elif kind == "number":
-            node.fill("2", timeout=3000)
-            node.press("Enter")
-        elif kind in ("slider", "range"):
-            node.focus()
-            node.press(self.chance.choice(("ArrowRight", "ArrowLeft")))
-        elif kind == "select":
-            values = node.evaluate(
-                "node => [...node.options].filter((o) => o.value !== node.value).map((o) => o.value)"
-            )
-            if values:
-                node.select_option(self.chance.choice(values))
-        elif kind == "choice":
-            self.choose(node)
-        else:
-            node.click(timeout=4000)
-
-    def choose(self, node: Any) -> None:
-        """Another option of a select box."""
-        node.click(timeout=4000)
-        self.page.wait_for_timeout(200)
-        options = self.page.locator("[role=option][aria-selected=false]:not([aria-disabled=true])")
-        if options.count():
-            options.nth(self.chance.randrange(min(options.count(), 8))).click(timeout=4000)
-            self.page.keyboard.press("Tab")  # a box for several stays open
-        else:
-            self.page.keyboard.press("Escape")
-
     def leave_dialog(self) -> None:
-        """Try what a dialog offers, then close it."""
-        dialog = self.page.locator("[role=dialog]:has(button)")
+        """Close what is open above the page, by its button or by Escape."""
+        dialog = self.page.locator(DIALOG)
         if not dialog.count():
             return
-        opened = self.control
-        self.step(f"{view_of(self.page.url)} dialog {opened}", "dialog")
-        for control in [one for one in self.controls(("dialog",)) if one["kind"] in ("text", "checkbox", "choice")][:2]:
-            self.attempt(control)
-            self.settle()
         cancel = dialog.get_by_role("button", name=re.compile("^(Cancel|Close)", re.I))
-        cancel.first.click() if cancel.count() else self.page.keyboard.press("Escape")
-        self.settle()
-        if dialog.count():
-            self.page.keyboard.press("Escape")
+        if cancel.count() and self.chance.random() < 0.5:
+            cancel.first.click()
             self.settle()
+        for _ in range(3):  # a list that is open inside closes first
+            if dialog.count():
+                self.page.keyboard.press("Escape")
+                self.settle()
         if dialog.count():
-            self.control = opened
-            self.found("dialog stays", "neither Cancel nor Escape closes it")
-            self.page.reload()
-            self.settle()
+            self.found("dialog stays", "neither its button nor Escape closes it")
+            self.way("reload", lambda: self.page.reload())
 
     # ------------------------------------------------------------ walking
 
@@ -352,16 +282,17 @@ class Walker:
 
     def way(self, name: str, go: Any) -> None:
         """Leave or come back, and look."""
+        self.coverage.ways.add(f"{urlsplit(self.page.url).path} {name}")
         self.control, self.touched = name, False
         go()
-        self.left -= 1
         self.settle()
-        view = view_of(self.page.url)
-        self.views.setdefault(view, self.page.url)
-        self.step(view, name)
+        self.step(name)
+        self.look()
 
-    def menu(self) -> Any:
-        return self.page.get_by_test_id("stSidebarNavLink")
+    def menu(self) -> list[str]:
+        return [
+            urlsplit(entry.get_attribute("href")).path for entry in self.page.get_by_test_id("stSidebarNavLink").all()
+        ]
 
     def enter(self, path: str) -> None:
         """Go to a page by the menu; a phone opens the menu first."""
@@ -369,83 +300,116 @@ class Walker:
             opener.first.click()
         self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']").first.click()
 
-    def explore(self, each: int, mirror: float) -> None:
-        """Press what was not pressed before in this view, so many times; other views are kept for later."""
-        home, view = self.page.url, view_of(self.page.url)
-        for _ in range(each):
-            fresh = [one for one in self.controls() if one["group"] not in self.seen]
-            if not fresh or self.left <= 0:
-                return
-            inner = [one for one in fresh if one["where"] == "popover"]
-            self.left -= 1
-            control = self.chance.choice(inner or fresh)
-            address = self.page.url
-            self.press(control)
-            if not self.page.url.startswith(self.url):
-                self.found("left the app", self.page.url)
-            elif self.page.url != address or control["kind"] in ("tab", "radio"):
-                if self.chance.random() < mirror:
-                    self.same_view("fresh tab")
-            else:
-                self.touched = True
-            if view_of(self.page.url) != view:
-                self.views.setdefault(view_of(self.page.url), self.page.url)
-                if urlsplit(self.page.url).path != urlsplit(home).path or self.chance.random() < 0.5:
-                    self.come_back(home, mirror)
-                else:
-                    home, view = self.page.url, view_of(self.page.url)
+    def explore(self) -> None:
+        """Press what was not pressed before, as long as there is something here."""
+        while self.left > 0 and (ready := self.fresh()):
+            self.press(self.chance.choice(ready))
 
-    def come_back(self, home: str, mirror: float) -> None:
-        """By the back button, by a reload, or by the menu."""
-        chosen = self.chance.choice(("back", "reload", "menu"))
-        if chosen == "back":
-            self.way("back", lambda: self.page.go_back())
-        elif chosen == "reload":
-            self.way("reload", lambda: self.page.reload())
+    def leave(self) -> None:
+        """By a way that was not tried on this page: the back button, then a reload."""
+        page = urlsplit(self.page.url).path
+        if f"{page} reload" not in self.coverage.ways:
+            shown = self.page.evaluate("walker.view()")
+            touched = self.touched
+            self.way("reload", self.page.reload)
+            self.touched = touched
+            if page not in SESSION:
+                self.compare("reload", lambda: shown, self.page)
+        elif f"{page} back" not in self.coverage.ways and self.page.evaluate("history.length") > 2:
+            self.way("back", self.page.go_back)
+            self.same_view("back")
+
+    def go(self, address: str) -> None:
+        """To an address: by the menu where it is a page, and by a link that somebody sent otherwise."""
+        self.leave_dialog()
+        self.leave()
+        page = urlsplit(address).path
+        if address == page and page in self.pages:
+            self.way("menu", lambda: self.enter(page))
+            self.entered(page)
+            self.same_view("menu")
         else:
-            path = urlsplit(self.page.url).path
-            if self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']").count():
-                self.way("menu", lambda: self.enter(path))
-        if self.chance.random() < mirror:
-            self.same_view(chosen)
-        if self.page.url != home:
-            self.way("address", lambda: self.page.goto(home))
+            self.way("address", lambda: self.page.goto(self.url + address))
 
-    def walk(self, steps: int, each: int, mirror: float) -> None:
-        """Every page of the menu, then every view that was met, until the steps are used."""
+    def entered(self, page: str) -> None:
+        """The entry of the menu was pressed."""
+        for one in self.shown:
+            if one["where"] == "sidebar" and one["kind"] == "link" and urlsplit(one["href"]).path == page:
+                self.coverage.known[one["family"]].state = PRESSED
+
+    def reach(self, family: str) -> None:
+        """Come to a control where it was seen, by what was pressed to see it, and press it."""
+        path = self.coverage.path(family)
+        if not any(one.get("family") == path[0] for one in self.shown):
+            self.go(self.coverage.known[path[0]].at)
+        for step in path:
+            there = [one for one in self.usable() if one["family"] == step]
+            if not there:
+                return self.coverage.missed(family)
+            self.press(self.chance.choice(there))
+        return None
+
+    def again(self) -> None:
+        """Somewhere, anything: what was pressed already may bring something new."""
+        self.go(self.chance.choice(list(self.coverage.views.values())))
+        for _ in range(5):
+            ready = [one for one in self.usable() if one["where"] != "sidebar"]
+            if not ready or self.left <= 0 or self.fresh():
+                return
+            self.press(self.chance.choice(ready))
+
+    def walk(self, steps: int, wander: bool) -> None:
+        """Every page of the menu, then every control that waits; then, to meet new ones, anything anywhere."""
         self.left = steps
         self.sign_in()
-        pages = [entry.get_attribute("href") for entry in self.menu().all()]
-        self.chance.shuffle(pages)
-        for page in pages:
-            path = urlsplit(page).path
-            self.way("menu", lambda path=path: self.enter(path))
-            self.explore(each, mirror)
-        done: set[str] = set()
-        while self.left > 0 and (later := [view for view in self.views if view not in done]):
-            view = self.chance.choice(later)
-            done.add(view)
-            self.way("address", lambda view=view: self.page.goto(self.views[view]))
-            self.explore(steps, mirror)
+        self.look()
+        self.pages = self.menu()
+        for page in self.chance.sample(self.pages, len(self.pages)):
+            if self.left > 0 and page not in self.coverage.views:
+                self.go(page)
+        while self.left > 0:
+            self.explore()
+            if waiting := self.coverage.waiting():
+                self.reach(self.chance.choice(self.near(waiting)))
+            elif wander:
+                self.again()
+            else:
+                return
+
+    def near(self, waiting: list[str]) -> list[str]:
+        """What waits on this page, or else what waits anywhere."""
+        here = urlsplit(self.page.url).path
+        return [one for one in waiting if self.coverage.known[one].at.split("?")[0] == here] or waiting
 
 
 @contextmanager
-def served(base: str, folder: Path, count: int = 0) -> Iterator[tuple[str, Path]]:
+def served(base: str, folder: Path, count: int = 0) -> Iterator[Served]:
     """A base on a server of its own, with sign-in."""
     app = BASES[base](folder / base, *([count] if count and base != "handbook" else []))
     log = folder / f"{base}.log"
     log.touch()
     with browser.server(app.settings.home, log, CONCORD_SIGN_IN="local", CONCORD_CACHE=str(app.settings.cache)) as url:
-        yield url, log
+        yield Served(url, log, base, tuple(words_of(app)))
 
 
-def walk(chromium: Any, url: str, server_log: Path, base: str, role: str, log: Log, *, seed: int, steps: int, each: int, mirror: float, window: tuple[int, int] = DESK) -> None:  # fmt: skip
+def words_of(app: App) -> Iterator[str]:
+    """The words on buttons that are data: titles, paths, ids and people."""
+    for document in app.knowledge.documents.all():
+        yield from (document.title, document.path, document.path.rsplit("/", 1)[-1], *document.path.split("/")[:-1], document.id)  # fmt: skip
+    for account in app.people.accounts.all():
+        yield from (account.id, account.name)
+
+
+def walk(chromium: Any, place: Served, role: str, log: Log, *, seed: int, steps: int, wander: bool = False, window: tuple[int, int] = DESK) -> None:  # fmt: skip
     """One role on one base."""
     context = chromium.new_context(viewport=dict(zip(("width", "height"), window, strict=True)))
-    walker = Walker(context, url, role, base, server_log, random.Random(f"{seed} {role} {base}"), log)
+    walker = Walker(context, place, role, random.Random(f"{seed} {role} {place.base}"), log)
+    started = time.time()
     try:
-        walker.walk(steps, each, mirror)
+        walker.walk(steps, wander)
     finally:
+        walker.coverage.seconds += time.time() - started
+        log.save()
         context.close()
         if walker.mirror:
             walker.mirror.context.close()
@@ -455,35 +419,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.walker", description="Walk the app and say what is broken.")
     parser.add_argument("--base", choices=list(BASES), default="starter")
     parser.add_argument("--role", choices=[*ROLES, "all"], default="all")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=150, help="per role")
-    parser.add_argument("--each", type=int, default=12, help="controls per page on the first round")
+    parser.add_argument("--seed", type=int, nargs="+", default=[1], help="one walk after the other")
+    parser.add_argument("--steps", type=int, default=400, help="of the first seed, at most, per role")
+    parser.add_argument("--further", type=int, default=60, help="steps per role of the seeds after the first")
     parser.add_argument("--documents", type=int, default=0, help="odd documents: beside the starter set, or in all")
     parser.add_argument("--phone", action="store_true", help="in a window of 390 px")
     parser.add_argument("--log", type=Path, default=Path("walk.jsonl"))
+    parser.add_argument("--coverage", type=Path, help="what was pressed, for the next walk to go on from")
     given = parser.parse_args()
     given.log.write_text("")
-    log, started = Log(given.log), time.time()
+    log, window = Log(given.log, given.coverage), PHONE if given.phone else DESK
     with (
         tempfile.TemporaryDirectory() as folder,
         browser.chromium() as chromium,
-        served(given.base, Path(folder), given.documents) as (url, server_log),
+        served(given.base, Path(folder), given.documents) as place,
     ):
-        for role in ROLES if given.role == "all" else (given.role,):
-            walk(
-                chromium,
-                url,
-                server_log,
-                given.base,
-                role,
-                log,
-                seed=given.seed,
-                steps=given.steps,
-                each=given.each,
-                mirror=0.3,
-                window=PHONE if given.phone else DESK,
-            )
-    print(f"{log.table()}\n\n{time.time() - started:.0f} s, seed {given.seed}; the log is in {given.log}")
+        for n, seed in enumerate(given.seed):
+            for role in ROLES if given.role == "all" else (given.role,):
+                known = log.of(given.base, role)
+                before, started = known.row()[1], time.time()
+                steps = given.further if n else given.steps
+                walk(chromium, place, role, log, seed=seed, steps=steps, wander=bool(n), window=window)
+                new = known.row()[1] - before
+                print(f"seed {seed}, {role}: {new} new controls pressed ({new / max(1, known.row()[1]):.1%}) in {time.time() - started:.0f} s", flush=True)  # fmt: skip
+    print(f"{log.unpressed()}\n\n{log.table()}\n\nseeds {given.seed}; the log is in {given.log}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@
     const hand = handOf(node), box = hand.getBoundingClientRect();
     return box.width > 1 && box.height > 1 && hand.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   };
-  const off = (node) => node.disabled || node.getAttribute("aria-disabled") === "true" || above(node, "[inert], [aria-hidden=true]");
+  const off = (node) => node.disabled || node.getAttribute("aria-disabled") === "true";
+  const hidden = (node) => above(node, "[inert], [aria-hidden=true]");
   const text = (node) => (node?.innerText || node?.textContent || "").replace(/\s+/g, " ").trim();
   const nameOf = (node) =>
     (node.getAttribute("aria-label") || text(node) || node.title || node.placeholder || text(node.labels?.[0]) || text(handOf(node))).slice(0, 90);
@@ -32,18 +33,18 @@
   const keyOf = (node) => above(node, "[class*=st-key-]")?.className.match(/st-key-([\w-]+)/)?.[1] || "";
   const chain = (node) => {
     const parts = [];
-    for (let current = node; current && parts.length < 4; current = current.parentElement)
+    for (let current = node; current && parts.length < 3; current = current.parentElement)
       parts.push(current.tagName + (current.getRootNode() instanceof ShadowRoot ? `.${current.className}` : ""));
     return parts.join("<");
   };
-  const where = (node) => (above(node, "[role=dialog]") ? "dialog" : above(node, "[data-testid=stPopoverBody]") ? "popover" : above(node, "[data-testid=stSidebar]") ? "sidebar" : above(node, "[data-testid=stHeader]") ? "header" : "main");
+  const where = (node) => (above(node, "[role=dialog]") ? "dialog" : above(node, "[data-testid=stPopoverBody]") ? "popover" : above(node, "[data-testid=stSidebar]") ? "sidebar" : above(node, "[data-testid=stHeader], [role=menu], [data-testid=stMainMenuPopover]") ? "header" : "main");
   const chosen = (node) => node.getAttribute("aria-selected") === "true" || node.getAttribute("aria-checked") === "true" || node.getAttribute("aria-pressed") === "true" || ["page", "true"].includes(node.getAttribute("aria-current")) || (node.type === "radio" && node.checked);
   const controls = () => {
-    const nodes = [...every(document.body)].filter((node) => node.matches(PRESSABLE) && (node.type === "file" || seen(node)) && !off(node) && !above(node, "[data-testid=stToastContainer]"));
+    const nodes = [...every(document.body)].filter((node) => node.matches(PRESSABLE) && (node.type === "file" || seen(node)) && !hidden(node) && !above(node, "[data-testid=stToastContainer]"));
     const top = nodes.filter((node) => where(node) === "dialog");
     return (top.length ? top : nodes).map((node) => ({
       node: node.type === "file" ? node : handOf(node), kind: kindOf(node), name: nameOf(node), key: keyOf(node), chain: chain(node), where: where(node),
-      href: node.href || "", chosen: chosen(node), download: node.closest("[data-testid=stDownloadButton]") !== null,
+      href: node.href || "", chosen: chosen(node), off: Boolean(off(node)),
     }));
   };
   const hash = (value) => [...value].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 7);
@@ -54,7 +55,8 @@
     const words = [...node.childNodes].filter((child) => child.nodeType === 3).map((child) => child.data.trim()).join(" ");
     return `${own}${canvas}${words}${node.value ?? ""}${node.checked ?? ""}${node.scrollTop || ""}`;
   };
-  let copied = 0;
+  let copied = 0; // what leaves no trace in the page: to the clipboard, to the printer
+  window.print = () => copied++;
   const write = navigator.clipboard?.writeText?.bind(navigator.clipboard);
   if (write) navigator.clipboard.writeText = (value) => (copied++, write(value));
   const quiet = (node) => above(node, "[data-testid=stStatusWidget]");
@@ -86,5 +88,6 @@
   const outside = () =>
     [...every(main())].filter((node) => beyond(node) && ![...node.children].some(beyond)).slice(0, 2).map((node) => `${keyOf(node)} ${chain(node)} ${text(node).slice(0, 50)}`);
   const waiting = () => [...document.querySelectorAll("[data-testid=stSkeleton]")].filter(seen).map(keyOf);
-  window.walker = { waiting, outside, controls, print, view, trouble };
+  const look = () => ({ waiting: waiting(), trouble: trouble(), outside: outside() });
+  window.walker = { look, controls, print, view };
 })();

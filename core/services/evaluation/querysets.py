@@ -260,9 +260,7 @@ class QuerySets:
         require(actor, "keep a query set")
         if not grades:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
-        questions = {
-            grade.query: Question(question_id(grade.query), grade.query, "playground") for grade in grades
-        }
+        questions = {grade.query: Question(question_id(grade.query), grade.query, "playground") for grade in grades}
         judgments = tuple(_from_playground(questions[grade.query].id, grade) for grade in grades)
         about = "what people judged in the playground"
         return self.keep(actor, QuerySet(name, tuple(questions.values()), judgments, about))
