@@ -37,8 +37,8 @@ class Converters:
             raise BadInput(f"The {suffix} file is locked by a password. Save it without one, and bring it again.")
         if "error" in answer:
             raise BadInput(
-                f"The {suffix} file cannot be converted: it is damaged ({answer['error']}). "
-                "Save it again in its own program, or copy its text and paste it."
+                f"The {suffix} file cannot be converted: {answer['error']}. "
+                "Split it or save it again in its own program, or copy its text and paste it."
             )
         found = _conversion(answer)
         return self.ocr.read(found) if self.ocr and any(image.scan for image in found.images) else found

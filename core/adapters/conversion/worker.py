@@ -9,6 +9,7 @@ from typing import Any
 from core.adapters.conversion.confined import Answer, serve
 from core.adapters.conversion.formats import pdf, sheets, slides, word
 from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
+from core.adapters.conversion.formats.tables import TooLarge
 
 MAX_TEXT = 8 * 1024 * 1024  # characters; more is refused by the size check anyway
 
@@ -30,12 +31,16 @@ def load() -> Answer:
         try:
             answer = readers[question["suffix"]](raw)
             return {**answer, "text": answer["text"][:MAX_TEXT]}
-        except MemoryError:
-            return {"error": "it needs too much memory"}
         except pdf.LockedFile:
             return {"error": "locked"}
+        except TooLarge as error:
+            return {"error": str(error)}
+        except MemoryError:
+            return {"error": "it needs too much memory"}
+        except RecursionError:
+            return {"error": "its parts are nested too deeply"}
         except Exception as error:  # a broken file may make a library raise anything
-            return {"error": type(error).__name__}
+            return {"error": f"it is damaged ({type(error).__name__})"}
 
     return convert
 

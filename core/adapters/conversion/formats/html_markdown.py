@@ -11,6 +11,8 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 from markdownify import MarkdownConverter
 
+from core.adapters.conversion.formats.tables import TooLarge
+
 DATA = re.compile(r"data:([\w.+/-]{0,60})(?:;[\w=-]{1,40}){0,3}?;base64,(.*)", re.DOTALL)
 TYPES = {
     "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg",
@@ -149,7 +151,7 @@ def _grid(table: Tag) -> tuple[dict[tuple[int, int], Tag | None], int]:
             tall, wide = _span(cell, "rowspan"), _span(cell, "colspan")
             merged += tall * wide > 1
             if len(grid) + tall * wide > MOST_CELLS:
-                raise ValueError("a table is too large")
+                raise TooLarge(f"a table has room for more than {MOST_CELLS:,} cells")
             for down in range(tall):
                 for right in range(wide):
                     grid[number + down, column + right] = None

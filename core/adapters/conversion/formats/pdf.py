@@ -6,11 +6,13 @@ import io
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text, running_lines
 from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, laid_over, ruled
 from core.adapters.conversion.formats.pdf_writer import PdfWriter
+from core.adapters.conversion.formats.tables import TooLarge
 from core.curation.conversions import own_title
 
 PAGES = 300  # that are read
@@ -20,6 +22,7 @@ FEW = 30  # characters that a scanned page may have: a stamp, a page number
 REPEATED = 3  # a picture on so many pages at the same place belongs to the print, not to the text
 WIDTH, SHARPEST = 1600, 3.0  # pixels of a picture, and how much larger than on the page it is drawn
 LOCKED = "password"  # in pdfium's message
+LONGEST = 20_000  # points of a page's side: seven metres
 
 
 class LockedFile(Exception):
@@ -50,6 +53,7 @@ def _parsed(raw: bytes) -> Any:
     from liteparse import LiteParse
     from liteparse.types import ParseError
 
+    _check_sizes(raw)
     reader = LiteParse(
         output_format="markdown",
         ocr_enabled=False,
@@ -69,6 +73,17 @@ def _parsed(raw: bytes) -> Any:
         if LOCKED in str(error).lower():
             raise LockedFile from None
         raise
+
+
+def _check_sizes(raw: bytes) -> None:
+    """Refuse pages larger than any paper: liteparse would take memory for all of it, and end."""
+    import pypdfium2
+
+    with suppress(pypdfium2.PdfiumError):  # locked or damaged: liteparse says which
+        document = pypdfium2.PdfDocument(raw)
+        for n in range(min(len(document), PAGES)):
+            if max(document.get_page_size(n)) > LONGEST:
+                raise TooLarge(f"page {n + 1} is larger than any paper")
 
 
 def _largest(pages: Sequence[Any]) -> str:
@@ -132,11 +147,15 @@ class _RuledPages:
             return []
         import pdfplumber
 
-        if self.pdf is None:
-            self.pdf = pdfplumber.open(io.BytesIO(self.raw))
-        found = self.pdf.pages[page.page_num - 1]
-        tables = ruled(found)
-        found.close()
+        try:
+            if self.pdf is None:
+                self.pdf = pdfplumber.open(io.BytesIO(self.raw))
+            found = self.pdf.pages[page.page_num - 1]
+            tables = ruled(found)
+            found.close()
+        except Exception:  # what liteparse read stands, with its tables as guessed
+            self.pdf, self.end = None, 0.0
+            return []
         return tables
 
 

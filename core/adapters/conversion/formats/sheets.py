@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures
-from core.adapters.conversion.formats.tables import line, table
+from core.adapters.conversion.formats.tables import TooLarge, line, table
 
 MOST_CELLS = 300_000
 TYPES = {"png": "image/png", "jpeg": "image/jpeg", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
@@ -53,7 +53,7 @@ def _section(sheet: Any, number: int, named: bool, pictures: TakenPictures, answ
 
 def _grid(sheet: Any) -> Grid:
     if sheet.max_row * sheet.max_column > MOST_CELLS:
-        raise ValueError("a sheet is too large")
+        raise TooLarge(f"a sheet has room for more than {MOST_CELLS:,} cells")
     return [[shown_value(cell.value, cell.number_format) for cell in row] for row in sheet.iter_rows()]
 
 

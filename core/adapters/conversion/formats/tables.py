@@ -1,9 +1,13 @@
-"""Rows of cells as a Markdown table."""
+"""Rows of cells as a Markdown table, and the word for what is too large to read."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+
+class TooLarge(Exception):
+    """A file is whole, and more than is read; the text says what, as the end of a sentence about the file."""
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
