@@ -30,6 +30,7 @@ class Settings:
     cache: Path | None = None  # vectors and answers that were computed before; `cache/` of the workspace if not set
     keep_generations: int = 3  # how many generations of a profile stay for rollback
     threads: int = 0  # embedding threads; 0 is one per core
+    device: str = ""  # where hub models compute: cuda, mps or cpu; the best that is here if not set
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
     session_idle: float = 12.0  # hours without a click after which a sign-in ends

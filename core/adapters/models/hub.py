@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,26 @@ import numpy as np
 from core.errors import Unavailable
 from core.ports import Embedder, Progress, no_progress
 
-_BATCH = 16
+_BATCH: Mapping[str, int] = {"cpu": 16, "mps": 32}  # texts that the model reads at once; on others _MANY
+_MANY = 128
+_SLICE = 8  # batches in one call of the model, between two signs of progress
 
 
-def _load(kind: str, name: str, offline: bool) -> Any:
+def device(wanted: str = "") -> str:
+    """Where torch computes: what the settings say, else the best that is here."""
+    import torch
+
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    kind = wanted.partition(":")[0]
+    if not wanted:
+        return next(name for name, here in there.items() if here)
+    if kind not in there or not there[kind]:
+        known = ", ".join(name for name, here in there.items() if here)
+        raise Unavailable(f"CONCORD_DEVICE is {wanted}, and torch finds no such device here. It finds: {known}.")
+    return wanted
+
+
+def _load(kind: str, name: str, offline: bool, wanted: str) -> Any:
     """The model, or Unavailable with the way to get it."""
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -25,8 +41,11 @@ def _load(kind: str, name: str, offline: bool) -> Any:
         raise Unavailable(
             "Models from a hub need sentence-transformers. Install it with: pip install -r requirements.txt"
         ) from None
+    place = device(wanted)
     try:
-        return getattr(sentence_transformers, kind)(name, device="cpu", trust_remote_code=False)
+        return getattr(sentence_transformers, kind)(
+            name, device=place, local_files_only=offline, trust_remote_code=False
+        )
     except (OSError, ValueError) as error:
         cure = (
             "Allow the hub with CONCORD_OFFLINE=no, or name a folder that holds the model."
@@ -41,49 +60,71 @@ class HubEmbedder:
 
     parts: Sequence[Embedder] = ()
 
-    def __init__(self, name: str, offline: bool = True) -> None:
-        self._model = _load("SentenceTransformer", name, offline)
+    def __init__(self, name: str, offline: bool = True, wanted: str = "") -> None:
+        self._model = _load("SentenceTransformer", name, offline, wanted)
         self.name = name
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.dimension = int(self._model.get_embedding_dimension())
         self.limit = int(self._model.max_seq_length or 512)
+        self.batch = _BATCH.get(self._model.device.type, _MANY)
 
     def tokens(self, text: str) -> list[tuple[int, int]]:
+        return self._tokens([text])[0]
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         encoding = self._model.tokenizer(
-            text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
+            list(texts), add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
         )
-        return [tuple(span) for span in encoding["offset_mapping"]]
+        return [[tuple(span) for span in spans] for spans in encoding["offset_mapping"]]
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
         """Texts over the limit are averaged over windows."""
-        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for n in range(0, len(texts), _BATCH):
-            for m, text in enumerate(texts[n : n + _BATCH]):
-                rows[n + m] = self._embed(text, "document")
-            progress(min(n + _BATCH, len(texts)), len(texts), "Embedding")
-        return rows
+        return self._rows(texts, "document", progress)
 
     def query(self, text: str) -> np.ndarray:
-        return self._embed(text, "query")
+        row: np.ndarray = self._rows([text], "query")[0]
+        return row
 
-    def _embed(self, text: str, role: str) -> np.ndarray:
-        spans = self.tokens(text)
-        room = self.limit - 2
-        edges = [spans[n][0] for n in range(0, len(spans), room)] + [len(text)] if spans else [0, len(text)]
-        windows = [text[a:b] for a, b in itertools.pairwise(edges)]
+    def _rows(self, texts: Sequence[str], role: str, progress: Progress = no_progress) -> np.ndarray:
+        """The longest windows first, many in one call: each batch holds texts of about one length, and little padding."""
+        windows = [(n, window) for n, text in enumerate(self._windows(texts, role)) for window in text]
+        windows.sort(key=lambda window: len(window[1]), reverse=True)
+        rows, many = np.zeros((len(texts), self.dimension), dtype=np.float32), self.batch * _SLICE
+        for at in range(0, len(windows), many):
+            some = windows[at : at + many]
+            for (n, window), row in zip(some, self._encoded([window for _, window in some], role), strict=True):
+                rows[n] += row * max(1, len(window))
+            progress(len(texts) * min(at + many, len(windows)) // len(windows), len(texts), "Embedding")
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        lengths[lengths == 0] = 1.0
+        normalised: np.ndarray = rows / lengths
+        return normalised
+
+    def _windows(self, texts: Sequence[str], role: str) -> Iterator[list[str]]:
+        """Each text in parts that fit beside the prompt."""
+        prompt = (self._model.prompts or {}).get(role) or ""
+        room = max(8, self.limit - 2 - len(self._tokens([prompt])[0]))
+        for text, spans in zip(texts, self._tokens(texts) if texts else (), strict=True):
+            edges = [0, *(spans[n][0] for n in range(room, len(spans), room)), len(text)]
+            yield [text[a:b] for a, b in itertools.pairwise(edges)]
+
+    def _encoded(self, windows: list[str], role: str) -> np.ndarray:
         prompt = {"prompt_name": role} if role in (self._model.prompts or {}) else {}
-        rows = self._model.encode(
-            windows, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False, **prompt
+        vectors: np.ndarray = self._model.encode(
+            windows,
+            batch_size=self.batch,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+            **prompt,
         )
-        weights = np.array([len(window) for window in windows], dtype=np.float32)[:, None]
-        mean = (rows * weights).sum(axis=0)
-        return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=np.float32)
+        return vectors
 
 
 class HubReranker:
     """The `Reranker` port on a hub cross-encoder."""
 
-    def __init__(self, name: str, offline: bool = True) -> None:
-        self._model = _load("CrossEncoder", name, offline)
+    def __init__(self, name: str, offline: bool = True, wanted: str = "") -> None:
+        self._model = _load("CrossEncoder", name, offline, wanted)
         self.name = name
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -93,5 +134,5 @@ class HubReranker:
 
     def cuts(self, query: str, texts: Sequence[str]) -> int:
         """How many texts are truncated beside this query."""
-        limit = int(self._model.max_length or 512)
+        limit = int(self._model.max_seq_length or 512)
         return sum(len(self._model.tokenizer(query, text, verbose=False)["input_ids"]) > limit for text in texts)

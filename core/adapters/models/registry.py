@@ -24,6 +24,7 @@ class ModelRegistry:
     def __init__(self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None) -> None:
         self.root, self.threads, self.offline = root, threads, offline
         self.endpoints = endpoints or Endpoints()
+        self.device = self.endpoints.settings.device
         self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
         self._llms: dict[str, Llm] = {}
@@ -57,7 +58,7 @@ class ModelRegistry:
         if weights is None:
             from core.adapters.models.hub import HubEmbedder
 
-            return HubEmbedder(name, self.offline)
+            return HubEmbedder(name, self.offline, self.device)
         from core.adapters.models.onnx import OnnxEmbedder, StaticEmbedder
 
         if weights.kind == "reranker":
@@ -73,7 +74,7 @@ class ModelRegistry:
         if weights is None:
             from core.adapters.models.hub import HubReranker
 
-            return HubReranker(name, self.offline)
+            return HubReranker(name, self.offline, self.device)
         from core.adapters.models.onnx import OnnxReranker
 
         return OnnxReranker(weights, self.root, self.threads)
