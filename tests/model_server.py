@@ -45,6 +45,7 @@ import sys, time, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.hostnames, params.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
 params.n_ctx, params.n_parallel, params.warmup = int(sys.argv[3]), 1, False
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()  # until whoever started it goes away
