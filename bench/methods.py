@@ -23,7 +23,7 @@ from core.types import SearchConfig
 
 LEGS = ("bm25", "tfidf", "sparse", "dense")
 FUSIONS = ("convex-0.3", "convex-0.5", "convex-0.7", "tm2c2-0.5", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
-GRAPH = ("graph", "pagerank", "trimodal")
+GRAPH = ("graph", "pagerank", "trimodal", "trimodal-graph")
 DEPTH = 200  # chunks per leg: enough to rank a hundred documents
 READ = {"scifact": 10}  # chunks that the cross-encoder reads; SciFact's passages are long
 READ_ELSE = 20

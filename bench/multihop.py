@@ -14,7 +14,7 @@ PAIRS = (
     ("dense + graph", '{"legs": ["dense", "graph"], "weights": {"dense": 0.7, "graph": 0.3}}'),
     (
         "bm25 + dense + pagerank",
-        '{"base": "trimodal", "legs": ["bm25", "dense", "pagerank"], "weights": {"bm25": 0.35, "dense": 0.5, "pagerank": 0.15}}',
+        '{"base": "trimodal-graph", "legs": ["bm25", "dense", "pagerank"], "weights": {"bm25": 0.35, "dense": 0.5, "pagerank": 0.15}}',
     ),
 )
 READ, SAMPLE, BLEND = 10, 100, 0.5  # the cross-encoder: chunks read, questions, and a blend that was not fitted
@@ -41,7 +41,7 @@ def measure(home: Path, folder: Path) -> Hops:
     read = (Row(HYBRID, fused, fused.times), Row("cross-encoder", final, final.times))
     mixed = Row(f"blend {BLEND:g}", blended, spent(blended, final, 2.0))
     rows = tuple(Row(label, run, run.times) for label, run in run_of.items())
-    return Hops(rows, (*read, mixed), compare(run_of[HYBRID], run_of["trimodal"], "Recall@10"))
+    return Hops(rows, (*read, mixed), compare(run_of[HYBRID], run_of["trimodal-graph"], "Recall@10"))
 
 
 def both(run: Run, k: int) -> float:

@@ -336,7 +336,7 @@ def build(
     verifier = Verifier(store, generations, team_settings, audit, accounts, looks)
     querysets = QuerySets(database, documents, clock, audit)
     estimator = CallEstimator(models, ledger)
-    runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator)
+    runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator, settings.llm_concurrency)
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
     states = ChangeStates(settings.home / "impact", store, builder, place)

@@ -257,6 +257,7 @@ class SearchConfig:
     alpha_model: str = ""
     parents: bool = False  # search children, return their parents
     engines: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # of a leg; by default the served image
+    rerank_orders: int = 2  # in which a language model sees the passages: 2 is also from last to first
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,23 +90,25 @@ class WordReranker:
 
 def passages_of(prompt: str) -> list[str]:
     """The numbered passages of a listwise prompt, without those of its example."""
-    return re.findall(r'<passage n="\d+">\n(.*?)\n</passage>', prompt.partition("Now the real task")[2], re.DOTALL)
+    real = prompt.rpartition("Now the real task")[2]
+    return re.findall(r'<passage n="\d+">\n(.*?)\n</passage>', real, re.DOTALL)
 
 
 class Mirror:
     """Gives the order of the last passages again, mirrored, when they are shown from last to first: no bias for places."""
 
     def __init__(self) -> None:
-        self.seen: list[str] = []
-        self.said = ""
+        self.said: dict[tuple[str, ...], str] = {}  # by the passages as they were shown
 
     def answer(self, prompt: str, say: Callable[[str], str]) -> str:
-        shown = passages_of(prompt)
-        if shown and self.seen == shown[::-1]:
-            self.seen = []
-            return re.sub(r"\d+", lambda match: str(len(shown) + 1 - int(match[0])), self.said)
-        self.seen, self.said = shown, say(prompt)
-        return self.said
+        shown = tuple(passages_of(prompt))
+        earlier = self.said.pop(shown[::-1], "") if shown else ""
+        if earlier:
+            return re.sub(r"\d+", lambda match: str(len(shown) + 1 - int(match[0])), earlier)
+        said = say(prompt)
+        if "Now the real task" in prompt:
+            self.said[shown] = said
+        return said
 
 
 class ScriptedLlm:

@@ -362,7 +362,7 @@ def test_a_network_refuses_vectors_of_another_model(trained: dict[str, training.
         ({"alpha_from": "magic"}, "Known: fixed, learned, llm, rules"),
         ({"alpha_from": "learned"}, "name the model"),
         ({"alpha_from": "rules", "fusion": "combsum"}, "a fusion that weighs"),
-        ({"alpha_from": "rules", "weights": {"dense": 1.0}}, "no weights by hand"),
+        ({"alpha_from": "learned", "alpha_model": "m", "weights": {"dense": 1.0}}, "no weights by hand"),
         ({"alpha_from": "learned", "alpha_model": "m", "legs": ["bm25", "dense", "tfidf"]}, "one other leg"),
     ],
 )

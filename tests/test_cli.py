@@ -66,6 +66,7 @@ def test_search_prints_the_promised_keys(run: Any) -> None:
         "combmnz",
         "graph",
         "trimodal",
+        "trimodal-graph",
         '{"base": "rrf-20", "depth": 30}',
     ],
 )

@@ -180,7 +180,7 @@ def test_a_profile_without_a_graph_has_no_graph_files_and_says_so(app: App) -> N
     app.index.builder.build(plain)
     folder = app.index.generations.folder(plain) / app.index.generations.current(plain).folder
     assert not graph.present(folder)
-    result = app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("trimodal"))
+    result = app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("trimodal-graph"))
     assert "The graph leg failed: The profile 'bare' has no graph" in result.warnings[0]
     with pytest.raises(Unavailable, match="No leg could answer"):
         app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("graph"))
@@ -294,13 +294,13 @@ def test_growth_is_bounded_by_degree_and_candidates(tmp_path: Path) -> None:
 
 
 def test_the_embedding_is_made_once_for_dense_and_graph(indexed_app: App) -> None:
-    result = indexed_app.search.searcher.search("FinCEN", config=configs.parse("trimodal"))
+    result = indexed_app.search.searcher.search("FinCEN", config=configs.parse("trimodal-graph"))
     assert [stage.name for stage in result.stages].count("embed") == 1
     weights = {name: leg.weight for name, leg in result.hits[0].legs.items()}
     assert weights == {"bm25": 0.35, "dense": 0.5, "graph": 0.15}
 
 
-@pytest.mark.parametrize("name", ["graph", "pagerank", "trimodal", "trimodal+rerank"])
+@pytest.mark.parametrize("name", ["graph", "pagerank", "trimodal", "trimodal+rerank", "trimodal-graph"])
 def test_names_of_configurations_round_trip(name: str) -> None:
     assert configs.name(configs.parse(name)) == name
     assert configs.name(replace(configs.parse("trimodal"), weights=configs.parse("bm25").weights)) != "trimodal"

@@ -27,7 +27,7 @@ MORE = {
     "SlideGAR": replace(configs.parse("dense+slidegar"), rerank_depth=8),
     "Cascade": configs.parse("tm2c2-0.5+cascade"),
     "Weights by rule": configs.from_mapping({"alpha_from": "rules"}),
-    "Weights by a model": configs.from_mapping({"base": "trimodal", "weights": {}, "alpha_from": "llm"}),
+    "Weights by a model": configs.from_mapping({"base": "trimodal", "alpha_from": "llm"}),
     "Floor": configs.from_mapping({"missing": "floor", "normalisation": "zscore"}),
     "Blend": configs.from_mapping({"base": "convex-0.7+rerank", "rerank_blend": 0.5}),
     "PageRank": configs.from_mapping({"legs": ["bm25", "dense", "pagerank"], "fusion": "combsum"}),

@@ -272,7 +272,8 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     assert "http://" not in head
     assert "https://" not in head
     assert made.report.values["runs"]
-    assert made.report.facts["depth"] == f"{100 if name == 'pairs' else 30} candidates per leg"
+    depth = 100 if name in ("cascade", "pairs") else 30
+    assert made.report.facts["depth"] == f"{depth} candidates per leg"
     json.dumps(made.report.values)
 
 

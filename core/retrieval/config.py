@@ -19,15 +19,18 @@ from core.retrieval.legs import LEGS
 from core.retrieval.methods import Spelling
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
+from core.retrieval.prompts import PROMPTS, TUNED
 from core.retrieval.rerankers import RERANKERS
-from core.retrieval.rerankers.ranker import PROMPTS
 from core.retrieval.rerankers.rerank import RERANK
 from core.retrieval.scaling import MISSING
 from core.types import Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
-TRIMODAL = SearchConfig(  # the cascade study's static weights
+TRIMODAL = SearchConfig(  # the cascade study's legs and static weights
+    legs=("sparse", "dense", "pagerank"), weights=Frozen({"sparse": 0.35, "dense": 0.5, "pagerank": 0.15})
+)
+TRIMODAL_GRAPH = SearchConfig(  # the same weights for BM25 and the thesis's local search in the graph
     legs=("bm25", "dense", "graph"), weights=Frozen({"bm25": 0.35, "dense": 0.5, "graph": 0.15})
 )
 
@@ -46,12 +49,13 @@ _NUMBERED = re.compile(r"(.+)-(\d+(?:\.\d+)?)")
 
 
 def spellings() -> Iterator[Spelling]:
-    """Every name of a configuration: single legs, fusions, and the tri-modal one."""
+    """Every name of a configuration: single legs, fusions, and the tri-modal ones."""
     for leg in LEGS:
         yield Spelling(leg, SearchConfig(legs=(leg,), fusion="single", normalisation="none"))
     for fusion in FUSIONS.values():
         yield from fusion.spellings
     yield Spelling("trimodal", TRIMODAL)
+    yield Spelling("trimodal-graph", TRIMODAL_GRAPH)
 
 
 def names() -> str:
@@ -155,7 +159,10 @@ def _number(parameter: str, text: str) -> Any:
 def check(config: SearchConfig) -> SearchConfig:
     """The configuration, if its values make sense together."""
     for key, known in CHOICES.items():
-        _one_of(key, getattr(config, key), known)
+        if key != "rerank_prompt" or not TUNED.fullmatch(
+            config.rerank_prompt
+        ):  # whether it is there, a search finds out
+            _one_of(key, getattr(config, key), known)
     for leg in (*config.legs, *config.weights, *config.engines):
         _one_of("legs", leg, LEGS)
     if not config.legs or len(set(config.legs)) != len(config.legs):
@@ -183,17 +190,20 @@ def _check_weights(config: SearchConfig) -> None:
 
 
 def _check_alpha(config: SearchConfig) -> None:
-    """A weight per query needs a fusion that weighs, no weights by hand, and, when learned, a model and two legs."""
+    """A weight per query needs a fusion that weighs and, when learned, no weights by hand, a model and two legs. Weights
+    by hand stand where a query gets none of its own."""
     source = ALPHAS[config.alpha_from]
     if source.weigh is None:
         return
-    if not FUSIONS[config.fusion].weighs or config.weights:
+    if not FUSIONS[config.fusion].weighs:
         raise BadInput(
             f"configuration.alpha_from: {config.alpha_from!r} needs a fusion that weighs its legs "
-            f"({', '.join(fusion.name for fusion in FUSIONS.values() if fusion.weighs)}) and no weights by hand."
+            f"({', '.join(fusion.name for fusion in FUSIONS.values() if fusion.weighs)})."
         )
     if not source.two_sided:
         return
+    if config.weights:
+        raise BadInput(f"configuration.alpha_from: {config.alpha_from!r} takes no weights by hand.")
     if not config.alpha_model:
         raise BadInput("configuration.alpha_model: name the model that predicts alpha.")
     if "alpha" not in FUSIONS[config.fusion].parameters or not _two_sided(config):
@@ -262,7 +272,7 @@ def _fusing(config: SearchConfig) -> set[str]:
     names = {"fusion", "weights", *fusion.parameters}
     if "rrf_k" not in fusion.parameters:
         names |= {"missing"} | ({"normalisation"} if not fusion.normalisation else set())
-    if fusion.weighs and not config.weights:
+    if fusion.weighs:
         names |= {"alpha_from"} | ({"alpha_model"} if source.two_sided else set())
     fixed = _two_sided(config) and not config.weights and source.weigh is None
     return names if fixed else names - {"alpha"}
@@ -278,7 +288,8 @@ def fitting(config: SearchConfig) -> SearchConfig:
         return replace(config, fusion="single", normalisation="none", weights=Frozen({}), alpha_from="fixed")
     fusion = FUSIONS[config.fusion] if FUSIONS[config.fusion].several else FUSIONS[DEFAULT.fusion]
     usual = DEFAULT.normalisation if config.normalisation == "none" else config.normalisation
-    source = config.alpha_from if fusion.weighs and not config.weights else "fixed"
+    learned = config.weights and ALPHAS[config.alpha_from].two_sided
+    source = config.alpha_from if fusion.weighs and not learned else "fixed"
     return replace(config, fusion=fusion.name, normalisation=fusion.normalisation or usual, alpha_from=source)
 
 
@@ -315,6 +326,10 @@ def name(config: SearchConfig) -> str:
 def identity(config: SearchConfig) -> str:
     """What names a configuration in runs. Fields that came later and are not used leave older names as they are."""
     shape = strict.plain(config)
-    if not config.engines:
-        del shape["engines"]
-    return strict.digest(shape)
+    return strict.digest(usual(shape, config))
+
+
+def usual(shape: dict[str, Any], config: SearchConfig) -> dict[str, Any]:
+    """A configuration's plain values, without fields that came later and are not used."""
+    later = {"engines": not config.engines, "rerank_orders": config.rerank_orders == SearchConfig().rerank_orders}
+    return {name: value for name, value in shape.items() if not later.get(name)}

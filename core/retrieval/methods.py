@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.ports import Index, Leg, Llm, Ranking, Reranker
-from core.types import NOTHING, LegScore, SearchConfig
+from core.retrieval.prompts import RerankPrompt, built_in
+from core.types import NOTHING, LegScore, SearchConfig, Stage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,6 +120,7 @@ class Task:
     neighbours: Callable[[int], Sequence[int]]
     reranker: Callable[[], Reranker]
     llm: Callable[[], Llm]
+    prompt: Callable[[str], RerankPrompt] = built_in
 
     def head(self) -> list[int]:
         """The chunks that are reranked."""
@@ -127,13 +129,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A new order with its scores, best first; empty when the given order stands. `scored` is the model's own view."""
+    """A new order with its scores, best first; empty when the given order stands. `scored` is the model's own view,
+    `earlier` are the stages of a method that has several, but for its last."""
 
     scores: Mapping[int, float] = field(default_factory=dict)
     scored: Mapping[int, float] = field(default_factory=dict)
     note: str = ""
     warnings: tuple[str, ...] = ()
     cost: float = 0.0
+    earlier: tuple[Stage, ...] = ()
 
     def order(self, ranking: Ranking) -> list[int]:
         """Everything in its final order: what was not reranked follows as it was."""
@@ -147,7 +151,8 @@ UNCHANGED = Outcome()
 class RerankMethod:
     """A way to rerank. `asks` names the kinds of models it needs; `suffix` is how a configuration's name says it.
 
-    `purpose` is what a language model is asked for, as the ledger and `models check` call it.
+    `purpose` is what a language model is asked for, as the ledger and `models check` call it; `reads` counts for one order
+    of the passages.
     """
 
     name: str

@@ -13,6 +13,14 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("depth", "Depth", 1, 1000, 1, "Candidates that each leg brings.", reach=100),
         Parameter("k", "Hits (k)", 1, 1000, 1, "Hits that are returned."),
         Parameter("rerank_depth", "Rerank depth", 1, 1000, 1, "Passages that the reranker reads."),
+        Parameter(
+            "rerank_orders",
+            "Orders",
+            1,
+            2,
+            1,
+            "2 shows the passages also from last to first, and both orders must agree.",
+        ),
         Parameter("rerank_blend", "Blend", 0.0, 1.0, 0.05, "Share of the fused score in the final order."),
     )
 }

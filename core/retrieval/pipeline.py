@@ -24,6 +24,7 @@ from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
 from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task
+from core.retrieval.prompts import RerankPrompt, built_in
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
@@ -62,6 +63,7 @@ class Ask(NamedTuple):
     today: date | None = None
     open_leg: Callable[[str, LegQuery, Index], Leg] = open_leg
     clock: Callable[[], float] = time.perf_counter
+    prompt: Callable[[str], RerankPrompt] = built_in
 
     def allowed(self, index: Index) -> np.ndarray | None:
         """Which chunks may be found; None when all may."""
@@ -169,7 +171,7 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, t
     if config.rerank == "off":
         return Ranked(candidates, weighed, fused, UNCHANGED)
     text, near = partial(_text, index), partial(_neighbours, index, ask)
-    task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm)
+    task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm, ask.prompt)
     return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace))
 
 

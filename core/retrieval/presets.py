@@ -20,6 +20,7 @@ _PRESETS = (
     ("Conditional rerank", '{"base": "convex-0.5", "rerank": "conditional", "tau": 0.95}'),
     ("Rerank always", "convex-0.5+rerank"),
     ("Tri-modal", "trimodal"),
+    ("Tri-modal with graph", "trimodal-graph"),
     ("BM25 by DuckDB FTS", "bm25@duckdb"),
     ("Vectors by LanceDB", "dense@lancedb"),
 )

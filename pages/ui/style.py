@@ -21,6 +21,7 @@ STAGES = {  # title and colour; a leg brings its own
     "hyde": ("Imagine an answer", "#D55E00"),
     "alpha": ("Weigh", "#9AA5AE"),
     "fuse": ("Fuse", GREY),
+    "cross-encoder": ("Read with the question", "#882255"),
     "rerank": ("Rerank", "#CC79A7"),
     "cut": ("Collect", "#B8C0C8"),
 }

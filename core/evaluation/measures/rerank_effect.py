@@ -62,6 +62,15 @@ class Degraded:
     digits: bool
 
 
+def length(text: str) -> int:
+    """How many words a query has.
+
+    >>> length("IRA fees")
+    2
+    """
+    return int(query_features(text)[0])
+
+
 def degraded(before: Mapping[str, float], after: Mapping[str, float], texts: Mapping[str, str]) -> list[Degraded]:
     """Queries whose measure fell, the worst first.
 

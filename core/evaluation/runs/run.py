@@ -67,12 +67,16 @@ def label(config: SearchConfig) -> str:
 
     >>> label(configs.parse('{"base": "rrf-60", "weights": {"dense": 2, "bm25": 1}}'))
     'rrf-60 bm25 1 : dense 2'
+    >>> label(configs.parse('{"base": "trimodal", "alpha_from": "llm"}'))
+    'trimodal, weights by llm'
     """
-    plain = configs.name(replace(config, weights=NOTHING, alpha_from="fixed", alpha_model=""))
+    still = replace(config, alpha_from="fixed", alpha_model="")
+    named = configs.name(still)
+    plain = configs.name(replace(still, weights=NOTHING)) if named.startswith("custom-") else named
     if config.alpha_from != "fixed":
         return f"{plain}, weights {config.alpha_model or f'by {config.alpha_from}'}"
     weights = " : ".join(f"{leg} {config.weights.get(leg, 0.0):g}" for leg in sorted(config.legs))
-    return f"{plain} {weights}" if config.weights else plain
+    return f"{plain} {weights}" if config.weights and plain != named else plain
 
 
 def means(results: Iterable[Answered]) -> dict[str, float]:

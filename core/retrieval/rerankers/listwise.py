@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.retrieval.methods import Outcome, RerankMethod, Task
-from core.retrieval.rerankers.ranker import ORDERS, Ranker, descending
+from core.retrieval.rerankers.ranker import Ranker, descending
 
 
 def ranker_of(task: Task) -> Ranker:
     """A language model that orders passages for the query of a task."""
-    return Ranker(task.query, task.llm, task.config.rerank_prompt)
+    return Ranker(task.query, task.llm, task.prompt(task.config.rerank_prompt), task.config.rerank_orders)
 
 
 def ordered(ranker: Ranker, task: Task, chunks: Sequence[int]) -> tuple[int, ...] | None:
@@ -37,12 +37,12 @@ def listwise(task: Task) -> Outcome:
 LISTWISE = RerankMethod(
     name="listwise",
     title="Listwise",
-    about="A language model orders the top passages in one prompt.",
+    about="A language model orders the top passages in one prompt; of more than twenty it names the ten best.",
     source="the thesis, 3.4.1; the chatbot study, 4.6",
     run=listwise,
     asks=("llm",),
     suffix="listwise",
-    parameters=("rerank_depth", "rerank_blend", "rerank_prompt"),
+    parameters=("rerank_depth", "rerank_blend", "rerank_prompt", "rerank_orders"),
     purpose="rerank",
-    reads=lambda depth: (ORDERS, depth),
+    reads=lambda depth: (1, depth),
 )

@@ -21,8 +21,9 @@ class Repaired:
     kept: bool = False
 
 
-def permutation(text: str, n: int) -> Repaired:
-    """The order that an answer with the numbers 1 .. n gives; fixed where that is unambiguous.
+def permutation(text: str, n: int, asked: int = 0) -> Repaired:
+    """The order that an answer with the numbers 1 .. n gives; fixed where that is unambiguous. `asked`: how many of the
+    passages it should name, all of them by default.
 
     >>> permutation("[3, 1, 2]", 3)
     Repaired(order=(2, 0, 1), note='', kept=False)
@@ -37,7 +38,7 @@ def permutation(text: str, n: int) -> Repaired:
     if not arrays:
         return Repaired(tuple(range(n)), "no array of numbers" if text.strip() else "empty answer", kept=True)
     chosen = next((array for array in arrays if _whole(array, n)), arrays[0])
-    return _fixed(_from_zero(chosen, n), n)
+    return _fixed(_from_zero(chosen, n), n, asked or n)
 
 
 def _arrays(text: str) -> list[list[int | None]]:
@@ -82,17 +83,17 @@ def _from_zero(array: Sequence[int | None], n: int) -> list[int | None]:
     return [None if number is None else number - 1 for number in array]
 
 
-def _fixed(places: Sequence[int | None], n: int) -> Repaired:
+def _fixed(places: Sequence[int | None], n: int, asked: int) -> Repaired:
     inside = [place for place in places if place is not None and 0 <= place < n]
     named = list(dict.fromkeys(inside))
-    if len(named) < ENOUGH * n:
-        why = f"{len(named)} of {n} passages named" if named else "no number in range"
+    if len(named) < ENOUGH * asked:
+        why = f"{len(named)} of {asked} passages named" if named else "no number in range"
         return Repaired(tuple(range(n)), why, kept=True)
     seen = set(named)
     missing = [place for place in range(n) if place not in seen]
     faults = {
         "out of range": len(places) - len(inside),
         "repeated": len(inside) - len(named),
-        "missing": len(missing),
+        "missing": max(0, asked - len(named)),
     }
     return Repaired((*named, *missing), ", ".join(f"{count} {fault}" for fault, count in faults.items() if count))

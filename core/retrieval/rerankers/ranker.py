@@ -1,46 +1,31 @@
 """Listwise reranking: a language model sees numbered passages together and answers with their order.
 
-Sources: the thesis, section 3.4.1 (the task, temperature 0.2, the fallback); the chatbot study, sections 4.6
-and 4.7 (one-shot, meta-prompting). No answer is trusted: `permutation` reads it, what cannot be read changes nothing,
-and the passages are shown a second time from last to first. Small models order by place instead of by content; their
-two orders disagree, and then the given one stands.
+Sources: the thesis, section 3.4.1 (the task, temperature 0.2, the fallback); the chatbot study, section 4.6 (the ten
+best of fifty); the cascade study, stage 5 (reason briefly, 250 tokens). No answer is trusted: `permutation` reads it,
+what cannot be read changes nothing. With two orders the passages are shown a second time from last to first: small
+models order by place instead of by content; their two orders disagree, and then the given one stands.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import BadInput, ConcordError, Unusable
 from core.llm.asking import ModelTask, ask
 from core.llm.bill import Bill
-from core.llm.prompt import RULE, cut, quoted
+from core.llm.prompt import cut, quoted
 from core.llm.reading import schema_of
 from core.ports import Llm
+from core.retrieval.prompts import PROMPTS, RerankPrompt
 from core.retrieval.rerankers.permutation import Repaired, permutation
 
 PASSAGE = 2000  # characters of a passage that the model sees
 TEMPERATURE = 0.2
-ORDERS = 2  # in which the same passages are shown
-AGREE = 0.5  # the least Kendall's tau between the orders of a list and of the same list reversed
-
-_TASK = "You rank passages of a knowledge base by how well each of them answers a query. " + RULE
-
-_LESSONS = """
-
-Rankings like yours failed in these ways before; avoid them:
-- A passage that covers the topic broadly was put above the one that states the fact. The passage that answers the
-  query directly comes first, however short it is.
-- Identifiers, numbers, dates, form names and negations were read loosely. They must match the query exactly.
-- Passages from the second half of the list were hardly read. Read all of them before you order any.
-- A passage was ranked by what it says about itself. Only what it says about the query counts."""
-
-SYSTEMS: Mapping[str, str] = {"one-shot": _TASK, "meta": _TASK + _LESSONS}
-PROMPTS: Mapping[str, str] = {
-    "one-shot": "The task with one example.",
-    "meta": "The task with one example and what went wrong in earlier rankings.",
-}
+WHOLE, BEST = 20, 10  # up to so many passages are ordered as a whole, of a longer list the ten best are asked for
+REASONED = 250  # tokens of an answer that may say why
+AGREE = 0.5  # the least agreement between the orders of a list and of the same list reversed
 
 _EXAMPLE = "\n".join(
     (
@@ -60,7 +45,8 @@ class Ranker:
 
     query: str
     llm: Callable[[], Llm]
-    style: str = "one-shot"
+    prompt: RerankPrompt = PROMPTS["one-shot"]
+    orders: int = 2
     bill: Bill = field(default_factory=Bill)
     shortened: int = 0
     fixed: int = 0
@@ -70,19 +56,22 @@ class Ranker:
         """The places of the texts, best first; None, with a warning, when there is no order to follow."""
         self.shortened += sum(len(text) > PASSAGE for text in texts)
         try:
-            return self.agreed(texts)
+            led = self.agreed(texts)
         except ConcordError as error:
             self.warnings.append(f"The language model did not rerank, the given order was kept: {error}")
             return None
+        return (*led, *(place for place in range(len(texts)) if place not in led))
 
     def agreed(self, texts: Sequence[str]) -> tuple[int, ...]:
-        """The order that a model gives from both ends; Unusable when the two do not agree."""
+        """The places that a model puts first; with two orders those of both, Unusable when the two do not agree."""
         if len(texts) < 2:
             return tuple(range(len(texts)))
         llm = self.llm()
-        forward, reverse = self._read(llm, texts), self._read(llm, texts[::-1])
-        backward = tuple(len(texts) - 1 - place for place in reverse)
-        alike = kendall(forward, backward)
+        forward = self._read(llm, texts)
+        if self.orders < 2:
+            return forward
+        backward = tuple(len(texts) - 1 - place for place in self._read(llm, texts[::-1]))
+        alike = agreement(forward, backward, len(texts))
         if alike < AGREE:
             raise Unusable(
                 f"{llm.name} orders the same passages differently when they are shown from last to first (agreement "
@@ -91,9 +80,9 @@ class Ranker:
         return merged(forward, backward)
 
     def _read(self, llm: Llm, texts: Sequence[str]) -> tuple[int, ...]:
-        read, _ = ask(llm, task(self.query, texts, self.style), self.bill)
+        read, _ = ask(llm, task(self.query, texts, self.prompt), self.bill)
         self.fixed += bool(read.note)
-        return read.order
+        return read.order[: asked_for(len(texts))]
 
     def note(self) -> str:
         """What was asked, fixed and cut."""
@@ -103,18 +92,40 @@ class Ranker:
         return "; ".join(parts)
 
 
-def task(query: str, texts: Sequence[str], style: str = "one-shot") -> ModelTask[Repaired]:
+def asked_for(passages: int) -> int:
+    """How many places a model is asked for.
+
+    >>> asked_for(20), asked_for(50)
+    (20, 10)
+    """
+    return passages if passages <= WHOLE else BEST
+
+
+def task(query: str, texts: Sequence[str], prompt: RerankPrompt = PROMPTS["one-shot"]) -> ModelTask[Repaired]:
     """What a model is asked about numbered passages."""
-    schema = schema_of(order={"type": "array", "items": {"type": "integer"}})
+    count = asked_for(len(texts))
 
     def read(answer: str) -> Repaired:
-        order = permutation(answer, len(texts))
+        order = permutation(answer, len(texts), count)
         if order.kept:
             raise BadInput(f"it is no order ({order.note})")
         return order
 
-    limit = 30 + 6 * len(texts)
-    return ModelTask("rerank", prompt(query, texts), read, SYSTEMS[style], limit, TEMPERATURE, schema)
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    schema = schema_of(reason={"type": "string"}, order=numbers) if prompt.reasons else schema_of(order=numbers)
+    limit = 30 + 6 * count + (REASONED if prompt.reasons else 0)
+    return ModelTask("rerank", asking(query, texts, prompt), read, prompt.system, limit, TEMPERATURE, schema)
+
+
+def agreement(first: Sequence[int], second: Sequence[int], passages: int) -> float:
+    """How far two orders agree: Kendall's tau of whole ones, of the best of many the share that both name.
+
+    >>> agreement((0, 1), (0, 1), 2), agreement((0, 1), (1, 30), 40)
+    (1.0, 0.5)
+    """
+    if len(first) == len(second) == passages:
+        return kendall(first, second)
+    return len({*first} & {*second}) / max(len(first), len(second))
 
 
 def kendall(first: Sequence[int], second: Sequence[int]) -> float:
@@ -129,27 +140,39 @@ def kendall(first: Sequence[int], second: Sequence[int]) -> float:
 
 
 def merged(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
-    """Things by the sum of their places in two orders; equal ones as they were given.
+    """Things by the sum of their places in two orders, where one that an order leaves out comes after its last; equal
+    ones as they were given.
 
-    >>> merged((2, 0, 1), (2, 1, 0))
-    (2, 0, 1)
+    >>> merged((2, 0, 1), (2, 1, 0)), merged((7, 3), (3, 9))
+    ((2, 0, 1), (3, 7, 9))
     """
-    return tuple(sorted(first, key=lambda thing: (first.index(thing) + second.index(thing), thing)))
+    places = [{thing: place for place, thing in enumerate(order)} for order in (first, second)]
+    totals = {thing: sum(place.get(thing, len(place)) for place in places) for thing in (*first, *second)}
+    return tuple(sorted(totals, key=lambda thing: (totals[thing], thing)))
 
 
-def prompt(query: str, texts: Sequence[str]) -> str:
+def asking(query: str, texts: Sequence[str], prompt: RerankPrompt = PROMPTS["one-shot"]) -> str:
     """The query and the numbered passages, each between tags that it cannot close."""
     passages = "\n".join(quoted("passage", cut(text, PASSAGE), n) for n, text in enumerate(texts, 1))
-    return "\n\n".join(
-        (
-            _EXAMPLE,
-            "Now the real task",
-            quoted("query", query),
-            passages,
-            f"Rank the {len(texts)} passages from most to least relevant to the query. "
-            f"Answer only with JSON that holds each number from 1 to {len(texts)} once, like the example.",
+    parts = (_EXAMPLE, "Now the real task") if prompt.example else ()
+    return "\n\n".join((*parts, quoted("query", query), passages, _form(len(texts), prompt)))
+
+
+def _form(passages: int, prompt: RerankPrompt) -> str:
+    """What the answer must look like."""
+    count = asked_for(passages)
+    if count == passages:
+        what = f"Rank the {passages} passages from most to least relevant to the query."
+        each = f"each number from 1 to {passages} once"
+    else:
+        what = (
+            f"Name the {count} passages of the {passages} that are most relevant to the query, the most relevant first."
         )
-    )
+        each = f"{count} different numbers from 1 to {passages}"
+    form = '{"reason": "...", "order": [...]}' if prompt.reasons else '{"order": [...]}'
+    how = "like the example" if prompt.example else f"in the form {form}"
+    why = "First say in one or two sentences which passage answers the query best, and why. " if prompt.reasons else ""
+    return f"{what} {why}Answer only with JSON that holds {each}, {how}."
 
 
 def descending(order: Sequence[int]) -> dict[int, float]:

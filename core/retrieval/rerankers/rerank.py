@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import fsum
 
 from core.retrieval.methods import UNCHANGED, Outcome, Task
 from core.retrieval.normalisations.minmax import minmax
@@ -11,7 +12,7 @@ from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.guard import attempt
 from core.retrieval.trace import Trace
-from core.types import SearchConfig
+from core.types import SearchConfig, Stage
 
 RERANK = {
     "off": "Never rerank.",
@@ -29,8 +30,14 @@ def rerank(task: Task, confidence: float, trace: Trace) -> Outcome:
         outcome = UNCHANGED if sure else blended(attempt(RERANKERS[task.config.reranker].run, task), task)
         stage.hits, stage.cost = len(outcome.scores), outcome.cost
         stage.note = "; ".join(filter(None, (_why(task.config, confidence), outcome.note)))
+    trace.stages[-1:] = (*outcome.earlier, _without(trace.stages[-1], outcome.earlier))
     trace.warnings += outcome.warnings
     return outcome
+
+
+def _without(stage: Stage, earlier: Sequence[Stage]) -> Stage:
+    """The last stage of a method, without the time of those before it."""
+    return replace(stage, ms=max(0.0, stage.ms - fsum(part.ms for part in earlier)))
 
 
 def _why(config: SearchConfig, confidence: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.rerankers.listwise import ordered, outcome, ranker_of
-from core.retrieval.rerankers.ranker import ORDERS
 from core.retrieval.rerankers.sliding import WINDOW, slide
 from core.types import Frozen
 
@@ -20,13 +19,13 @@ def slidegar(task: Task) -> Outcome:
 
 
 def windows(depth: int) -> tuple[int, int]:
-    """Calls for so many chunks: windows that step by half of their size, each in two orders.
+    """Calls for so many chunks: windows that step by half of their size.
 
     >>> windows(50)
-    (8, 20)
+    (4, 20)
     """
     size = min(WINDOW, max(2, depth // 2))
-    return ORDERS * (1 + max(0, -(-(depth - size) // (size // 2)))), size
+    return 1 + max(0, -(-(depth - size) // (size // 2))), size
 
 
 SLIDEGAR = RerankMethod(
@@ -38,7 +37,7 @@ SLIDEGAR = RerankMethod(
     asks=("llm",),
     suffix="slidegar",
     settings=Frozen(depth=50, rerank_depth=50),
-    parameters=("rerank_depth", "rerank_blend", "rerank_prompt"),
+    parameters=("rerank_depth", "rerank_blend", "rerank_prompt", "rerank_orders"),
     purpose="rerank",
     reads=windows,
 )

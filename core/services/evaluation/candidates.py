@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.evaluation.measures.scoring import READ
-from core.ports import Index
+from core.ports import Index, Llm, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.candidates import Candidates, stored
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
-from core.types import Filters, Hit, SearchConfig, Stage
+from core.types import Answer, Filters, Hit, SearchConfig, Stage
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
@@ -77,6 +80,39 @@ class RankingCache:
         self._new = {}
 
 
+class ReadOnce:
+    """A cross-encoder that reads a list once, and one list at a time: what it took is what it takes alone."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read: dict[tuple[Any, ...], tuple[list[float], float]] = {}
+
+    def of(self, model: Reranker, spent: list[float]) -> Reranker:
+        """The model; `spent` gets the milliseconds of every list."""
+        return _TimedReader(model, self._read, self._lock, spent)
+
+
+class _TimedReader:
+    """One cross-encoder, for one query."""
+
+    def __init__(self, model: Reranker, read: dict[Any, Any], lock: threading.Lock, spent: list[float]) -> None:
+        self.name, self.model, self.read, self.lock, self.spent = model.name, model, read, lock, spent
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        key = (self.name, query, *texts)
+        with self.lock:
+            if key not in self.read:
+                started = time.perf_counter()
+                read = self.model.scores(query, texts)
+                self.read[key] = read, 1000.0 * (time.perf_counter() - started)
+        scores: list[float] = self.read[key][0]
+        self.spent.append(self.read[key][1])
+        return scores
+
+    def cuts(self, query: str, texts: Sequence[str]) -> int:
+        return self.model.cuts(query, texts)
+
+
 class CandidateCache:
     """What the legs of one generation retrieve to one depth: gathered once per query, then ranked from the cache.
 
@@ -89,8 +125,10 @@ class CandidateCache:
         database: State,
         index: Index,
         config: SearchConfig,
+        reader: ReadOnce | None = None,
     ) -> None:
-        self.searcher, self.index = searcher, index
+        self.searcher, self.index, self.reader = searcher, index, reader or ReadOnce()
+        self._lock = threading.Lock()
         legs, hyde = tuple(sorted(config.legs)), configs.imagines(config)
         self.config = SearchConfig(
             legs=legs,
@@ -114,21 +152,36 @@ class CandidateCache:
 
     def of(self, query: str) -> Gathered:
         """What the legs retrieve for a query; searched only the first time."""
-        if query not in self._known:
-            trace = Trace()
-            ask = self.searcher.ask(self.index, self.config, timed=True)
-            with tally() as paid:
-                candidates = pipeline.gather(query, self.config, self.index, ask, trace)
-            _ = candidates.completed  # computes the exact scores, which are stored too
-            gathered = Gathered(candidates, _times(trace.stages), tuple(trace.warnings), sum(paid))
-            if not gathered.warnings:
-                self._saved.put(query, _packed(gathered))
-            self._known[query] = gathered
+        with nullcontext() if self.config.hyde else self._lock:  # a language model is asked for several at once
+            if query not in self._known:
+                gathered = self._gather(query)
+                with self._lock if self.config.hyde else nullcontext():
+                    self._keep(query, gathered)
         return self._known[query]
 
-    def rank(self, query: str, config: SearchConfig) -> RankedQuestion:
-        """A query under a configuration: the pipeline's `rank` on cached candidates; with parents also its `hits`."""
-        gathered, trace, ask = self.of(query), Trace(), self.searcher.ask(self.index, config)
+    def _gather(self, query: str) -> Gathered:
+        trace = Trace()
+        ask = self.searcher.ask(self.index, self.config, timed=True)
+        with tally() as paid:
+            candidates = pipeline.gather(query, self.config, self.index, ask, trace)
+        _ = candidates.completed  # computes the exact scores, which are stored too
+        return Gathered(candidates, _times(trace.stages), tuple(trace.warnings), sum(paid))
+
+    def _keep(self, query: str, gathered: Gathered) -> None:
+        if not gathered.warnings:
+            self._saved.put(query, _packed(gathered))
+        self._known[query] = gathered
+
+    def rank(self, query: str, config: SearchConfig, repeat: int = 0) -> RankedQuestion:
+        """A query under a configuration: the pipeline's `rank` on cached candidates; with parents also its `hits`.
+
+        A repeat asks the language model anew instead of taking its cached answer.
+        """
+        gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
+        usual = self.searcher.ask(self.index, config)
+        ask = usual._replace(
+            reranker=lambda: self.reader.of(usual.reranker(), read), llm=lambda: asked_anew(usual.llm(), repeat)
+        )
         with tally() as paid:
             ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)
             hits = pipeline.hits(ranked, config, self.index, ask, trace) if config.parents else ()
@@ -139,7 +192,7 @@ class CandidateCache:
             chunks=tuple(map(int, order)),
             scores=tuple(float(ranked.fused.ranking.get(chunk, 0.0)) for chunk in order),  # a neighbour has none
             confidence=float(ranked.fused.confidence),
-            ms=spent | _times(trace.stages),
+            ms=spent | _with_reading(_times(trace.stages), read),
             warnings=(*gathered.warnings, *trace.warnings),
             cost=sum(paid) + (gathered.cost if embeds else 0.0),
             texts=tuple(hit.text for hit in hits[:READ]),
@@ -151,6 +204,27 @@ class CandidateCache:
 
     def _numbers(self, hits: Sequence[Hit]) -> list[int]:
         return [number for hit in hits if (number := self.index.number(hit.chunk)) is not None]
+
+
+def _with_reading(times: dict[str, float], read: Sequence[float]) -> dict[str, float]:
+    """The times of stages, that of the cross-encoder as it was when it read."""
+    stage = "cross-encoder" if "cross-encoder" in times else "rerank"
+    return {**times, stage: round(sum(read), 4)} if read else times
+
+
+def asked_anew(llm: Llm, repeat: int) -> Llm:
+    """The model as it is, or for a repeat one whose answers are not those of the times before."""
+    return _Again(llm, repeat) if repeat else llm
+
+
+class _Again:
+    """A model that is given a few tokens more to answer with: the same question, but another one to a cache."""
+
+    def __init__(self, llm: Llm, repeat: int) -> None:
+        self.name, self.server, self._llm, self._repeat = llm.name, llm.server, llm, repeat
+
+    def complete(self, prompt: str, *, max_tokens: int = 1000, **rest: Any) -> Answer:
+        return self._llm.complete(prompt, max_tokens=max_tokens + self._repeat, **rest)
 
 
 def generation_key(searcher: Searcher, index: Index) -> str:
@@ -165,9 +239,7 @@ def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:
     alpha_model = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
     ranked = config if config.parents else replace(config, k=KEEP)  # the search for parents stops at k
     models = searcher.models_used(index.profile, config)
-    shape = strict.plain(ranked)
-    if not config.engines:
-        del shape["engines"]  # keeps the keys of rankings stored before engines existed
+    shape = configs.usual(strict.plain(ranked), config)  # keeps the keys of rankings stored before later fields
     return strict.digest([generation_key(searcher, index), shape, alpha_model, models], 16)
 
 

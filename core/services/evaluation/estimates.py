@@ -13,6 +13,7 @@ from core.evaluation.querysets.queryset import QuerySet
 from core.llm.asking import ModelTask
 from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
+from core.retrieval.prompts import RerankPrompt
 from core.retrieval.rerankers import RERANKERS, ranker, yes_no
 from core.services.models.estimates import CallEstimate, CallEstimator
 from core.services.search.searcher import Searcher
@@ -34,15 +35,16 @@ def run_calls(
     asked = [question.text for question in _some(queryset.questions)]
     texts = {query: [hit.text for hit in searcher.search_in(index, query, bare).hits] for query in asked}
     rows = []
+    prompt = searcher.team_settings.prompt(config.rerank_prompt)
     for use in uses:
-        tasks = [task for query in asked for task in _tasks(use, query, texts[query], config)]
+        tasks = [task for query in asked for task in _tasks(use, query, texts[query], config, prompt)]
         calls = round(len(tasks) / len(asked) * len(queryset.questions))
         conditional = config.rerank == "conditional" and use == RERANKERS[config.reranker].purpose
         rows.append(estimator.of(tasks, (0 if conditional else calls, calls), name))
     return tuple(row for row in rows if row)
 
 
-def _tasks(use: str, query: str, texts: Sequence[str], config: SearchConfig) -> list[ModelTask]:
+def _tasks(use: str, query: str, texts: Sequence[str], config: SearchConfig, prompt: RerankPrompt) -> list[ModelTask]:
     """What one question asks a model, for one use."""
     if use == "weights":
         return [weights.task(query)]
@@ -51,7 +53,7 @@ def _tasks(use: str, query: str, texts: Sequence[str], config: SearchConfig) -> 
     calls, shown = RERANKERS[config.reranker].reads(len(texts))
     if use == "yes or no":
         return [ModelTask(use, yes_no.prompt(query, text), str, yes_no.SYSTEM, 1) for text in texts]
-    return [ranker.task(query, texts[:shown], config.rerank_prompt)] * calls if texts else []
+    return [ranker.task(query, texts[:shown], prompt)] * calls * config.rerank_orders if texts else []
 
 
 def paraphrase_calls(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core import profiles, strict
 from core.access import Actor, require
@@ -18,7 +20,7 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
-from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, search_key
+from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, ReadOnce, search_key
 from core.services.evaluation.estimates import run_calls
 from core.services.evaluation.querysets import QuerySets
 from core.services.models.estimates import CallEstimate, CallEstimator
@@ -32,6 +34,8 @@ from core.types import Profile, SearchConfig
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
+T = TypeVar("T")
+R = TypeVar("R")
 SHOWN = 20  # documents of a question that a run stores
 
 
@@ -56,8 +60,11 @@ class Runs:
         clock: Clock,
         audit: Audit,
         estimator: CallEstimator | None = None,
+        at_once: int = 4,
     ) -> None:
+        """`at_once`: questions that a language model is asked about at the same time."""
         self.database, self.querysets, self.searcher, self.estimator = database, querysets, searcher, estimator
+        self.at_once = at_once
         self.team_settings, self.jobs, self.clock, self.audit = team_settings, jobs, clock, audit
 
     # ------------------------------------------------------------ run
@@ -119,10 +126,12 @@ class Runs:
         plans: Sequence[RunPlan],
         unit: str = "document",
         progress: Progress = no_progress,
+        repeat: int = 0,
     ) -> tuple[Run, ...]:
         """One run per plan, for services and jobs; doors call `measure` or `start`, which check rights.
 
-        Legs are searched once per profile and depth; finished runs and questions are reused.
+        Legs are searched once per profile and depth; finished runs and questions are reused. A repeat asks language
+        models again; its rankings are kept, its runs are not.
         """
         known_unit(unit)
         judged_set = self.querysets.get(queryset) if isinstance(queryset, str) else queryset
@@ -134,7 +143,8 @@ class Runs:
             digest = profiles.identity(plan.profile)
             if digest not in runners:
                 index = self.searcher.generations.open(plan.profile)
-                runners[digest] = _SetRunner(self.searcher, self.database, index, judged_set, unit)
+                asking = (self.at_once, repeat)
+                runners[digest] = _SetRunner(self.searcher, self.database, index, judged_set, unit, *asking)
                 for other in sorted(
                     plans, key=lambda plan: -len(plan.config.legs)
                 ):  # pairs first: single legs are ranked from them
@@ -144,7 +154,7 @@ class Runs:
         return tuple(runs)
 
     def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
-        search = search_key(self.searcher, runner.index, plan.config)
+        search = search_key(self.searcher, runner.index, plan.config) + (f"-{runner.repeat}" if runner.repeat else "")
         number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit])
         if (known := self._find(number)) and known.figures.keys() >= set(RANKED):
             return known  # one that was made before there were so many measures is measured again
@@ -160,7 +170,8 @@ class Runs:
             )
         run = self._assemble(number, runner, plan, results, ranked, round(time.perf_counter() - started, 3))
         run = replace(run, id=_degraded(run)) if run.warnings else run
-        self._keep(run, search)
+        if not runner.repeat:
+            self._keep(run, search)
         return run
 
     def _assemble(
@@ -251,8 +262,18 @@ class Runs:
 class _SetRunner:
     """Runs configurations of one query set on one generation."""
 
-    def __init__(self, searcher: Searcher, database: Database, index: Index, queryset: QuerySet, unit: str) -> None:
+    def __init__(
+        self,
+        searcher: Searcher,
+        database: Database,
+        index: Index,
+        queryset: QuerySet,
+        unit: str,
+        at_once: int = 1,
+        repeat: int = 0,
+    ) -> None:
         self.searcher, self.database, self.index = searcher, database, index
+        self.at_once, self.repeat, self.reader = at_once, repeat, ReadOnce()
         self.queryset, self.unit = queryset, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [
@@ -266,7 +287,7 @@ class _SetRunner:
         for cache in self._caches:
             if cache.serves(config):
                 return cache
-        self._caches.append(CandidateCache(self.searcher, self.database, self.index, config))
+        self._caches.append(CandidateCache(self.searcher, self.database, self.index, config, self.reader))
         return self._caches[-1]
 
     def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, RankedQuestion]:
@@ -276,10 +297,8 @@ class _SetRunner:
         known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly else {}
         ranked: dict[str, RankedQuestion] = {}
         try:
-            for n, question in enumerate(self.judged, 1):
-                text = " ".join(question.text.split())
-                with stopping():
-                    ranked[question.id] = known.get(text) or candidates.rank(text, config)
+            for n, (question, text, answer) in enumerate(self._ranked(candidates, config, known), 1):
+                ranked[question.id] = answer
                 if costly and text not in known and not ranked[question.id].warnings:
                     saved.put(text, strict.plain(ranked[question.id]))
                 progress(n, len(self.judged), f"Searching with {label(config)}")
@@ -287,6 +306,20 @@ class _SetRunner:
             saved.save()
             candidates.save()
         return ranked
+
+    def _ranked(
+        self, candidates: CandidateCache, config: SearchConfig, known: Mapping[str, RankedQuestion]
+    ) -> Iterator[tuple[Question, str, RankedQuestion]]:
+        """Questions in order with what is found for them; where a language model is asked, several at once."""
+
+        def answer(text: str) -> RankedQuestion:
+            with stopping():
+                return known.get(text) or candidates.rank(text, config, self.repeat)
+
+        texts = [" ".join(question.text.split()) for question in self.judged]
+        at_once = self.at_once if self.searcher.model_uses(config) else 1
+        with mapped(answer, texts, at_once) as answers:
+            yield from zip(self.judged, texts, answers, strict=True)
 
     def answered(self, question: Question, ranked: RankedQuestion) -> Answered:
         documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
@@ -320,6 +353,20 @@ class _SetRunner:
         gains = self.gains.gains[question]
         best = min(gains, key=lambda unit: (-gains[unit], unit))
         return best if self.unit == "document" else self.index.document_of(best)
+
+
+@contextmanager
+def mapped(work: Callable[[T], R], things: Sequence[T], at_once: int) -> Iterator[Iterable[R]]:
+    """The work on each thing, in order, some at once; what was not begun when the block ends is left."""
+    if at_once < 2:
+        yield map(work, things)
+        return
+    pool = ThreadPoolExecutor(at_once)
+    try:
+        waiting = [pool.submit(copy_context().run, work, thing) for thing in things]
+        yield (future.result() for future in waiting)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _degraded(run: Run) -> str:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from core import profiles, strict
+from core.curation.names import safe_profile
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.retrieval import config as configs
-from core.types import Person, Profile, SearchConfig
+from core.retrieval.prompts import PROMPTS, RerankPrompt
+from core.types import Frozen, Person, Profile, SearchConfig
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -24,6 +26,7 @@ _BRANCH = "settings"
 _PROFILES = "profiles.yaml"
 _SEARCH = "search.yaml"
 _QUESTIONS = "questions.yaml"
+_PROMPTS = "prompts.yaml"
 MAX_DAYS, MAX_FIRST = 3650, 20
 
 BUILT_IN: tuple[Profile, ...] = tuple(
@@ -74,6 +77,27 @@ class Promotion:
     evidence: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class TunedPrompt:
+    """A prompt for reranking that was tuned here. A version never changes, so that results stay comparable."""
+
+    name: str
+    version: int
+    task: str
+    example: bool
+    evidence: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """How a configuration names it."""
+        return f"tuned-{self.name}-v{self.version}"
+
+    @property
+    def prompt(self) -> RerankPrompt:
+        """What a reranker reads."""
+        return RerankPrompt(self.title, f"Tuned here: {self.evidence.get('sentence', '')}", self.task, self.example)
+
+
 class TeamSettings:
     """Reads and writes the settings branch. Every search asks for its head; what a commit says is read once."""
 
@@ -82,6 +106,7 @@ class TeamSettings:
         self._profiles = lru_cache(maxsize=8)(self._profiles_at)
         self._production = lru_cache(maxsize=8)(self._production_at)
         self._questions = lru_cache(maxsize=8)(self._questions_at)
+        self._prompts = lru_cache(maxsize=8)(self._prompts_at)
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
     def profiles(self) -> tuple[Profile, ...]:
@@ -154,6 +179,32 @@ class TeamSettings:
             raise BadInput("A question is a gap after 1 asking or more.")
         if settings != self.questions():
             self._write(_QUESTIONS, strict.plain(settings), author, "Decide on asked questions")
+
+    def prompts(self) -> tuple[TunedPrompt, ...]:
+        """Prompts that were tuned here, every version, oldest first."""
+        return self._prompts(self.head())
+
+    def _prompts_at(self, head: str) -> tuple[TunedPrompt, ...]:
+        return tuple(strict.parse(TunedPrompt, raw, "prompt") for raw in self._parse(head, _PROMPTS).get("prompts", []))
+
+    def prompt(self, name: str) -> RerankPrompt:
+        """A built-in prompt, or one that was tuned here."""
+        if name in PROMPTS:
+            return PROMPTS[name]
+        known = {tuned.title: tuned.prompt for tuned in self.prompts()}
+        if name not in known:
+            raise NotFound(f"There is no prompt {name!r}. Prompts: {', '.join((*PROMPTS, *known))}.")
+        return known[name]
+
+    def add_prompt(
+        self, name: str, task: str, example: bool, evidence: Mapping[str, Any], author: Person
+    ) -> TunedPrompt:
+        """Save a tuned prompt as the next version of its name."""
+        version = 1 + sum(tuned.name == name for tuned in self.prompts())
+        tuned = TunedPrompt(safe_profile(name), version, task, example, Frozen(evidence))
+        kept = [strict.plain(prompt) for prompt in (*self.prompts(), tuned)]
+        self._write(_PROMPTS, {"prompts": kept}, author, f"Keep the prompt {tuned.title}")
+        return tuned
 
     def evidence(self) -> Mapping[str, Any]:
         """What the newest promotion was based on; empty before the first."""

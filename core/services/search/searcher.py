@@ -112,6 +112,7 @@ class Searcher:
             filters=filters,
             today=self.clock.today(),
             open_leg=cache.open_leg if cache else pipeline.open_leg,
+            prompt=self.team_settings.prompt,
         )
 
     def candidates(

@@ -27,7 +27,7 @@ def draw(view: GraphView, choice: Choice) -> None:
     st.caption(flash.plain(" · ".join(note[:1].upper() + note[1:] for note in view.notes)))
     if not chunks:
         return
-    ways = {"Production": app().platform.settings.production().config, "Tri-modal": presets()["Tri-modal"]}
+    ways = {"Production": app().platform.settings.production().config, "Tri-modal": presets()["Tri-modal with graph"]}
     ranks = {name: places(choice, config) for name, config in ways.items()}
     st.header("What each hop adds, and where it lands", anchor=False)
     st.plotly_chart(

@@ -33,7 +33,8 @@ SENTENCES = {
 }
 ORDER = (
     *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", "alpha", "rrf_k", "depth", "k"),
-    *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_depth", "rerank_blend", "hyde", "parents"),
+    *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_orders", "rerank_depth", "rerank_blend"),
+    *("hyde", "parents"),
 )
 
 
@@ -94,11 +95,7 @@ def _widget(name: str, config: SearchConfig, prefix: str) -> Any:
         st.caption(knob.about)
         return number
     if name in configs.CHOICES:
-        known = {
-            choice: record
-            for choice, record in configs.CHOICES[name].items()
-            if name != "fusion" or FUSIONS[choice].several
-        }
+        known = _known(name)
         chosen = st.selectbox(label, list(known), list(known).index(value), key=key, help=_listed(known))
         st.caption(str(getattr(known[chosen], "about", known[chosen])))
         return chosen
@@ -107,6 +104,14 @@ def _widget(name: str, config: SearchConfig, prefix: str) -> Any:
     switched = st.toggle(label, value, key=key)
     st.caption(SENTENCES[name])
     return switched
+
+
+def _known(name: str) -> Mapping[str, Any]:
+    """What a field may name; prompts also those that were tuned here."""
+    choices = configs.CHOICES[name].items()
+    known = {choice: record for choice, record in choices if name != "fusion" or FUSIONS[choice].several}
+    tuned = app().platform.settings.prompts() if name == "rerank_prompt" else ()
+    return {**known, **{prompt.title: prompt.prompt for prompt in tuned}}
 
 
 def _model(name: str, label: str, config: SearchConfig, key: str) -> str:

@@ -1,113 +1,203 @@
-"""Cascade ablation: one stage after the other, what each adds, what it costs, and which questions it makes worse."""
+"""The cascade study: one stage after the other, what each adds, what it costs, and which questions it makes worse."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.evaluation.measures import rerank_effect
+from core.evaluation.measures.ranking import mean
+from core.evaluation.measures.scoring import STANDARD
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.comparisons import compare
 from core.evaluation.runs.run import Run
 from core.ports import Progress
 from core.retrieval import config as configs
-from core.retrieval.alpha import ALPHAS
-from core.retrieval.rerankers import RERANKERS
-from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts
+from core.retrieval.legs import LEGS
+from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import SearchConfig
 
-TITLE = "Cascade ablation"
-ABOUT = "Dense search alone, then one stage more at a time."
-COLUMNS = ("nDCG@10", "Recall@5", "MRR@10", "P@1", "T1EM")
+TITLE = "The cascade study"
+ABOUT = "Words, meaning and PageRank, then the cross-encoder, then a language model: what each stage adds and costs."
+COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "MAP@10", "P@10", "T1EM")
 MEASURE = "nDCG@10"
+SHALLOW = (1, 5, 10)  # depths of the study's tables
+DEPTH = 100  # candidates per leg, and what the cross-encoder reads of the fused list
 
-STAGES: Mapping[str, Mapping[str, Any]] = {
-    "dense": {"base": "dense"},
-    "bi-modal, RRF": {"base": "rrf-60"},
-    "bi-modal, convex": {"base": "convex-0.5"},
-    "bi-modal, weights by rule": {"base": "convex-0.5", "alpha_from": "rules"},
-    "bi-modal, weights by LLM": {"base": "convex-0.5", "alpha_from": "llm"},
-    "tri-modal, static weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"]},
-    "tri-modal, dynamic weights": {"base": "rrf-60", "legs": ["bm25", "dense", "graph"], "alpha_from": "llm"},
-    "bi-modal + cross-encoder": {"base": "convex-0.5+rerank"},
-    "bi-modal + cross-encoder + LLM": {"base": "convex-0.5+cascade"},
+TWO, THREE = ["sparse", "dense"], ["sparse", "dense", "pagerank"]
+ALONE, BI, TRI, READ, FULL = "dense", "bi-modal", "tri-modal", "tri-modal + cross-encoder", "full pipeline"
+STATIC, DYNAMIC = "tri-modal, static weights", "tri-modal, weights by the model"
+
+ROWS: Mapping[str, Mapping[str, Any]] = {  # table II of the study, then table III
+    ALONE: {"base": "dense"},
+    BI: {"base": "rrf-60", "legs": TWO},
+    TRI: {"base": "rrf-60", "legs": THREE},
+    READ: {"base": "rrf-60+rerank", "legs": THREE, "rerank_depth": DEPTH},
+    FULL: {"base": "rrf-60+cascade", "legs": THREE, "rerank_prompt": "reasoned", "rerank_orders": 1},
+    STATIC: {"base": "trimodal"},
+    DYNAMIC: {"base": "trimodal", "alpha_from": "llm"},
 }
+STEPS = ((ALONE, BI), (BI, TRI), (TRI, READ), (READ, FULL), (STATIC, DYNAMIC))  # pairs that differ in one stage only
+RERANKED = {"cross-encoder": (TRI, READ), "language model": (READ, FULL)}
+
+
+class StageStep(NamedTuple):
+    """Two rows of which the second has one stage more, or another one."""
+
+    before: str
+    after: str
+    old: Run
+    new: Run
 
 
 def run(context: ExperimentContext, progress: Progress) -> Report:
-    """Run the stages; those that need a language model are skipped, and named, where none is configured."""
+    """Run the rows; those that need a language model are skipped, and named, where none is configured."""
     profile = context.runs.team_settings.production().profile
-    plans, names, skipped = [], [], []
-    for name, config in stages().items():
-        if _asks_llm(config) and context.llm() is None:
-            skipped.append(f"{name} was left out: No language model is configured.")
-            continue
-        plans.append(RunPlan(profile, config))
-        names.append(name)
-    runs = context.evaluate(plans, progress)
-    pairs = list(pairwise(zip(names, runs, strict=True)))
-    timed = list(dict.fromkeys(stage for run in runs for stage in run.times if stage != "total"))
-    spent = {stage: [run.times.get(stage, {}).get("p50", 0.0) for run in runs] for stage in timed}
+    rows, skipped = context.answerable(stages())
+    runs = dict(
+        zip(rows, context.evaluate([RunPlan(profile, config) for config in rows.values()], progress), strict=True)
+    )
+    steps = [StageStep(a, b, runs[a], runs[b]) for a, b in STEPS if a in runs and b in runs]
+    moved = {name: StageStep(*pair, *(runs[row] for row in pair)) for name, pair in RERANKED.items() if pair[1] in runs}
+    names = {run.id: name for name, run in runs.items()}
     parts = [
-        Text("What it says", (*(_says(before, after) for before, after in pairs), *skipped)),
-        *leaderboard_parts(runs, COLUMNS, MEASURE, {run.id: name for name, run in zip(names, runs, strict=True)}),
-        Chart("Stage by stage", charts.bars(names, {m: [run.figures.get(m, 0.0) for run in runs] for m in COLUMNS if m in runs[0].figures}, "measure")),
-        Chart("Where the time goes", charts.bars(names, spent, "p50, ms", stacked=True)),
-        ReportTable("Latency per stage, p50 ms", ("Configuration", *timed, "total"), tuple(_times(n, r, timed) for n, r in zip(names, runs, strict=True))),
-        ReportTable("What each step moved", ("From", "To", "swaps in the top 10", "another first document", "made worse", "made better"), tuple(_moved(a, b) for a, b in pairs)),
-        ReportTable("Questions that the last step made worse", ("Question", "nDCG@10 lost", "words", "digits"), _degraded(runs[-2:])),
+        Text("What it says", (*(_says(step) for step in steps), *skipped, *_warned(runs))),
+        _ablation(runs),
+        *leaderboard_parts(list(runs.values()), COLUMNS, MEASURE, names),
+        Chart("Stage by stage", charts.bars(list(runs), {MEASURE: [run.figures[MEASURE] for run in runs.values()]}, MEASURE)),
+        *(_at_depth(runs, k) for k in SHALLOW),
+        ReportTable("What each stage moved", ("Stage", "swaps in the top 10", "another first document", "queries"), tuple(_swaps(*item) for item in moved.items()), "Swaps are places among the first ten that hold another document than before."),
+        ReportTable("Queries that a stage made worse", ("Stage", "degraded", "with digits", "words: degraded", "words: all", "made better"), tuple(_degradation(*item) for item in moved.items())),
+        *(ReportTable(f"Most degraded by the {name}", ("Query", MEASURE, "words", "digits"), _worst(step)) for name, step in moved.items()),
+        ReportTable("Latency per stage, mean ms of a query", ("Configuration", *LATENCIES, "total"), tuple(_latency(*item) for item in runs.items()), "The cross-encoder is timed alone; calls of a language model are made several at a time."),
+        Chart("Where the time goes", charts.bars(list(runs), {stage: [_spent(run)[stage] for run in runs.values()] for stage in LATENCIES}, "mean ms", stacked=True)),
     ]  # fmt: skip
-    return context.report("cascade", TITLE, ABOUT, runs, parts, {**figures(runs), "stages": names, "skipped": skipped})
+    return context.report("cascade", TITLE, ABOUT, list(runs.values()), parts, _values(runs, moved, skipped))
 
 
 def stages() -> dict[str, SearchConfig]:
-    """The stages, each at least as deep as production looks."""
-    configured = {name: configs.parse(json.dumps(raw)) for name, raw in STAGES.items()}
-    return {name: replace(config, depth=max(DEPTH, config.depth)) for name, config in configured.items()}
+    """The rows of the study, each as deep as it looks."""
+    configured = {name: configs.parse(json.dumps(raw)) for name, raw in ROWS.items()}
+    return {name: replace(config, depth=DEPTH) for name, config in configured.items()}
 
 
-def _asks_llm(config: SearchConfig) -> bool:
-    reranker = RERANKERS[config.reranker].asks if config.rerank != "off" else ()
-    return "llm" in (*reranker, *ALPHAS[config.alpha_from].asks)
+def _values(runs: Mapping[str, Run], moved: Mapping[str, StageStep], skipped: Sequence[str]) -> dict[str, Any]:
+    return {
+        **figures(list(runs.values())),
+        "stages": list(runs),
+        "skipped": list(skipped),
+        "moved": {name: _swaps(name, step)[1:3] for name, step in moved.items()},
+        "degraded": {name: _degradation(name, step)[1:] for name, step in moved.items()},
+        "latency": {name: _spent(run) for name, run in runs.items()},
+    }
 
 
-def _says(before: tuple[str, Run], after: tuple[str, Run]) -> str:
-    return f"{after[0]} after {before[0]}: {compare(before[1], after[1], MEASURE).overall.sentence}"
+def _says(step: StageStep) -> str:
+    return f"{step.after} after {step.before}: {compare(step.old, step.new, MEASURE).overall.sentence}"
 
 
-def _times(name: str, run: Run, stages: Sequence[str]) -> tuple[str, ...]:
-    spent = [run.times.get(stage, {}).get("p50") for stage in (*stages, "total")]
-    return (name, *("" if value is None else f"{value:.2f}" for value in spent))
+def _warned(runs: Mapping[str, Run]) -> list[str]:
+    """Rows in which a model did not do its part, with the first reason."""
+    return [f"{name}: {len(run.warnings)} kinds of warnings, the first: {run.warnings[0]}" for name, run in runs.items() if run.warnings]  # fmt: skip
 
 
-def _moved(before: tuple[str, Run], after: tuple[str, Run]) -> tuple[str, ...]:
-    swaps = rerank_effect.swap_rate(_rankings(before[1]), _rankings(after[1]))
-    compared = compare(before[1], after[1], MEASURE).overall
+# ---------------------------------------------------------------- quality
+
+
+def _ablation(runs: Mapping[str, Run]) -> ReportTable:
+    """Table II: which stages a row has, and how well it ranks."""
+    heads = ("Configuration", "dense", "sparse", "graph", "cross-encoder", "language model", MEASURE)
+    rows = tuple((name, *_parts(run.config), f"{run.figures[MEASURE]:.4f}") for name, run in runs.items())
+    return ReportTable("Ablation", heads, rows)
+
+
+def _parts(config: SearchConfig) -> tuple[str, ...]:
+    sides = {LEGS[leg].side for leg in config.legs}
+    reads = config.rerank != "off"
+    orders = "orders" if reads and config.reranker == "cascade" else "weighs" if config.alpha_from == "llm" else "-"
     return (
-        before[0],
-        after[0],
-        f"{swaps.swaps:.2f}",
-        f"{swaps.top_changed:.1%}",
-        str(compared.losses),
-        str(compared.wins),
+        *("yes" if side in sides else "-" for side in ("dense", "sparse", "graph")),
+        "yes" if reads else "-",
+        orders,
     )
+
+
+def _at_depth(runs: Mapping[str, Run], k: int) -> ReportTable:
+    """The five measures at one depth."""
+    heads = ("Configuration", *(f"{name}@{k}" for name in STANDARD))
+    rows = tuple((name, *(f"{run.figures[measure]:.4f}" for measure in heads[1:])) for name, run in runs.items())
+    return ReportTable(f"The five measures at {k}", heads, rows)
+
+
+# ---------------------------------------------------------------- what a reranking stage changed
+
+
+def _swaps(name: str, step: StageStep) -> tuple[str, ...]:
+    """Table IV: how much a stage reordered."""
+    moved = rerank_effect.swap_rate(_rankings(step.old), _rankings(step.new))
+    return name, f"{moved.swaps:.2f}", f"{moved.top_changed:.0%}", str(moved.queries)
 
 
 def _rankings(run: Run) -> dict[str, Sequence[str]]:
     return {question: answer.documents for question, answer in run.results.items()}
 
 
-def _degraded(runs: Sequence[Run]) -> tuple[tuple[str, ...], ...]:
-    if len(runs) < 2:
-        return ()
-    before, after = ({q: row.values[MEASURE] for q, row in run.results.items()} for run in runs)
-    texts = {question: row.question.text for question, row in runs[1].results.items()}
-    return tuple(
-        (row.text, f"{row.difference:+.3f}", str(row.words), "yes" if row.digits else "no")
-        for row in rerank_effect.degraded(before, after, texts)[:25]
+def _fallen(step: StageStep) -> list[rerank_effect.Degraded]:
+    before, after = ({q: row.values[MEASURE] for q, row in run.results.items()} for run in (step.old, step.new))
+    return rerank_effect.degraded(before, after, {q: row.question.text for q, row in step.new.results.items()})
+
+
+def _degradation(name: str, step: StageStep) -> tuple[str, ...]:
+    """Table V: how many queries a stage made worse, and what they look like."""
+    fallen, every = _fallen(step), [answer.question.text for answer in step.new.results.values()]
+    digits = sum(row.digits for row in fallen)
+    share = f"{digits} / {len(fallen)}" + (f" ({digits / len(fallen):.0%})" if fallen else "")
+    own, all_words = mean([row.words for row in fallen]), mean([rerank_effect.length(text) for text in every])
+    better = compare(step.old, step.new, MEASURE).overall.wins
+    return (
+        name,
+        f"{len(fallen)} / {len(every)}",
+        share,
+        f"{own:.1f}" if fallen else "-",
+        f"{all_words:.1f}",
+        str(better),
     )
+
+
+def _worst(step: StageStep, most: int = 10) -> tuple[tuple[str, ...], ...]:
+    """Table VI: the queries that lost most."""
+    return tuple(
+        (row.text, f"{row.difference:+.4f}", str(row.words), "yes" if row.digits else "no")
+        for row in _fallen(step)[:most]
+    )
+
+
+# ---------------------------------------------------------------- time
+
+
+LATENCIES = ("weights", "retrieval", "cross-encoder", "language model")
+
+
+def _spent(run: Run) -> dict[str, float]:
+    """Table VII: mean milliseconds of a query by stage."""
+    spent = dict.fromkeys(LATENCIES, 0.0)
+    for answer in run.results.values():
+        for stage, ms in answer.ms.items():
+            spent[_latency_of(stage, run.config)] += ms / len(run.results)
+    return {stage: round(ms, 3) for stage, ms in spent.items()}
+
+
+def _latency_of(stage: str, config: SearchConfig) -> str:
+    """Which of the study's stages a stage of the pipeline belongs to."""
+    if stage == "rerank":
+        return "cross-encoder" if config.reranker == "cross-encoder" else "language model"
+    return {"alpha": "weights", "cross-encoder": "cross-encoder"}.get(stage, "retrieval")
+
+
+def _latency(name: str, run: Run) -> tuple[str, ...]:
+    spent = _spent(run)
+    return (name, *(f"{ms:.1f}" if ms else "-" for ms in spent.values()), f"{sum(spent.values()):.1f}")

@@ -144,6 +144,16 @@ class ExperimentContext:
         except ConcordError:
             return None
 
+    def answerable(self, rows: Mapping[str, SearchConfig]) -> tuple[dict[str, SearchConfig], list[str]]:
+        """The rows that can be run here, and a sentence for each that needs a language model where there is none."""
+        try:
+            self.models.llm()
+        except ConcordError as error:
+            asking = {name for name, config in rows.items() if self.runs.searcher.model_uses(config)}
+            left = [f"{name} was left out: {error}" for name in rows if name in asking]
+            return {name: config for name, config in rows.items() if name not in asking}, left
+        return dict(rows), []
+
     def build(self, profile: Profile, progress: Progress) -> Built:
         return self.builder.build(profile, progress=progress)
 

@@ -1,0 +1,138 @@
+"""The studies as experiments: their rows, in their order, with a language model behind a real endpoint."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.adapters.models.registry import ModelRegistry
+from core.bootstrap import App, build
+from core.errors import BadInput
+from core.evaluation.reports.report import Report, ReportTable
+from core.retrieval import config as configs
+from core.settings import load
+from core.types import SearchConfig
+from tests.conftest import FixedClock, HashEmbedder, WordReranker
+from tests.evaluated import ADMIN, evaluated
+from tests.scripted_server import ScriptedServer
+
+MODEL, CHEAP = "openai:large", "openai:small"
+PRICES = {MODEL: {"input": 2.0, "output": 8.0}, CHEAP: {"input": 0.4, "output": 1.6}}
+WEIGHTS = json.dumps({"dense": 0.2, "sparse": 0.7, "graph": 0.1})
+ASKED = 10  # questions
+
+
+def shown(prompt: str) -> list[str]:
+    """The numbered passages of the task itself."""
+    return re.findall(r'<passage n="\d+">\n(.*?)\n</passage>', prompt.rpartition("Now the real task")[2], re.DOTALL)
+
+
+def backwards(prompt: str) -> str:
+    """A model that weighs for words, and puts what it is shown last first."""
+    count = len(shown(prompt))
+    return json.dumps({"reason": "Why not.", "order": list(range(count, 0, -1))[:10]}) if count else WEIGHTS
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(answers=[backwards], seconds=0.01) as running:
+        yield running
+
+
+@pytest.fixture
+def study_app(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> App:
+    """The small judged workspace; its language models answer at the endpoint, and are paid for."""
+    monkeypatch.setattr(ModelRegistry, "embedder", lambda self, name: HashEmbedder())
+    monkeypatch.setattr(ModelRegistry, "reranker", lambda self, name: WordReranker())
+    (tmp_path / "prices.json").write_text(json.dumps(PRICES))
+    endpoint = {"openai_url": f"{server.url}/v1", "openai_key": "k", "prices": tmp_path / "prices.json"}
+    app = build(load({}, home=tmp_path / "home", llm=MODEL, **endpoint), clock=FixedClock())
+    app.platform.workspace.create()
+    return evaluated(app)
+
+
+def table(report: Report, title: str) -> dict[str, dict[str, str]]:
+    """A table of a report: by the first cell of a row, then by column."""
+    part = next(part for part in report.parts if isinstance(part, ReportTable) and part.title == title)
+    return {row[0]: dict(zip(part.heads, row, strict=True)) for row in part.rows}
+
+
+# ---------------------------------------------------------------- the cascade study
+
+
+def test_the_cascade_study_has_its_rows_and_tables_with_a_language_model(
+    study_app: App, server: ScriptedServer
+) -> None:
+    report = study_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=ASKED).report
+    rows = ["dense", "bi-modal", "tri-modal", "tri-modal + cross-encoder", "full pipeline"]
+    weighed = ["tri-modal, static weights", "tri-modal, weights by the model"]
+    assert report.values["stages"] == list(table(report, "Ablation")) == [*rows, *weighed]
+    assert report.values["skipped"] == []
+    full = table(report, "Ablation")["full pipeline"]
+    assert [full[part] for part in ("dense", "sparse", "graph", "cross-encoder", "language model")] == ["yes"] * 4 + [
+        "orders"
+    ]
+    for k in (1, 5, 10):
+        assert list(table(report, f"The five measures at {k}")["dense"])[1:] == [
+            f"{m}@{k}" for m in ("nDCG", "Recall", "MRR", "MAP", "P")
+        ]
+    purposes = Counter(call.purpose for call in study_app.models.ledger.recent(ADMIN))
+    assert purposes == {"rerank": ASKED, "weights": ASKED}, "one call for a question and stage"
+    assert server.most_busy > 1, "questions are asked several at a time"
+
+
+def test_the_cascade_study_says_what_each_stage_moved_made_worse_and_took(study_app: App) -> None:
+    report = study_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=ASKED).report
+    moved = table(report, "What each stage moved")
+    assert list(moved) == ["cross-encoder", "language model"]
+    assert moved["language model"]["another first document"] == "100%", "the last of ten came first"
+    assert float(moved["language model"]["swaps in the top 10"]) > 5.0
+    worse = table(report, "Queries that a stage made worse")["language model"]
+    lost, asked = map(int, worse["degraded"].split(" / "))
+    assert asked == ASKED
+    assert 0 < lost <= ASKED
+    assert re.fullmatch(rf"\d+ / {lost} \(\d+%\)", worse["with digits"])
+    assert worse["words: all"] == "5.6"
+    assert len(table(report, "Most degraded by the language model")) == lost
+    latency = table(report, "Latency per stage, mean ms of a query")
+    assert float(latency["full pipeline"]["language model"]) >= 10.0
+    assert latency["full pipeline"]["cross-encoder"] == latency["tri-modal + cross-encoder"]["cross-encoder"], (
+        "read once"
+    )
+    assert latency["tri-modal"]["language model"] == latency["dense"]["weights"] == "-"
+    assert float(latency["tri-modal, weights by the model"]["weights"]) >= 10.0
+
+
+def test_consecutive_rows_of_the_cascade_differ_in_one_stage() -> None:
+    from core.services.evaluation.experiments.cascade import STEPS, stages
+
+    rows, stage = stages(), {"legs": "legs", "fusion": "legs", "missing": "legs", "normalisation": "legs"}
+    for before, after in STEPS:
+        old, new = rows[before], rows[after]
+        changed = {name for name in SearchConfig.__slots__ if getattr(old, name) != getattr(new, name)}
+        kinds = {stage.get(name, "rerank" if name.startswith("rerank") else name) for name in changed}
+        assert len(kinds) == 1, (before, after, changed)
+
+
+def test_the_studys_tri_modal_takes_weights_by_the_model_and_the_graphs_keeps_its_own_name(study_app: App) -> None:
+    study = configs.parse("trimodal")
+    assert (study.legs, dict(study.weights)) == (("sparse", "dense", "pagerank"), {"sparse": 0.35, "dense": 0.5, "pagerank": 0.15})  # fmt: skip
+    dynamic = configs.parse('{"base": "trimodal", "alpha_from": "llm"}')
+    result = study_app.search.searcher.search("key3first apple", config=dynamic)
+    weights = {leg: round(score.weight, 6) for leg, score in result.hits[0].legs.items()}
+    assert weights == {"sparse": 0.7, "dense": 0.2, "pagerank": 0.1}
+    with pytest.raises(BadInput, match="takes no weights by hand"):
+        configs.parse('{"base": "trimodal", "alpha_from": "learned", "alpha_model": "m"}')
+
+
+def test_what_was_promoted_as_tri_modal_keeps_its_legs(study_app: App) -> None:
+    old = {"legs": ["bm25", "dense", "graph"], "weights": {"bm25": 0.35, "dense": 0.5, "graph": 0.15}, "depth": 30}
+    study_app.tuning.production.promote(ADMIN, config=json.dumps(old), reason="as it was stored before")
+    config = study_app.platform.settings.production().config
+    assert config.legs == ("bm25", "dense", "graph")
+    assert configs.name(config) == "trimodal-graph"
