@@ -15,7 +15,7 @@ batch = session.batch()
 shared.draw(batch)
 if batch.items:
     opened = session.opened(batch)
-    st.header(submit.summary(batch))
+    submit.heading(batch)
     clicked = upload_list(batch, opened, key="upload_list")
     if clicked.open is not None and clicked.open != opened:
         st.session_state[keys.UPLOAD_ITEM] = int(clicked.open)

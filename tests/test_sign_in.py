@@ -192,13 +192,13 @@ def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
 def test_another_persona_finds_nothing_of_the_last_ones_work(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
     app = opened()
-    for key, value in {"upload_title": "Ada's", "upload_turn": 3, "upload_way": "paste"}.items():
+    for key, value in {"upload_title": "Ada's", "upload_turn": 3, "upload_way": "Paste text"}.items():
         app.session_state[key] = value
     app.selectbox(key="persona").select_index(1).run()
     assert not app.exception
     assert "upload_title" not in app.session_state
     assert app.session_state["upload_turn"] == 4, "boxes start afresh"
-    assert app.session_state["upload_way"] == "paste", "the page stays where it is"
+    assert app.session_state["upload_way"] == "Paste text", "the page stays where it is"
     assert app.session_state["persona"] == "zoe"
 
 

@@ -9,6 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import build
+from core.curation.conversions import Picture
+from core.curation.upload_draft import packed, restored
+from core.curation.uploads import Batch, UploadItem
 from core.services.reviews.changes import Change
 from pages.ui import keys
 from tests import uploads
@@ -133,7 +136,7 @@ def test_submit_for_review_submits_asks_and_leaves_what_is_refused(visit: Open, 
     assert (made.title, made.state) == ("A new one", "in review")
     assert [edit.path for edit in made.documents] == ["new.md"]
     assert [asked.account for asked in made.asked] == ["reviewer"]
-    assert [item["name"] for item in app.session_state[keys.UPLOAD]["items"]] == ["bad.md"]
+    assert [item["path"] for item in app.session_state[keys.UPLOAD]["items"]] == ["bad.md"]
 
 
 def test_a_draft_is_kept_as_one(visit: Open, home: Path) -> None:
@@ -206,13 +209,13 @@ def test_what_is_typed_into_the_text_stays_and_is_checked(visit: Open, home: Pat
 
 def test_pasted_text_and_templates_become_items(visit: Open, home: Path) -> None:
     app = opened(visit, home)
-    app.segmented_control(key="upload_way").set_value("paste").run()
+    app.segmented_control(key="upload_way").set_value("Paste text").run()
     button(app, "paste_add").click().run()
     assert not app.exception
     app.text_input(key="paste_name_0").set_value("Lost badge")
     app.text_area(key="paste_text_0").set_value("# Lost badge\n\nCall 4400.").run()
     button(app, "paste_add").click().run()
-    app.segmented_control(key="upload_way").set_value("template").run()
+    app.segmented_control(key="upload_way").set_value("Template").run()
     next(one for one in app.text_input if one.key.startswith("template_title")).set_value("Swap a shift").run()
     button(app, "template_add").click().run()
     assert not app.exception
@@ -230,3 +233,30 @@ def test_a_role_that_was_lost_meanwhile_is_refused_inside_the_act(
     monkeypatch.setattr(identity, "me", lambda: demo("reader"))
     button(app, "upload_submit").click().run()
     assert workspace().reviews.changes.all() == ()
+
+
+def test_an_upload_that_is_not_submitted_is_there_after_a_reload_for_its_author_alone(visit: Open, home: Path) -> None:
+    raw = GOOD.format("IT-9").replace("VPN", "Badges")
+    bring(opened(visit, home), ("badges.md", raw.encode()), ("doors.md", GOOD.format("IT-10").encode()))
+    again = opened(visit, home)
+    assert [item["path"] for item in items(again)] == ["badges.md", "doors.md"]
+    assert "before anything is written" in words(opened(visit, home, "reviewer"))
+    button(again, "item_remove").click().run()
+    assert [item["path"] for item in items(opened(visit, home))] == ["doors.md"]
+    button(again, "upload_submit").click().run()
+    assert "before anything is written" in words(opened(visit, home)), "what was submitted is not brought back"
+
+
+def test_pictures_of_an_upload_survive_being_kept() -> None:
+    batch = Batch((UploadItem("a.md", "a.md", "# A\n"),), (Picture("a.png", bytes(range(256))),), (("b.exe", "no"),))
+    assert restored(packed(batch)) == batch
+
+
+def test_an_upload_too_large_for_a_draft_lives_as_long_as_its_page(
+    visit: Open, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = bring(opened(visit, home), ("badges.md", GOOD.format("IT-9").encode()))
+    monkeypatch.setattr("pages.ui.upload.session.MAX_KEPT", 10)
+    bring(app, ("doors.md", GOOD.format("IT-10").encode()))
+    assert len(items(app)) == 2
+    assert "before anything is written" in words(opened(visit, home)), "half of it would be worse than none"

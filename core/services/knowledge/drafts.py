@@ -33,10 +33,10 @@ class Drafts:
     def __init__(self, rows: DraftRows, clock: Clock) -> None:
         self.rows, self.clock = rows, clock
 
-    def keep(self, actor: Actor, place: str, text: str) -> None:
+    def keep(self, actor: Actor, place: str, text: str, most: int = MAX_BYTES) -> None:
         require(actor, "propose a change")
-        if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-            raise BadInput(f"The text is longer than {MAX_BYTES:,} bytes, so it was not kept. Split the document.")
+        if len(text.encode("utf-8", "replace")) > most:
+            raise BadInput(f"The text is longer than {most:,} bytes, so it was not kept. Split the document.")
         self.rows.keep(actor.id, place, text, self.clock.stamp())
 
     def find(self, actor: Actor, place: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""Uploads that are not submitted yet: they live in the browser session and nowhere else."""
+"""Uploads that are not submitted yet: they live in the browser session, and as a draft of their author, so that a reload loses nothing."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ import streamlit as st
 
 from core import strict
 from core.access import require
+from core.curation.upload_draft import MAX_KEPT, packed, restored
 from core.curation.uploads import MAX_UPLOAD, Batch
 from core.errors import ConcordError
 from core.services.upload.uploads import Uploads
 from pages.ui import flash, identity, keys
 from pages.ui.workspace import app
 
+PLACE = "upload"  # of the draft
+
 
 def batch() -> Batch:
-    """The files brought in so far."""
-    values = st.session_state.get(keys.UPLOAD)
+    """The files brought in so far; in a new session, those that were left."""
+    if keys.UPLOAD not in st.session_state:
+        left = app().knowledge.drafts.find(identity.me(), PLACE)
+        st.session_state[keys.UPLOAD] = strict.plain(restored(left[0])) if left else None
+    values = st.session_state[keys.UPLOAD]
     return strict.parse(Batch, values, "upload") if values else Batch()
 
 
@@ -26,6 +32,16 @@ def save(batch: Batch) -> None:
     st.session_state[keys.UPLOAD] = strict.plain(batch) if batch.items else None
     needed = {item.original for item in batch.items}
     st.session_state[keys.UPLOAD_ORIGINALS] = {name: raw for name, raw in originals().items() if name in needed}
+    _keep(batch)
+
+
+def _keep(batch: Batch) -> None:
+    """As a draft, unless it is empty or too large for one."""
+    me, drafts, text = identity.me(), app().knowledge.drafts, packed(batch)
+    if batch.items and len(text) <= MAX_KEPT:
+        drafts.keep(me, PLACE, text, MAX_KEPT)
+    else:
+        drafts.forget(me, PLACE)
 
 
 def originals() -> dict[str, bytes]:

@@ -14,19 +14,14 @@ from pages.ui import flash, identity, keys, style
 from pages.ui.upload import session, shared
 from pages.ui.workspace import app
 
-WAYS = {
-    "files": ":material/upload_file: Files",
-    "paste": ":material/content_paste: Paste text",
-    "template": ":material/article: Template",
-}
-
 
 def draw(me: Actor) -> None:
     """The chosen way to bring documents in."""
+    ways = {"Files": files, "Paste text": paste, "Template": template}
     way = st.segmented_control(
-        "Bring in", list(WAYS), format_func=WAYS.__getitem__, default="files", required=True, key="upload_way"
+        "Bring in", list(ways), default="Files", required=True, key="upload_way", bind="query-params"
     )
-    {"files": files, "paste": paste, "template": template}[way or "files"](me)
+    ways[way or "Files"](me)
 
 
 def files(me: Actor) -> None:

@@ -31,6 +31,22 @@ def summary(batch: Batch) -> str:
     return " · ".join(parts)
 
 
+def heading(batch: Batch) -> None:
+    """The state of the batch, and the way to begin again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header(summary(batch), width="stretch")
+        if len(batch.items) > 1 and st.button("Remove all", icon=":material/delete_sweep:", key="upload_clear"):
+            count = style.count(len(batch.items), "file")
+            told = ["Nothing of them was submitted.", "What you filled in is lost."]
+            actions.confirm(f"Remove {count} from this page?", told, "Remove all", clear)
+
+
+def clear(actor: Actor) -> str:
+    session.save(Batch())
+    session.reset_widgets()
+    return "The page is empty."
+
+
 def draw(batch: Batch, me: Actor) -> None:
     """Title, reason and reviewers of the change, and the two ways to hand it on."""
     with st.container(border=True, key="submit_box"):
