@@ -196,8 +196,12 @@ def test_without_documents_and_without_an_index_every_view_says_what_to_do(visit
     for view in ("Document", "Links"):
         assert "There are no documents yet" in words(visit(tmp_path / "empty", view=view))
     put(small_app(tmp_path / "bare"), dict(FILES))
-    for view in ("Document", "Communities"):
-        assert "python -m core reindex" in words(visit(tmp_path / "bare", view=view))
+    for view in ("Document", "Entity", "Path", "Communities"):
+        for persona, then in (("admin", "Build one, then come back."), ("author", "An admin builds one")):
+            said = words(visit(tmp_path / "bare", persona, view=view))
+            assert "There is no index yet" in said
+            assert then in said
+            assert "python -m core" not in said, "a command is of no use on a page"
 
 
 def test_readers_do_not_reach_the_graph(visit: Open) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.access import allowed
 from pages.ui import empty, flash, identity, keys
 from pages.ui.workspace import app, generation
 
@@ -13,14 +12,7 @@ def require_index() -> None:
     """Stop the page where there is no index, and say so."""
     if generation():
         return
-    with empty.state(
-        "database_off",
-        "There is no index yet",
-        "Questions are asked of an index. Build one, then come back.",
-        "no_index",
-    ):
-        if allowed(identity.me(), "see the index") and st.button("Go to Index", icon=":material/database:"):
-            st.switch_page("pages/index.py")
+    empty.no_index("Questions are asked of an index.")
     st.stop()
 
 

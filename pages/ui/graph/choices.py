@@ -10,9 +10,9 @@ from core.errors import ConcordError
 from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
 from core.types import Filters
-from pages.ui import address, flash, identity, keys
+from pages.ui import address, empty, flash, identity, keys
 from pages.ui.configurations import built_profiles
-from pages.ui.workspace import app
+from pages.ui.workspace import app, generation
 
 VIEWS = ("Document", "Query", "Entity", "Path", "Communities", "Links")
 AS = ("Picture", "Table")
@@ -44,6 +44,9 @@ def draw() -> Choice:
             label_visibility="collapsed",
         )  # fmt: skip
     view = view if view in VIEWS else "Document"
+    if view != "Links" and app().knowledge.documents.all() and not generation():
+        empty.no_index("Entities and passages are read from an index.")
+        st.stop()
     profile = _profile()
     if view == "Document":
         _missing(st.query_params.get(keys.AROUND, ""))

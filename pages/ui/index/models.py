@@ -8,8 +8,13 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.models.fitness import FEATURES, ModelCheck
-from pages.ui import actions, flash, identity, progress, style
+from pages.ui import actions, empty, flash, identity, progress, style
 from pages.ui.workspace import app
+
+NEXT = (
+    "Everything works without one. With one, it can rerank, judge, write context and suggest questions: "
+    "whoever runs Concord names it in the setting CONCORD_LLM, and it is checked here before it is trusted."
+)
 
 
 def draw() -> None:
@@ -17,7 +22,7 @@ def draw() -> None:
     checks, configured = app().models.fitness.listed(identity.me()), app().settings.llm
     progress.draw(("check-model",))
     if not configured and not checks:
-        st.caption("No language model is configured. Everything works without one.")
+        empty.state("smart_toy", "No language model is configured", NEXT, "no_model")
         return
     st.caption(
         "A language model is trusted with a feature only after it got known items right: questions with one right answer, "
