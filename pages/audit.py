@@ -76,6 +76,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         on_click="ignore",
     )
 if entries:
-    st.dataframe([row(entry) for entry in entries], hide_index=True, key="audit", height=560)
+    st.dataframe([row(entry) for entry in entries], hide_index=True, key="audit", height=style.table(len(entries)))
 else:
     st.info("Nothing in the audit matches these filters.", icon=":material/history:")

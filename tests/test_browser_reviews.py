@@ -147,6 +147,8 @@ def test_a_change_looks_right_in_light_and_dark(chromium: Any, own_app: App, url
         screen.page.wait_for_timeout(400)
         wide = screen.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
         assert not wide, "nothing sticks out on a phone"
+        boxes = [column.bounding_box() for column in screen.page.get_by_test_id("stColumn").all()[:2]]
+        assert boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"] <= 24, "no gap above the panel"
 
 
 def furnished(app: App) -> int:

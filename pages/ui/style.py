@@ -91,6 +91,15 @@ def moment(stamp: str) -> str:
     return f"{when.day} {when:%b %Y, %H:%M} {zone}"
 
 
+def table(lines: int) -> int:
+    """How high a table is, in pixels: as its lines, with no empty ones below, up to most of a screen.
+
+    >>> table(1), table(500)
+    (73, 560)
+    """
+    return min(560, 35 * (lines + 1) + 3)
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun.
 
