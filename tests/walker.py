@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -27,8 +29,6 @@ from tests.walker_coverage import PRESSED, Finding, Log
 
 ROLES = ("reader", "author", "reviewer", "admin")
 SCRIPT = (Path(__file__).parent / "walker_page.js").read_text(encoding="utf-8")
-# Pages whose choices no address brings back, and why.
-SESSION = {"/upload": "files that are not submitted yet belong to the session, and so does the way they came"}
 PROBE = re.compile(
     r"/\w+/_stcore/(health|host-config)$"
 )  # Streamlit asks below the page's path first, to find its base
@@ -58,8 +58,8 @@ class Walker:
         self.coverage, self.families = log.of(served.base, role), Families(served.words)
         self.read = len(served.log.read_text())
         self.mirror: Any = None
-        self.mirrored: set[str] = set()
-        self.control, self.touched, self.left, self.downloads = "", False, 0, 0
+        self.mirrored = log.compared.setdefault(served.base, set())
+        self.control, self.touched, self.left, self.events, self.before = "", False, 0, 0, 0
         self.shown: list[dict[str, Any]] = []
         self.page = self.tab(context)
 
@@ -70,7 +70,8 @@ class Walker:
         page.on("pageerror", lambda error: self.found("page error", str(error)))
         page.on("response", self.answered)
         page.on("dialog", lambda dialog: dialog.accept())
-        page.on("download", self.downloaded)
+        page.on("download", self.beyond)
+        page.on("filechooser", self.beyond)
         return page
 
     def heard(self, said: Any) -> None:
@@ -81,8 +82,9 @@ class Walker:
         if answer.status >= 400 and not PROBE.search(answer.url):
             self.found("refused", f"{answer.status} {answer.url}")
 
-    def downloaded(self, _: Any) -> None:
-        self.downloads += 1
+    def beyond(self, _: Any) -> None:
+        """Something came of it outside the page: a file, or the system's dialog for one."""
+        self.events += 1
 
     def found(self, kind: str, detail: str, control: str | None = None) -> None:
         address = self.page.url.removeprefix(self.url) if hasattr(self, "page") else ""
@@ -132,9 +134,9 @@ class Walker:
             self.found("server log", " ".join(new.split())[-300:])
 
     def same_view(self, way: str) -> None:
-        """What is shown is what the address brings in a fresh window; each view is compared once in a walk."""
+        """What is shown is what the address brings in a fresh window; each view of a base is compared once."""
         view = view_of(self.page.url)
-        if view in self.mirrored or urlsplit(self.page.url).path in SESSION or self.page.locator(DIALOG).count():
+        if view in self.mirrored or self.page.locator(DIALOG).count():
             return
         self.mirrored.add(view)
         if not self.mirror:  # a window of its own with the same cookie: a tab in the background draws nothing
@@ -191,15 +193,15 @@ class Walker:
     def press(self, control: dict[str, Any]) -> None:
         """Use a control as a person would, and see whether anything came of it."""
         self.control = f"{control['kind']} {control['name']!r}"
-        family, address, before = control["family"], self.page.url, self.page.evaluate("walker.print()")
+        family, address, self.before = control["family"], self.page.url, self.page.evaluate("walker.print()")
         idle = control["chosen"] or control["kind"] in ("text", "file", "region") or self.stays(control)
-        downloads = self.downloads
+        events = self.events
         self.step("press", family)
         if not self.attempt(control) and not self.attempt_again(family):
             self.coverage.missed(family)
             return
         self.settle()
-        if not idle and not self.changed(before, downloads):
+        if not idle and not self.changed(events):
             self.found("does nothing", control["chain"])
         self.coverage.known[family].state = PRESSED
         if not self.page.url.startswith(self.url):
@@ -227,14 +229,14 @@ class Walker:
         return True
 
     def attempt_otherwise(self, control: dict[str, Any], why: str) -> bool:
-        """What lies above is closed first; what is shown only under the pointer is taken by the keyboard."""
+        """What lies above is closed first; what is shown only under the pointer gets the pointer."""
         if "intercepts pointer events" in why:
             self.page.keyboard.press("Escape")
-        elif "not visible" in why and control["kind"] == "link":
-            node = self.page.evaluate_handle(f"walker_found[{control['n']}].node").as_element()
-            node.focus()
-            node.press("Enter")
-            return True
+            self.before = self.page.evaluate("walker.print()")
+        elif control["kind"] == "link":
+            around = self.page.evaluate_handle(f"walker_found[{control['n']}].node.parentElement?.parentElement")
+            with suppress(Exception):  # it says what is wrong when it is pressed
+                around.as_element().hover(timeout=2000)
         return self.attempt(control, again=False)
 
     def attempt_again(self, family: str) -> bool:
@@ -243,13 +245,13 @@ class Walker:
         return bool(there) and self.attempt(there[0])
 
     def stays(self, control: dict[str, Any]) -> bool:
-        """Whether nothing may come of it: a link to where one is, a graph that fits already, a dialog of the system."""
+        """Whether nothing may come of it: a link to where one is, a graph that fits already."""
         here = control["kind"] == "link" and ("#" in control["href"] or control["href"] == self.page.url)
-        return here or control["name"] in ("upload Upload", "Fit")
+        return here or control["name"] == "Fit"
 
-    def changed(self, before: int, downloads: int) -> bool:
+    def changed(self, events: int) -> bool:
         for _ in range(15):
-            if self.downloads != downloads or self.page.evaluate("walker.print()") != before:
+            if self.events != events or self.page.evaluate("walker.print()") != self.before:
                 return True
             self.page.wait_for_timeout(150)
         return False
@@ -313,8 +315,7 @@ class Walker:
             touched = self.touched
             self.way("reload", self.page.reload)
             self.touched = touched
-            if page not in SESSION:
-                self.compare("reload", lambda: shown, self.page)
+            self.compare("reload", lambda: shown, self.page)
         elif f"{page} back" not in self.coverage.ways and self.page.evaluate("history.length") > 2:
             self.way("back", self.page.go_back)
             self.same_view("back")
@@ -427,6 +428,7 @@ def main() -> None:
     parser.add_argument("--log", type=Path, default=Path("walk.jsonl"))
     parser.add_argument("--coverage", type=Path, help="what was pressed, for the next walk to go on from")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # server and browser end with it
     given.log.write_text("")
     log, window = Log(given.log, given.coverage), PHONE if given.phone else DESK
     with (

@@ -22,7 +22,7 @@ KEPT = {
 }
 # What it does not press; a tab or a field of the same name is only looked at, and what only opens is opened.
 SPARED = {
-    r"delete|remove|×|discard|close|withdraw|drop": "throws away what later steps look at",
+    r"delete|remove|×|discard|throw|close|withdraw|drop": "throws away what later steps look at",
     r"merge|approve|apply suggestion|restore|revert": "ends a change that later steps look at",
     r"promote|roll back|make default": "changes what everybody's search does",
     r"rebuild|build|verify|generate|train|calibrate|measure|run$|evaluate|start": "minutes of work, with journeys of its own",
@@ -49,7 +49,14 @@ PARTS = re.compile(
 )
 
 # What a control says after it was pressed, and names that people gave.
-SAME = {"expand_less": "expand_more", "arrow_right": "arrow_down", r"\bHide\b": "Show", "“.*”?": "…"}
+SAME = {
+    "expand_less": "expand_more",
+    "keyboard_arrow_(down|right)|chevron_right": "arrow",
+    r"\bHide\b": "Show",
+    "“.*”?": "…",
+    " [↑↓]": "",
+    r".*\?$": "…",
+}
 
 
 def view_of(url: str) -> str:
@@ -68,7 +75,7 @@ def spared(control: dict[str, Any], home: str) -> str:
     if control["href"] and not control["href"].startswith(home):
         return OUTSIDE
     words = re.sub(r"^[a-z_]+(?= [A-Z])", "", control["name"]).strip()  # an icon's name comes first
-    closes = control["where"] == "dialog" and words.startswith("Close")
+    closes = control["where"] == "dialog" and words.startswith("Close") and not control["key"]
     chip = words.startswith("Remove") and re.match("BUTTON<(SPAN<SPAN|SMALL)", control["chain"])  # out of a field
     safe = control["kind"] in HARMLESS or OPENER.search(words) or closes or chip
     rules = KEPT if safe else {**KEPT, **SPARED}
@@ -94,11 +101,15 @@ class Families:
     def of(self, control: dict[str, Any], url: str) -> str:
         """The page, the kind and the place of a control, and its name where that is not data."""
         page = urlsplit(url).path if control["where"] in ("main", "popover") else control["where"]
-        kind, key = control["kind"], re.sub(r"[0-9a-f]{6,}|\d+", "#", self.plain(control["key"].replace("_", " ")))
-        chain = re.sub(r"\d+", "#", control["chain"])
+        key = self.plain(re.sub(r"[0-9a-f]{6,}|\d+", "#", control["key"]).replace("_", " "))
+        key = re.sub(r"\S*-\S*", "#", key)  # the id of a document
+        key = re.sub("^queue .*", "queue", key)  # lists of the same kind
+        kind = control["kind"]
+        chain = re.sub(r"\d+", "#", re.sub(r" (ͼ\w+|cm-focused)", "", control["chain"]))
         if (part := PARTS.match(control["name"])) and "." not in chain:
             return f"{page} {kind} {part[1]}"
         rows = kind in ("link", "checkbox") and control["where"] != "sidebar"
+        rows = rows or chain.startswith("DIV<TD")  # a day
         facet = ".options<" in chain or ".facet" in chain or (re.search(r" \d+$", control["name"]) and "NAV" in chain)
         name = "" if rows or facet else self.plain(control["name"])
         return f"{page} {kind} {key} {name} {chain}"
@@ -111,6 +122,9 @@ def use(page: Any, node: Any, kind: str, chance: random.Random) -> None:
     elif kind == "text":
         node.fill(chance.choice(TYPED), timeout=3000)
         node.press("Enter" if node.evaluate("node => node.tagName") == "INPUT" else "Control+Enter")
+    elif kind == "textbox":
+        node.click(timeout=4000)
+        page.keyboard.type("Walked. ")
     elif kind == "number":
         node.fill("2", timeout=3000)
         node.press("Enter")

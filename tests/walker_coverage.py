@@ -91,6 +91,7 @@ class Log:
     lines: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     covered: dict[str, Coverage] = field(default_factory=dict)
+    compared: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.kept and self.kept.exists():
