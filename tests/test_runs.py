@@ -18,7 +18,6 @@ from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
 from core.services.evaluation.experiments.context import sampled
-from core.services.evaluation.experiments.pairs import by_concatenation, by_rrf
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
@@ -272,7 +271,7 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     assert "http://" not in head
     assert "https://" not in head
     assert made.report.values["runs"]
-    depth = 100 if name in ("cascade", "pairs") else 30
+    depth = 100 if name in ("cascade", "support") else 30
     assert made.report.facts["depth"] == f"{depth} candidates per leg"
     json.dumps(made.report.values)
 
@@ -294,8 +293,3 @@ def test_sampling_takes_evenly_from_every_category() -> None:
     some = sampled(questions(), 10)
     assert [sum(one.category == name for one in some.questions) for name in ("first", "second")] == [5, 5]
     assert {one.question for one in some.judgments} == {one.id for one in some.questions}
-
-
-def test_two_models_fuse_by_rank_or_by_mean_cosine() -> None:
-    assert list(by_rrf({1: 0.9, 2: 0.5}, {2: 0.9, 1: 0.1})) == [1, 2]
-    assert list(by_concatenation({1: 0.9, 2: 0.5}, {2: 0.9, 1: 0.1})) == [2, 1]

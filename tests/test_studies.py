@@ -14,7 +14,10 @@ from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
 from core.evaluation.reports.report import Report, ReportTable
+from core.profiles import check
 from core.retrieval import config as configs
+from core.services.evaluation.experiments import support
+from core.services.evaluation.experiments.context import ExperimentOptions
 from core.settings import load
 from core.types import SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, WordReranker
@@ -136,3 +139,70 @@ def test_what_was_promoted_as_tri_modal_keeps_its_legs(study_app: App) -> None:
     config = study_app.platform.settings.production().config
     assert config.legs == ("bm25", "dense", "graph")
     assert configs.name(config) == "trimodal-graph"
+
+
+# ---------------------------------------------------------------- the support study
+
+
+def by_meaning(prompt: str) -> str:
+    """A model that puts the passage with most of the query's words first; a made-up answer where it sees none."""
+    passages = shown(prompt)
+    if not passages:
+        return "The river passes the stone garden by the old bridge."
+    query = re.findall(r"<query>\n(.*?)\n</query>", prompt, re.DOTALL)[-1].lower().split()
+    score = [sum(word in passage.lower() for word in query) for passage in passages]
+    return json.dumps({"order": sorted(range(1, len(passages) + 1), key=lambda n: -score[n - 1])[:10]})
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two embedders and one chunk size are enough to see every table."""
+    monkeypatch.setattr(support, "EMBEDDERS", ("all-minilm-l6-v2",))
+    monkeypatch.setattr(support, "SIZES", (512,))
+
+
+@pytest.mark.usefixtures("few")
+def test_the_support_study_has_its_tables_with_several_language_models(study_app: App, server: ScriptedServer) -> None:
+    server.answers = [by_meaning]
+    options = ExperimentOptions(models=(MODEL, CHEAP), repeats=3)
+    report = study_app.evaluation.experiments.run(ADMIN, "support", "small", limit=ASKED, options=options).report
+    first, other = "bge-small-en-v1.5-int8", "all-minilm-l6-v2"
+    assert list(table(report, "Embedders alone and BM25")) == [first, other, "BM25"]
+    assert list(table(report, "The best embedder with each other by RRF")) == [first, f"{first} + {other} (RRF)", f"{first} + BM25 (RRF)"]  # fmt: skip
+    assert list(table(report, "The best embedder with each other side by side")) == [first, f"{first} + {other} (concatenated)"]  # fmt: skip
+    best = report.values["reranked"]
+    reranked = table(report, "Reranking of the best fifty")
+    assert list(reranked) == [best, f"{best} + cross-encoder", f"{best} + LLM", f"{best} + SlideGAR", "BM25", "BM25 + cross-encoder", "BM25 + LLM"]  # fmt: skip
+    assert reranked[f"{best} + LLM"]["Recall@10"].endswith("± 0.0000"), "the script says the same every time"
+    assert float(reranked[best]["Recall@50"]) - float(reranked[best]["Recall@10"]) == pytest.approx(float(reranked[best]["gap"]), abs=1e-4)  # fmt: skip
+    prices = table(report, "Language models and their price")
+    assert list(prices) == [MODEL, CHEAP]
+    large, small = (float(prices[model]["1,000 queries"].lstrip("$")) for model in (MODEL, CHEAP))
+    assert large == pytest.approx(5 * small, rel=0.01), "equal tokens at a fifth of the price"
+    assert prices[MODEL]["tokens of a query"] == prices[CHEAP]["tokens of a query"] != "0"
+    assert list(table(report, "Prompts"))[1:] == [f"{best} + LLM{name}" for name in ("", ", one-shot", ", meta")]
+    purposes = Counter(call.purpose for call in study_app.models.ledger.recent(ADMIN, limit=1000) if not call.cached)
+    assert purposes["rerank"] == ASKED * (3 + 2 + 1 + 2 + 1), "repeats, windows, BM25, prompts, the other model"
+    assert purposes["hyde"] == ASKED
+
+
+@pytest.mark.usefixtures("few")
+def test_the_estimate_of_the_support_study_counts_the_calls_that_it_makes(
+    study_app: App, server: ScriptedServer
+) -> None:
+    server.answers = [by_meaning]
+    options = ExperimentOptions(models=(MODEL, CHEAP), repeats=2)
+    rows = study_app.evaluation.experiments.estimate(ADMIN, "support", "small", ASKED, options)
+    study_app.evaluation.experiments.run(ADMIN, "support", "small", limit=ASKED, options=options)
+    made = [call for call in study_app.models.ledger.recent(ADMIN, limit=1000) if not call.cached]
+    assert len(made) <= sum(row.calls[1] for row in rows) <= len(made) + ASKED, "a window more or less"
+
+
+def test_a_concatenated_pair_is_one_index_of_normalised_vectors(study_app: App) -> None:
+    pair = check(
+        support._profile(study_app.platform.settings.profile(), ("bge-small-en-v1.5-int8", "all-minilm-l6-v2"))
+    )
+    study_app.index.builder.build(pair)
+    index = study_app.index.generations.open(pair)
+    assert index.vector(0).shape == (2 * HashEmbedder.dimension,)
+    assert float(index.vector(0) @ index.vector(0)) == pytest.approx(1.0, abs=1e-3)

@@ -20,6 +20,7 @@ from core.llm.bill import dollars_of
 from core.retrieval import config as configs
 from core.services.evaluation import collections
 from core.services.evaluation.experiments import EXPERIMENTS
+from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.index import builder
 from core.settings import Settings
 
@@ -60,6 +61,11 @@ def _runs(add: Any) -> None:
     experiment.add_argument("name", metavar="NAME")
     experiment.add_argument("--queryset", default="", help="which questions (default: known items, made if need be)")
     experiment.add_argument("--limit", type=int, default=0, help="only so many questions, evenly from every category")
+    experiment.add_argument(
+        "--model", action="append", default=[], help="a language model to compare; repeat for several"
+    )
+    experiment.add_argument("--embedder", action="append", default=[], help="one more embedder to compare")
+    experiment.add_argument("--repeats", type=int, default=3, help="how often the calls of the main row are made")
     experiment.add_argument("--out", type=Path, default=None, help="where the HTML report goes (default: reports/)")
     experiment.add_argument("--markdown", type=Path, default=None, help="also write the tables as Markdown")
     drift = add("drift", eval_drift, "run production again where it was measured before, and name significant losses")
@@ -198,11 +204,13 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
+    actor = acting(app, options)
+    chosen = ExperimentOptions(tuple(options.model), tuple(options.embedder), max(1, options.repeats))
     if options.estimate:
-        rows = app.evaluation.experiments.estimate(acting(app, options), options.name, options.queryset, options.limit)
+        rows = app.evaluation.experiments.estimate(actor, options.name, options.queryset, options.limit, chosen)
         return show_estimate(terminal, rows)
     experiment = app.evaluation.experiments.run(
-        acting(app, options), options.name, options.queryset, options.limit, options.out, terminal.progress
+        actor, options.name, options.queryset, options.limit, options.out, terminal.progress, chosen
     )
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)

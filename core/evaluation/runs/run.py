@@ -28,6 +28,7 @@ class Answered:
     folder: str = ""
     tags: tuple[str, ...] = ()
     cost: float = 0.0  # dollars
+    tokens: int = 0  # of language models
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class RankedQuestion:
     warnings: tuple[str, ...] = ()
     cost: float = 0.0
     texts: tuple[str, ...] = ()
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Gathered:
     ms: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     cost: float = 0.0
+    tokens: int = 0
 
 
 class RankingCache:
@@ -165,7 +167,7 @@ class CandidateCache:
         with tally() as paid:
             candidates = pipeline.gather(query, self.config, self.index, ask, trace)
         _ = candidates.completed  # computes the exact scores, which are stored too
-        return Gathered(candidates, _times(trace.stages), tuple(trace.warnings), sum(paid))
+        return Gathered(candidates, _times(trace.stages), tuple(trace.warnings), paid.dollars, paid.tokens)
 
     def _keep(self, query: str, gathered: Gathered) -> None:
         if not gathered.warnings:
@@ -194,7 +196,8 @@ class CandidateCache:
             confidence=float(ranked.fused.confidence),
             ms=spent | _with_reading(_times(trace.stages), read),
             warnings=(*gathered.warnings, *trace.warnings),
-            cost=sum(paid) + (gathered.cost if embeds else 0.0),
+            cost=paid.dollars + (gathered.cost if embeds else 0.0),
+            tokens=paid.tokens + (gathered.tokens if embeds else 0),
             texts=tuple(hit.text for hit in hits[:READ]),
         )
 
@@ -262,7 +265,7 @@ def _packed(gathered: Gathered) -> dict[str, Any]:
             list(rest.values()),
             float(candidates.floors[leg]),
         ]
-    return {"legs": legs, "ms": dict(gathered.ms), "cost": gathered.cost}
+    return {"legs": legs, "ms": dict(gathered.ms), "cost": gathered.cost, "tokens": gathered.tokens}
 
 
 def _gathered(query: str, raw: Mapping[str, Any]) -> Gathered:
@@ -270,4 +273,6 @@ def _gathered(query: str, raw: Mapping[str, Any]) -> Gathered:
     for leg, (chunks, scores, others, rest, floor) in raw["legs"].items():
         retrieved[leg], exact[leg] = dict(zip(chunks, scores, strict=True)), dict(zip(others, rest, strict=True))
         floors[leg] = floor
-    return Gathered(stored(retrieved, exact, floors, query), raw["ms"], cost=raw.get("cost", 0.0))
+    return Gathered(
+        stored(retrieved, exact, floors, query), raw["ms"], cost=raw.get("cost", 0.0), tokens=raw.get("tokens", 0)
+    )

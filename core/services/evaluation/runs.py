@@ -337,6 +337,7 @@ class _SetRunner:
             folder=top_folder(home.path),
             tags=home.tags,
             cost=ranked.cost,
+            tokens=ranked.tokens,
         )
 
     def gold(self, question: str) -> Gold:

@@ -25,13 +25,23 @@ if TYPE_CHECKING:
 
 _OPEN = "not finished"
 _STOPS: ContextVar[bool] = ContextVar("stops", default=False)
-_TALLY: ContextVar[list[float] | None] = ContextVar("tally", default=None)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the calls of a block are worth."""
+
+    dollars: float = 0.0
+    tokens: int = 0
+
+
+_TALLY: ContextVar[Tally | None] = ContextVar("tally", default=None)
 
 
 @contextmanager
-def tally() -> Iterator[list[float]]:
+def tally() -> Iterator[Tally]:
     """Sum what the calls in the block are worth. Cached answers count too: a cache does not make a search cheaper."""
-    worth: list[float] = []
+    worth = Tally()
     before = _TALLY.set(worth)
     try:
         yield worth
@@ -101,13 +111,13 @@ class Ledger:
             raise
         finally:
             dollars = max(dollars, price.of(*used))
-            _count(dollars)
+            _count(dollars, used[0] + used[1])
             self._settle(number, used[0], used[1], time.perf_counter() - started, dollars, failed)
 
     def reuse(self, purpose: str, model: str, input_tokens: int, output_tokens: int) -> None:
         """Record an answer from the cache."""
         with suppress(Unavailable):  # a price that is not known any more
-            _count(self.prices.of(model).of(input_tokens, output_tokens))
+            _count(self.prices.of(model).of(input_tokens, output_tokens), input_tokens + output_tokens)
         self._created().calls.add(
             at=self.clock.stamp(),
             purpose=purpose,
@@ -185,10 +195,11 @@ class _Spent(Exception):
     """Passes every fallback on its way to `stopping`."""
 
 
-def _count(dollars: float) -> None:
+def _count(dollars: float, tokens: int) -> None:
     worth = _TALLY.get()
     if worth is not None:
-        worth.append(dollars)
+        worth.dollars += dollars
+        worth.tokens += tokens
 
 
 def _span(month: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from core.services.evaluation.experiments import EXPERIMENTS
 from pages.ui import actions, charts, empty, flash, identity, progress, style
 from pages.ui.workspace import app
 
-ICONS = {"compliance": "rule", "chunking": "content_cut", "cascade": "stacks", "pairs": "join_inner"}
+ICONS = {"compliance": "rule", "chunking": "content_cut", "cascade": "stacks", "support": "support_agent"}
 
 
 def draw(queryset: str) -> None:

@@ -15,8 +15,13 @@ from core.evaluation.reports.report import Report
 from core.evaluation.runs.comparisons import MEASURE
 from core.evaluation.runs.run import Run
 from core.ports import Progress, no_progress
-from core.services.evaluation.experiments import cascade, chunking, compliance, pairs
-from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts
+from core.services.evaluation.experiments import cascade, chunking, compliance, support
+from core.services.evaluation.experiments.context import (
+    ExperimentContext,
+    ExperimentOptions,
+    figures,
+    leaderboard_parts,
+)
 from core.services.models.estimates import CallEstimate
 from core.services.platform.jobs import Job, Jobs
 from core.types import Profile, SearchConfig
@@ -29,15 +34,15 @@ class Experiment:
     title: str
     about: str
     run: Callable[[ExperimentContext, Progress], Report]
-    configs: Callable[[], Iterable[SearchConfig]] = tuple  # that ask a language model
+    configs: Callable[[ExperimentOptions], Iterable[SearchConfig]] = lambda options: ()  # that ask a language model
     profiles: Callable[[Profile], Iterable[Profile]] = lambda base: ()  # that are built with one
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     "compliance": Experiment(compliance.TITLE, compliance.ABOUT, compliance.run),
     "chunking": Experiment(chunking.TITLE, chunking.ABOUT, chunking.run, profiles=chunking.agentic_profiles),
-    "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run, lambda: cascade.stages().values()),
-    "pairs": Experiment(pairs.TITLE, pairs.ABOUT, pairs.run),
+    "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run, lambda options: cascade.stages().values()),
+    "support": Experiment(support.TITLE, support.ABOUT, support.run, support.asking),
 }
 
 
@@ -63,12 +68,14 @@ class Experiments:
         limit: int = 0,
         out: Path | None = None,
         progress: Progress = no_progress,
+        options: ExperimentOptions = ExperimentOptions(),
     ) -> WrittenReport:
         """Run an experiment and write its report; the default query set is known items of the knowledge base."""
         require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        result = EXPERIMENTS[name].run(self.context.prepared(actor, queryset, limit, progress), progress)
+        chosen = replace(self.context, options=options)
+        result = EXPERIMENTS[name].run(chosen.prepared(actor, queryset, limit, progress), progress)
         path = out or self.folder / f"{name}-{result.facts['commit'][:12]}-{result.facts['query set digest']}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(report.html(result), encoding="utf-8")
@@ -77,12 +84,19 @@ class Experiments:
         self.context.runs.audit.note(actor, "run an experiment", name, detail=path.name)
         return WrittenReport(result, path)
 
-    def estimate(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> tuple[CallEstimate, ...]:
+    def estimate(
+        self,
+        actor: Actor,
+        name: str,
+        queryset: str = "",
+        limit: int = 0,
+        options: ExperimentOptions = ExperimentOptions(),
+    ) -> tuple[CallEstimate, ...]:
         """What language models would be asked by an experiment; nothing is asked for it."""
         require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        return self.context.calls_of(EXPERIMENTS[name].configs(), EXPERIMENTS[name].profiles, queryset, limit)
+        return self.context.calls_of(EXPERIMENTS[name].configs(options), EXPERIMENTS[name].profiles, queryset, limit)
 
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
         """Run an experiment as a job."""

@@ -34,6 +34,17 @@ QA = "questions-and-answers"
 
 
 @dataclass(frozen=True, slots=True)
+class ExperimentOptions:
+    """What somebody may choose of an experiment: language models to compare, the first of which does the rest; more
+    embedders; how often the calls of one row are repeated; and the size of the questions that are made."""
+
+    models: tuple[str, ...] = ()
+    embedders: tuple[str, ...] = ()
+    repeats: int = 3
+    questions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ExperimentContext:
     """The services an experiment uses, and the query set it runs on."""
 
@@ -42,6 +53,7 @@ class ExperimentContext:
     documents: Documents
     models: Models
     queryset: QuerySet = QuerySet("", ())
+    options: ExperimentOptions = ExperimentOptions()
 
     def prepared(self, actor: Actor, name: str, limit: int, progress: Progress) -> ExperimentContext:
         """The context with a query set; builds the production profile."""
