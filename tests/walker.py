@@ -142,14 +142,16 @@ class Walker:
         if not self.mirror:  # a window of its own with the same cookie: a tab in the background draws nothing
             size, cookies = self.page.viewport_size, self.context.storage_state()
             self.mirror = self.tab(self.context.browser.new_context(viewport=size, storage_state=cookies))
-        self.mirror.goto(self.page.url)
-        self.settle(self.mirror)
-        self.compare(way, lambda: self.page.evaluate("walker.view()"), self.mirror)
+        self.compare(way, lambda: self.page.evaluate("walker.view()"), self.mirror, lambda: self.page.url)
 
-    def compare(self, way: str, shown: Callable[[], dict[str, Any]], page: Any) -> None:
-        """Say what a page shows otherwise; a busy machine draws late."""
-        problem = ""
+    def compare(self, way: str, shown: Callable[[], Any], page: Any, url: Callable[[], str] | None = None) -> None:
+        """Say what a page shows otherwise; a busy machine draws late, and may not have been where it goes."""
+        problem, opened = "", ""
         for _ in range(50):
+            if url and opened != url():
+                opened = url()
+                page.goto(opened)
+                self.settle(page)
             if not (problem := self.difference(shown(), page.evaluate("walker.view()"))):
                 return
             page.wait_for_timeout(200)
