@@ -90,3 +90,14 @@ def test_what_was_pressed_is_remembered_by_the_next_walk(tmp_path: Path) -> None
         again.missed("b")
     assert again.waiting() == [], "what is not there twice is not looked for any more"
     assert again.row()[2] == 2, "and counts as what could have been pressed"
+
+
+def test_what_one_role_has_pressed_counts_for_all_together() -> None:
+    log = Log()
+    for role, pressed in (("author", "a"), ("admin", "b")):
+        for family in ("a", "b"):
+            log.of("starter", role).meet(family, "/", "", "", False)
+        log.of("starter", role).known[pressed].state = PRESSED
+    assert log.pressed("starter") == {"a", "b"}
+    assert log.together("starter").row() == (2, 2, 2, {})
+    assert "| starter | together | 0 | 0 | 2 | 2 | 100% |" in log.table()

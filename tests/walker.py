@@ -56,6 +56,7 @@ class Walker:
         self.context, self.url, self.role, self.base = context, served.url, role, served.base
         self.server_log, self.chance, self.log = served.log, chance, log
         self.coverage, self.families = log.of(served.base, role), Families(served.words)
+        self.elsewhere = log.pressed(served.base)  # by another role
         self.read = len(served.log.read_text())
         self.mirror: Any = None
         self.mirrored = log.compared.setdefault(served.base, set())
@@ -183,7 +184,7 @@ class Walker:
 
     def fresh(self) -> list[dict[str, Any]]:
         """What is shown and was not pressed yet: what is open first, links and tabs last."""
-        waiting = set(self.coverage.waiting())
+        waiting = set(self.near(self.coverage.waiting()))
         ready = [one for one in self.usable() if one["family"] in waiting]
         order = {"link": 3, "tab": 2, "radio": 2}
         weight = lambda one: 0 if one["where"] in ("popover", "dialog") else order.get(one["kind"], 1)
@@ -380,7 +381,8 @@ class Walker:
                 return
 
     def near(self, waiting: list[str]) -> list[str]:
-        """What waits on this page, or else what waits anywhere."""
+        """What no role has pressed here, or else what waits; on this page, or else anywhere."""
+        waiting = [one for one in waiting if one not in self.elsewhere] or waiting
         here = urlsplit(self.page.url).path
         return [one for one in waiting if self.coverage.known[one].at.split("?")[0] == here] or waiting
 

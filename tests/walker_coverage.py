@@ -102,6 +102,25 @@ class Log:
     def of(self, base: str, role: str) -> Coverage:
         return self.covered.setdefault(f"{base} {role}", Coverage())
 
+    def pressed(self, base: str) -> set[str]:
+        """What some role has pressed on a base."""
+        return {family for one in self.roles(base) for family, known in one.known.items() if known.state == PRESSED}
+
+    def roles(self, base: str) -> list[Coverage]:
+        return [one for name, one in self.covered.items() if name.rsplit(" ", 1)[0] == base]
+
+    def together(self, base: str) -> Coverage:
+        """All roles of a base as one: a control counts as pressed where one of them pressed it."""
+        roles, whole = self.roles(base), Coverage()
+        for one in roles:
+            for family, known in one.known.items():
+                if family not in whole.known or known.state == PRESSED:
+                    whole.known[family] = known
+            whole.views |= one.views
+            whole.ways |= one.ways
+        whole.steps, whole.seconds = sum(one.steps for one in roles), sum(one.seconds for one in roles)
+        return whole
+
     def save(self) -> None:
         """Keep what was pressed, so that the next walk goes on from there."""
         if self.kept:
@@ -126,14 +145,15 @@ class Log:
             "| Base | Role | Views | Ways out | Controls met | Pressed | of those that can be | Steps | Seconds | Findings | Not pressed, and why |",
             "|---|---|---|---|---|---|---|---|---|---|---|",
         ]
-        for name, one in self.covered.items():
+        bases = dict.fromkeys(name.rsplit(" ", 1)[0] for name in self.covered)
+        named = {f"{base} together": self.together(base) for base in bases if len(self.roles(base)) > 1}
+        for name, one in {**self.covered, **named}.items():
             base, role = name.rsplit(" ", 1)
             met, pressed, could, others = one.row()
-            found = sum((finding.base, finding.role) == (base, role) for finding in self.findings)
+            found = sum(finding.base == base and role in (finding.role, "together") for finding in self.findings)
             why = "; ".join(f"{count} {reason}" for reason, count in others.items())
-            share = pressed / max(1, could)
             rows.append(
-                f"| {base} | {role} | {len(one.views)} | {len(one.ways)} | {met} | {pressed} | {share:.0%} | {one.steps} | {one.seconds:.0f} | {found} | {why} |"
+                f"| {base} | {role} | {len(one.views)} | {len(one.ways)} | {met} | {pressed} | {pressed / max(1, could):.0%} | {one.steps} | {one.seconds:.0f} | {found} | {why} |"
             )
         kinds = Counter(finding.kind for finding in self.findings)
         rows += ["", f"{len(self.findings)} findings: {dict(kinds)}" if kinds else "Nothing found."]
