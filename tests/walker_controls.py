@@ -105,7 +105,7 @@ class Families:
         key = re.sub(r"\S*-\S*", "#", key)  # the id of a document
         key = re.sub("^queue .*", "queue", key)  # lists of the same kind
         kind = control["kind"]
-        chain = re.sub(r"\d+", "#", re.sub(r" (ͼ\w+|cm-focused)", "", control["chain"]))
+        chain = re.sub(r"\d+", "#", re.sub(r"(\.[^\s<]*)[^<]*", r"\1", control["chain"]))  # its class, not its state
         if (part := PARTS.match(control["name"])) and "." not in chain:
             return f"{page} {kind} {part[1]}"
         rows = kind in ("link", "checkbox") and control["where"] != "sidebar"

@@ -87,7 +87,11 @@
   const beyond = (node) => node.getBoundingClientRect().right > innerWidth + 1 && seen(node) && !cut(node);
   const outside = () =>
     [...every(main())].filter((node) => beyond(node) && ![...node.children].some(beyond)).slice(0, 2).map((node) => `${keyOf(node)} ${chain(node)} ${text(node).slice(0, 50)}`);
-  const waiting = () => [...document.querySelectorAll("[data-testid=stSkeleton]")].filter(seen).map(keyOf);
+  const stale = () => {
+    const entry = document.querySelector("[data-testid=stSidebarNavLink][aria-current=page]"); // the page that is shown
+    return entry && entry.pathname !== location.pathname ? [`still ${entry.pathname}`] : [];
+  };
+  const waiting = () => [...document.querySelectorAll("[data-testid=stSkeleton]")].filter(seen).map(keyOf).concat(stale());
   const look = () => ({ waiting: waiting(), trouble: trouble(), outside: outside() });
   window.walker = { look, controls, print, view };
 })();

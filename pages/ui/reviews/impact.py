@@ -149,7 +149,7 @@ def _verdict(change: Change, impact: Impact, fresh: bool) -> None:
 
 def _own(change: Change, impact: Impact, me: Actor, fresh: bool) -> None:
     own = impact.of(OWN)
-    st.markdown(f"##### Its own questions · {len(own)}")
+    st.header(f"Its own questions · {len(own)}", anchor=False)
     if not own:
         st.caption(
             "Its documents list no question under `answers:`. A question there is a test: it is asked at every change."
@@ -161,7 +161,7 @@ def _own(change: Change, impact: Impact, me: Actor, fresh: bool) -> None:
 def _group(change: Change, name: str, title: str, shifts: Sequence[Shift], me: Actor, fresh: bool) -> None:
     if not shifts:
         return
-    st.markdown(f"##### {title} · {len(shifts)}")
+    st.header(f"{title} · {len(shifts)}", anchor=False)
     everything = len(shifts) <= AT_ONCE or st.toggle(f"Show all {len(shifts)}", key=f"all_{name}")
     for n, each in enumerate(shifts if everything else shifts[:AT_ONCE]):
         _question(change, f"{name}_{n}", each, me, fresh)
@@ -225,7 +225,7 @@ def _link(number: int, question: str, me: Actor) -> str:
 def _sets(impact: Impact) -> None:
     """What the numbers say, set by set."""
     if impact.verdicts:
-        st.markdown("##### In numbers")
+        st.header("In numbers", anchor=False)
     for name, verdict in impact.verdicts.items():
         title = "Questions that documents list" if name == ANSWERS else f"Guard {name}"
         icon = {"worse": ":material/trending_down:", "better": ":material/trending_up:"}.get(
