@@ -318,7 +318,8 @@ def build(
     )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
-    communities = Communities(searcher, vectors, Memo(cache_folder / "communities"))
+    estimator = CallEstimator(models, ledger)
+    communities = Communities(searcher, vectors, Memo(cache_folder / "communities"), estimator)
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
     comparer = Comparer(searcher)
 
@@ -335,7 +336,6 @@ def build(
     )
     verifier = Verifier(store, generations, team_settings, audit, accounts, looks)
     querysets = QuerySets(database, documents, clock, audit)
-    estimator = CallEstimator(models, ledger)
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator, settings.llm_concurrency)
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
@@ -344,7 +344,9 @@ def build(
     disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
     popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
     impacts = Impacts(changes, states, searcher, vectors, jobs, querysets.guards, popular, disagreements.of_change)
-    context = ExperimentContext(runs, builder, documents, models)
+    context = ExperimentContext(
+        runs, builder, documents, models, names=spacy_ner.names if spacy_ner.installed() else None
+    )
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
@@ -432,6 +434,7 @@ def build(
                 measured,
                 estimator,
                 texts,
+                spacy_ner.check_graph,
             ),
             verifier,
             index_jobs,

@@ -120,7 +120,7 @@ USE_CASES = {
         "rebuild verify": "rebuild the index",
         "rollback": "roll back the index",
         "cancel": "cancel a job",
-        "add_profile": "add a profile",
+        "add_profile check_profile": "add a profile",
         "delete_profile": "delete a profile",
         "models_offered": "compare configurations",
         "make_default": "change what is in production",
@@ -156,7 +156,7 @@ USE_CASES = {
     "graph.explorer": {
         "around_document around_entity around_query communities entities links path": "explore the graph",
     },
-    "graph.communities": {"all global_search": "explore the graph", "cached": INNER},
+    "graph.communities": {"all estimate global_search": "explore the graph", "cached": INNER},
     "playground.comparer": {"cached_searches run": "compare configurations", "around rank strip": IN_HAND},
     "playground.locator": {"where": "compare configurations"},
     "playground.notebook": {"forget history keep opened remember save saved star": "compare configurations"},
@@ -173,7 +173,7 @@ USE_CASES = {
         "question": INNER,
     },
     "evaluation.runs": {
-        "estimate listed measure show start": "run an evaluation",
+        "estimate estimate_judging listed measure show start": "run an evaluation",
         "plan": EVERYBODY,
         "all calls_of evaluate get work": INNER,
     },
@@ -216,7 +216,7 @@ USE_CASES = {
     },
     "platform.settings": {
         "production profile questions": EVERYBODY,
-        "set_questions add_profile evidence head make_default profiles remove_profile promote promotions": INNER,
+        "set_questions add_profile add_prompt check_free evidence head make_default profiles prompt prompts remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.

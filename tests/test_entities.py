@@ -226,6 +226,25 @@ def test_spacy_gives_names_a_kind_and_adds_those_that_rules_miss() -> None:
     assert labelled("", [], Extract()) == Extract()
 
 
+@pytest.mark.skipif(not spacy_ner.installed(), reason="spaCy is not installed")
+def test_spacy_itself_finds_people_organisations_and_places() -> None:
+    text = "Mei Tan of Harbor Credit Union met Microsoft in Reno under the Bank Secrecy Act."
+    kinds = {surface: kind for surface, kind, _ in next(spacy_ner.entities([text]))}
+    assert kinds["Mei Tan"] == "person"
+    assert kinds["Reno"] == "place"
+    assert {"Microsoft", "Reno"} <= set(spacy_ner.names(text))
+
+
+def test_a_graph_by_spacy_is_refused_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spacy_ner, "find_spec", lambda name: None)
+    assert not spacy_ner.installed()
+    with pytest.raises(Unavailable, match="pip install spacy"):
+        spacy_ner.check_graph("spacy")
+    spacy_ner.check_graph("rules")
+    monkeypatch.setattr(spacy_ner, "find_spec", lambda name: object())
+    spacy_ner.check_graph("spacy")
+
+
 def test_without_spacy_the_error_says_what_to_install() -> None:
     try:
         import spacy  # noqa: F401

@@ -149,7 +149,9 @@ def test_known_items_are_generated_as_a_job_and_listed(visit: Open, kb: App) -> 
     work(kb)
     made = kb.evaluation.querysets.get("found")
     assert len(made.questions) > 20
-    assert "found" in visit("evaluation", kb).selectbox(key="set").options
+    after = visit("evaluation", kb)
+    assert "found" in after.selectbox(key="set").options
+    assert "Paraphrases by a language model: none is configured, so they are by rules." in words(after)
 
 
 def test_what_people_judged_in_the_playground_becomes_a_query_set(visit: Open, kb: App) -> None:

@@ -148,6 +148,47 @@ def test_a_model_that_talks_nonsense_gives_no_questions(said: str) -> None:
     assert made.refused
 
 
+def test_kinds_without_questions_are_named_with_what_the_documents_lack() -> None:
+    usable = json.dumps([{"question": "How long does Dana Whitfield have?", "answer": "within 30 days"}])
+    short = read_document("s.md", "# S\n\nToo short to ask about.\n")
+    made = qa.generate([short], ScriptedLlm(usable))
+    assert made.left_out == {
+        "single-file-1-hop": "it needs a document of 500 words, and the longest has 7",
+        "single-file-2-hop": "it needs a document of 1,500 words, and the longest has 7",
+        "multi-file-2-hop": "it needs a document of 500 words, and the longest has 7",
+    }
+    assert made.queryset.about.endswith("; without single-file-1-hop, single-file-2-hop, multi-file-2-hop")
+    one = qa.generate([short, long_document("a.md", "x", "Dana Whitfield")], ScriptedLlm(usable))
+    assert list(one.left_out) == ["single-file-2-hop", "multi-file-2-hop"]
+    assert one.left_out["multi-file-2-hop"] == "it needs two documents of 500 words, and there is one"
+    apart = [long_document("a.md", "x", "Dana Whitfield"), long_document("b.md", "y", "Dana Whitfield")]
+    lacking = qa.generate(apart, ScriptedLlm(usable)).left_out["multi-file-2-hop"]
+    assert lacking == "no two segments of documents with a tag in common name the same thing"
+    nonsense = qa.generate([long_document("a.md", "x", "Dana")], ScriptedLlm("no")).left_out
+    assert nonsense["single-file-1-hop"] == "none of 1 answers of scripted could be used"
+
+
+def test_names_of_a_recogniser_join_segments_before_the_model_is_asked_for_more() -> None:
+    plain = (
+        "# T\n\n" + "the depot opens at seven and closes at nine. " * 70 + "Reno and Oslo and Bonn and Kyiv and Lima.\n"
+    )
+    documents = [read_document(f"{name}.md", f"---\ntitle: T\ntags: [x]\n---\n{plain}") for name in "ab"]
+    usable = json.dumps([{"question": "When does it open in the morning?", "answer": "opens at seven"}])
+    names = lambda text: [word for word in ("Reno", "Oslo", "Bonn", "Kyiv", "Lima") if word in text]
+    llm = ScriptedLlm(usable)
+    made = qa.generate(documents, llm, names=names)
+    assert "multi-file-2-hop" not in made.left_out
+    assert "names by rules and spaCy" in made.queryset.about
+    assert not [prompt for prompt in llm.asked if "more entities" in prompt]
+
+
+def test_categories_of_known_items_without_questions_are_named() -> None:
+    bare = known_items.generate([read_document("a.md", "# A\n\nNothing to ask.\n")])
+    assert known_items.left_out(bare)["heading_paraphrase"] == "no document has a heading below its title"
+    assert list(known_items.left_out(bare)) == list(known_items.CATEGORIES)
+    assert known_items.left_out(known_items.generate(kb_documents(), per_category=2)) == {}
+
+
 # ---------------------------------------------------------------- judging
 
 

@@ -25,6 +25,7 @@ from core.ports import Llm
 from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
 from core.retrieval.rerankers import ranker, yes_no
+from core.services.evaluation.runs import RunPlan
 from core.services.index.admin import IndexAdmin
 from core.services.models.fitness import FEATURES, ModelCheck
 from core.services.models.metered import answer_key
@@ -387,7 +388,37 @@ def test_calls_are_estimated_from_a_sample_with_a_range_before_anything_is_asked
             "weights",
             "rerank",
         }
+        topics = calls["community summary"].calls
+        assert 1 == topics[0] <= topics[1] <= 200, "topics are summarised when the graph is first looked at"
         assert server.seen == []
+
+
+def test_judging_and_topics_are_estimated_before_they_are_asked(tmp_path: Path) -> None:
+    with ScriptedServer() as server:
+        app = workspace(server, tmp_path / "home", price=1.0)
+        named = "Mei Tan files Form 112 with FinCEN for Harbor Credit Union. Mei Tan and the BSA Officer meet FinCEN.\n"
+        put(app, {**FILES, "fin/who.md": f"# Who files\n\n{named}\nHarbor Credit Union names the BSA Officer.\n"})
+        app.index.builder.build(app.platform.settings.profile())
+        items = known_items.generate(app.knowledge.documents.all(), name="items")
+        app.evaluation.querysets.keep(ADMIN, items)
+        plan = app.evaluation.runs.plan("", "bm25")
+        run = app.evaluation.runs.evaluate("items", [RunPlan(plan.profile, plan.config)])[0]
+        pool = pooling.pool([run], app.search.searcher.index(), 5)
+        row = app.evaluation.runs.estimate_judging(ADMIN, "items", pool)[0]
+        assert (row.purpose, row.calls) == ("judge", (len(pool), len(pool)))
+        assert 0 < row.dollars[0] < row.dollars[1]
+        assert app.evaluation.runs.estimate_judging(ADMIN, "items", []) == ()
+        assert app.graph.communities.estimate(ADMIN) == (), "by rules, nothing is asked"
+        assert server.seen == []
+        graphed = Profile("graphed", graph="llm")
+        app.platform.settings.add_profile(graphed, ADMIN.person)
+        app.index.builder.build(graphed)  # the server is out of answers: entities by rules
+        asked = len(server.seen)
+        topics = app.graph.communities.estimate(ADMIN, "graphed")
+        assert len(server.seen) == asked
+        assert [row.purpose for row in topics] == ["community summary"]
+        assert topics[0].calls == (len(app.graph.communities.all(ADMIN, "graphed")),) * 2
+        assert app.graph.communities.estimate(ADMIN, "graphed") == (), "what was written is kept"
 
 
 def test_a_spent_budget_stops_a_run_and_keeps_what_is_ranked(tmp_path: Path) -> None:

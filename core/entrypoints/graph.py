@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from core import strict
+from core.entrypoints.querysets import show_estimate
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.services.graph import communities as community_json
@@ -34,6 +35,7 @@ def register(add: Any) -> None:
     path_.add_argument("--profile", default="", help=_PROFILE)
     communities_ = graph("communities", communities, "entities that belong together, with summaries")
     communities_.add_argument("--query", default="", help="rank them for a question about the whole")
+    communities_.add_argument("--estimate", action="store_true", help="say what a model would be asked, and stop")
     _shared(communities_)
     graph("links", links, "links between documents, orphans and dead ends")
 
@@ -94,6 +96,8 @@ def communities(settings: Settings, options: Namespace, terminal: Terminal) -> i
     """All communities, or the best ones for a question."""
     app = open_app(settings)
     actor = acting(app, options)
+    if options.estimate:
+        return show_estimate(terminal, app.graph.communities.estimate(actor, options.profile))
     if not options.query:
         return _show(terminal, app.graph.explorer.communities(actor, options.profile, options.limit))
     scored = app.graph.communities.global_search(actor, options.query, min(options.limit, 10), options.profile)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,7 @@ def register(add: Any) -> None:
     judge.add_argument("queryset", metavar="QUERYSET")
     judge.add_argument("runs", nargs="+", metavar="RUN")
     judge.add_argument("--depth", type=int, default=5, help="passages per run and question")
+    judge.add_argument("--estimate", action="store_true", help="say what the model would be asked, and stop")
 
     rename = add("rename", eval_rename, "another name for a query set; its runs go with it")
     rename.add_argument("queryset", metavar="QUERYSET")
@@ -200,7 +201,7 @@ def show_estimate(terminal: Terminal, rows: Sequence[CallEstimate]) -> int:
 def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     context = app.evaluation.experiments.context
-    refused: Mapping[str, int] = {}
+    refused, left_out = dict[str, int](), dict[str, str]()
     if options.estimate:
         rows = app.evaluation.jobs.estimate(acting(app, options), options.kind, options.per_category)
         return show_estimate(terminal, rows)
@@ -208,11 +209,12 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
         queryset = context.generate(
             acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
         )
-        refused = context.fallen_back(queryset)
+        refused, left_out = context.fallen_back(queryset), context.left_out(queryset)
     elif options.kind == "qa":
-        queryset, refused = context.generate_qa(
+        made = context.generate_qa(
             acting(app, options), options.seed, options.per_category, options.name, terminal.progress
         )
+        queryset, refused, left_out = made.queryset, dict(made.refused), dict(made.left_out)
     elif options.kind == "frontmatter":
         queryset = app.evaluation.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
     else:
@@ -227,11 +229,13 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
         "categories": categories,
         "sources": sorted({judgment.source for judgment in queryset.judgments}),
         "refused": refused,
+        "left_out": left_out,
         "digest": queryset.digest,
     }
     lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments."]
     lines += [f"  {name or 'uncategorised':<20} {count}" for name, count in categories.items()]
     lines += [f"refused {count}: {why}" for why, count in refused.items()]
+    lines += [f"left out {kind}: {why}." for kind, why in left_out.items()]
     terminal.show(value, lines)
     return 0
 
@@ -272,6 +276,8 @@ def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> in
     runs = [app.evaluation.runs.show(actor, number) for number in options.runs]
     llm = app.models.registry.llm()
     pool = pooling.pool(runs, app.search.searcher.index(runs[0].profile), options.depth)
+    if options.estimate:
+        return show_estimate(terminal, app.evaluation.runs.estimate_judging(actor, options.queryset, pool))
     judged, failed = app.evaluation.querysets.judge_by_model(actor, options.queryset, pool, llm, terminal.progress)
     agreed = app.evaluation.querysets.agreement(actor, options.queryset)
     lines = [f"{llm.name} judged {judged} passages; {sum(failed.values())} could not be judged."]

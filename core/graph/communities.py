@@ -28,7 +28,7 @@ VERSION = 3  # caches are named by it: raise it when the same graph would give o
 SEED = 1
 SMALLEST = 3  # entities; fewer are no community
 MOST = 200  # communities that are summarised, the largest first
-_SHOWN = 8  # entities and documents that a summary names
+SHOWN = 8  # entities and documents that a summary names
 _ITERATIONS = 5  # of one run of Leiden; ten gain less than 0.001 of modularity
 _TRIALS = 5  # independent runs, of which the best counts: one alone loses up to 0.003 of modularity
 
@@ -146,8 +146,8 @@ def material(graph: Graph, members: np.ndarray, visible: np.ndarray) -> Material
     documents = np.bincount(graph.document_of, chunks, minlength=len(graph.document_nodes))
     best, homes = (np.lexsort((np.arange(len(values)), -values)) for values in (chunks, documents))
     return Material(
-        tuple(order[:_SHOWN].tolist()),
-        tuple(n for n in homes[:_SHOWN].tolist() if documents[n] > 0),
+        tuple(order[:SHOWN].tolist()),
+        tuple(n for n in homes[:SHOWN].tolist() if documents[n] > 0),
         tuple(n for n in best[:3].tolist() if chunks[n] > 0),
     )
 

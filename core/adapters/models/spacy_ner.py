@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from core.errors import Unavailable
@@ -15,6 +16,22 @@ _CURE = (
 )
 _KINDS = {"ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PERSON": "person", "LAW": "rule"}
 _DROPPED = {"CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "DATE", "TIME"}  # rules find these better
+
+
+def installed() -> bool:
+    """Whether spaCy and one of its models are here; neither is loaded for it."""
+    return find_spec("spacy") is not None and any(find_spec(name) is not None for name in MODELS)
+
+
+def check_graph(way: str) -> None:
+    """Refuse a graph that spaCy makes where it is not installed."""
+    if way == "spacy" and not installed():
+        raise Unavailable(_CURE)
+
+
+def names(text: str) -> list[str]:
+    """The people, organisations, places and other names of a text."""
+    return [" ".join(surface.split()) for surface, _, _ in next(entities([text]))]
 
 
 @cache

@@ -177,6 +177,22 @@ CATEGORIES: Mapping[str, Callable[[Corpus, random.Random], Iterable[KnownItem]]]
 }
 
 
+LACKING: Mapping[str, str] = {
+    "heading_direct": "no heading of two words or more stands in one section alone",
+    "entity_lookup": f"no name or number stands in at most {MOST_HOLDERS} documents",
+    "heading_paraphrase": "no document has a heading below its title",
+    "exact_phrase": f"no sentence of {PHRASE[0]} words or more has words that one document alone holds",
+    "first_sentence": "no section begins with a sentence of 6 to 40 words",
+}
+"""What documents lack when a category has no questions."""
+
+
+def left_out(queryset: QuerySet) -> dict[str, str]:
+    """The categories without a question, each with the reason."""
+    made = {question.category for question in queryset.questions}
+    return {category: LACKING[category] for category in CATEGORIES if category not in made}
+
+
 def by_rules_labelled(heading: str, title: str, body: str = "") -> tuple[str, str]:
     return by_rules(heading, title), RULES
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,13 +26,17 @@ from core.llm.prompt import RULE, quoted
 from core.llm.reading import listed, schema_of
 from core.llm.usable import words
 from core.ports import Llm, Progress, no_progress
-from core.types import Document
+from core.types import NOTHING, Document
 
 SOURCE = "qa (llm)"
 WORDS, LEAST = 1000, 500  # of a segment
 ENTITIES = 5
 PER_PROMPT = 3
 PURPOSE = "questions and answers"
+ONE, SAME, TWO = "single-file-1-hop", "single-file-2-hop", "multi-file-2-hop"
+
+Names = Callable[[str], Sequence[str]]
+"""The names in a text, by a recogniser that is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,11 @@ class SourceSegment:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedSet:
-    """The query set, and how many of the model's proposals were dropped, by reason."""
+    """The query set, how many of the model's proposals were dropped, by reason, and why a kind has no questions."""
 
     queryset: QuerySet
-    refused: dict[str, int]
+    refused: Mapping[str, int]
+    left_out: Mapping[str, str] = NOTHING
 
 
 def segments(document: Document, size: int = WORDS, least: int = LEAST) -> list[tuple[int, int]]:
@@ -75,14 +80,15 @@ def generate(
     per_kind: int = 50,
     name: str = "questions-and-answers",
     progress: Progress = no_progress,
+    names: Names | None = None,
 ) -> GeneratedSet:
     """Up to `per_kind` prompts of each kind, the same for the same seed; each may give up to three questions."""
     ordered = sorted(documents, key=lambda document: document.path)
     every = [SourceSegment(document, *span) for document in ordered for span in segments(document)]
-    named = [_named(segment, llm) for segment in every]
-    tasks = [*_sample([(segment,) for segment in named], "single-file-1-hop", per_kind, seed)]
-    tasks += _sample(list(pairs(named, same_file=True)), "single-file-2-hop", per_kind, seed)
-    tasks += _sample(list(pairs(named, same_file=False)), "multi-file-2-hop", per_kind, seed)
+    named = [_named(segment, llm, names) for segment in every]
+    tasks = [*_sample([(segment,) for segment in named], ONE, per_kind, seed)]
+    tasks += _sample(list(pairs(named, same_file=True)), SAME, per_kind, seed)
+    tasks += _sample(list(pairs(named, same_file=False)), TWO, per_kind, seed)
     questions: dict[str, Question] = {}
     judgments: list[Judgment] = []
     refused: Counter[str] = Counter()
@@ -92,9 +98,43 @@ def generate(
             questions[question.id] = question
             judgments += _judgments(question.id, answer, group, llm.name)
         progress(n, len(tasks), "Asking the model for questions")
-    about = f"questions by {llm.name} over {len(every)} segments, seed {seed}"
-    return GeneratedSet(
-        QuerySet(name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about), dict(refused)
+    left_out = _left_out(ordered, named, Counter(kind for kind, _ in tasks), questions.values(), llm.name)
+    without = f"; without {', '.join(left_out)}" if left_out else ""
+    by = " and spaCy" if names else ""
+    about = f"questions by {llm.name} over {len(every)} segments, names by rules{by}, seed {seed}{without}"
+    queryset = QuerySet(name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about)
+    return GeneratedSet(queryset, dict(refused), left_out)
+
+
+def _left_out(
+    documents: Sequence[Document],
+    named: Sequence[SourceSegment],
+    asked: Mapping[str, int],
+    questions: Iterable[Question],
+    model: str,
+) -> dict[str, str]:
+    """The kinds that have no question, each with the reason."""
+    made = {question.category for question in questions}
+    none = {kind: f"none of {asked.get(kind, 0)} answers of {model} could be used" for kind in (ONE, SAME, TWO)}
+    why = {kind: none[kind] if asked.get(kind) else missing(kind, documents, named) for kind in none}
+    return {kind: reason for kind, reason in why.items() if kind not in made}
+
+
+def missing(kind: str, documents: Sequence[Document], named: Sequence[SourceSegment]) -> str:
+    """What the documents lack for questions of a kind.
+
+    >>> missing(SAME, [Document("d", "d.md", "D", "word " * 700)], [])
+    'it needs a document of 1,500 words, and the longest has 700'
+    """
+    longest = max((len(document.text[document.body :].split()) for document in documents), default=0)
+    segmented = Counter(segment.document.path for segment in named)
+    room = {ONE: LEAST, SAME: WORDS + LEAST, TWO: LEAST}[kind]
+    if longest < room:
+        return f"it needs a document of {room:,} words, and the longest has {longest:,}"
+    if kind == TWO and len(segmented) < 2:
+        return f"it needs two documents of {room:,} words, and there is one"
+    return (
+        f"no two segments of {'one document' if kind == SAME else 'documents with a tag in common'} name the same thing"
     )
 
 
@@ -115,14 +155,21 @@ def _sample(
     return [(kind, group) for group in groups[:size]]
 
 
-def _named(segment: SourceSegment, llm: Llm) -> SourceSegment:
-    """The segment with five entities: the most frequent ones by rule, more from the model where there are fewer."""
-    counts = Counter(entity for entity in entities(segment.text) for _ in range(segment.text.count(entity)))
-    names = [entity for entity, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))][:ENTITIES]
+def _named(segment: SourceSegment, llm: Llm, recognised: Names | None = None) -> SourceSegment:
+    """The segment with five entities: the most frequent ones by rule; where there are fewer, more by a recogniser,
+    then by the model."""
+    names = _frequent(entities(segment.text), segment.text)
+    if len(names) < ENTITIES and recognised:
+        names += [name for name in _frequent(recognised(segment.text), segment.text) if name not in names]
     if len(names) < ENTITIES:
         with suppress(Unavailable):  # two segments are joined by fewer entities then
             names += ask(llm, entities_task(segment.text, names))[0]
     return SourceSegment(segment.document, segment.start, segment.end, tuple(names[:ENTITIES]))
+
+
+def _frequent(names: Sequence[str], text: str) -> list[str]:
+    """The names that a text holds most often."""
+    return sorted(dict.fromkeys(names), key=lambda name: (-text.count(name), name))[:ENTITIES]
 
 
 def entities_task(text: str, known: Sequence[str]) -> ModelTask[list[str]]:

@@ -35,6 +35,11 @@ class Pooled:
         cut = self.text[:QUOTED]
         return cut if len(self.text) <= QUOTED else cut.rsplit(None, 1)[0]
 
+    def task(self, guidelines: str) -> ModelTask[float]:
+        """What a model is asked about it."""
+        place = " › ".join((self.title, *self.heading))
+        return task(self.question.text, f"{place}\n{self.text}", guidelines)
+
     def judged(self, grade: float, source: str = "person", judge: str = "") -> Judgment:
         """The judgment of this passage with a grade."""
         return Judgment(self.question.id, self.path, self.heading, self.quote, grade, source, judge)
@@ -60,8 +65,7 @@ def _pooled(question: Question, index: Index, chunk: int) -> Pooled:
 
 def ask_model(llm: Llm, item: Pooled, guidelines: str) -> Judgment:
     """A language model's grade, labelled as such; Unusable when its answer is none of the grades."""
-    place = " › ".join((item.title, *item.heading))
-    grade, _ = ask(llm, task(item.question.text, f"{place}\n{item.text}", guidelines))
+    grade, _ = ask(llm, item.task(guidelines))
     return item.judged(grade, "llm judge", llm.name)
 
 

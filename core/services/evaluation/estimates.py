@@ -10,6 +10,7 @@ from typing import TypeVar
 from core.evaluation.generators import paraphrase, qa
 from core.evaluation.generators.known_items import sections
 from core.evaluation.querysets.queryset import QuerySet
+from core.evaluation.runs.pooling import Pooled
 from core.llm.asking import ModelTask
 from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
@@ -73,6 +74,12 @@ def qa_calls(estimator: CallEstimator, documents: Sequence[Document], per_kind: 
     tasks = [qa.task([text], Counter()) for text in _some(every)]
     singles = min(per_kind, len(every))
     row = estimator.of(tasks, (singles, len(every) + singles + 2 * per_kind))
+    return (row,) if row else ()
+
+
+def judge_calls(estimator: CallEstimator, pool: Sequence[Pooled], guidelines: str) -> tuple[CallEstimate, ...]:
+    """The calls of judging a pool: one for each passage."""
+    row = estimator.of([item.task(guidelines) for item in _some(pool)], (len(pool), len(pool)))
     return (row,) if row else ()
 
 

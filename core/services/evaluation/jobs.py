@@ -11,6 +11,7 @@ from typing import Any
 from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, Refused
+from core.evaluation.generators.qa import GeneratedSet
 from core.evaluation.learning.training import Trained
 from core.evaluation.tuning import calibration
 from core.ports import Progress
@@ -162,15 +163,22 @@ def _known_items(
     queryset = context.generate(
         actor, arguments["seed"], arguments["per_category"], arguments["name"] or KNOWN, progress
     )
-    refused = context.fallen_back(queryset)
-    return {"queryset": queryset.name, "questions": len(queryset.questions), "refused": refused}
+    return made_json(GeneratedSet(queryset, context.fallen_back(queryset), context.left_out(queryset)))
 
 
 def _qa(context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    queryset, refused = context.generate_qa(
-        actor, arguments["seed"], arguments["per_category"], arguments["name"], progress
-    )
-    return {"queryset": queryset.name, "questions": len(queryset.questions), "refused": refused}
+    generated = context.generate_qa(actor, arguments["seed"], arguments["per_category"], arguments["name"], progress)
+    return made_json(generated)
+
+
+def made_json(made: GeneratedSet) -> dict[str, Any]:
+    """What was generated, what was refused, and what is missing, with the reasons."""
+    return {
+        "queryset": made.queryset.name,
+        "questions": len(made.queryset.questions),
+        "refused": dict(made.refused),
+        "left_out": dict(made.left_out),
+    }
 
 
 GENERATORS = {"known-items": _known_items, "qa": _qa}

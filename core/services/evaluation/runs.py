@@ -17,11 +17,12 @@ from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.measures.scoring import RANKED, READ, Gold, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
+from core.evaluation.runs.pooling import Pooled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, ReadOnce, search_key
-from core.services.evaluation.estimates import run_calls
+from core.services.evaluation.estimates import judge_calls, run_calls
 from core.services.evaluation.querysets import QuerySets
 from core.services.models.estimates import CallEstimate, CallEstimator
 from core.services.models.ledger import stopping
@@ -88,6 +89,12 @@ class Runs:
         """What language models would be asked by (profile, configuration) pairs; nothing is asked for it."""
         require(actor, "run an evaluation")
         return self.calls_of(self.querysets.get(queryset), [self.plan(*pair) for pair in pairs])
+
+    def estimate_judging(self, actor: Actor, queryset: str, pool: Sequence[Pooled]) -> tuple[CallEstimate, ...]:
+        """What a language model would be asked to judge a pool."""
+        require(actor, "run an evaluation")
+        guidelines = self.querysets.guidelines(actor, queryset)
+        return judge_calls(self.estimator, pool, guidelines) if self.estimator else ()
 
     def calls_of(self, queryset: QuerySet, plans: Sequence[RunPlan]) -> tuple[CallEstimate, ...]:
         """The same for plans, for services; a model that is not configured is not asked."""

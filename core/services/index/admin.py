@@ -15,7 +15,7 @@ from core.chunking.profiled import profile_chunker
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Embedder, Models, Texts
 from core.services.index.embedding import unknown_texts
-from core.services.index.model_calls import build_calls
+from core.services.index.model_calls import build_calls, summary_calls
 from core.services.knowledge.documents import Documents
 from core.services.models.estimates import CallEstimate, CallEstimator
 from core.services.models.fitness import Fitness
@@ -75,10 +75,12 @@ class IndexAdmin:
         fitness: Fitness | None = None,
         estimator: CallEstimator | None = None,
         texts: Texts | None = None,
+        check_graph: Callable[[str], None] = lambda way: None,
     ) -> None:
         self.documents, self.generations, self.team_settings, self.audit = documents, generations, team_settings, audit
         self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
         self._offered, self._fitness, self._estimator, self._texts = offered, fitness, estimator, texts
+        self._check_graph = check_graph
 
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start a build of the newest commit in the background."""
@@ -112,10 +114,20 @@ class IndexAdmin:
         require(actor, "cancel a job")
         return self.jobs.cancel(actor, job)
 
+    def check_profile(self, actor: Actor, profile: Profile) -> Profile:
+        """The profile with every parameter, as it would be saved; BadInput says what is wrong. No model is loaded."""
+        require(actor, "add a profile")
+        checked = profiles.check(profile)
+        self.team_settings.check_free(checked.name)
+        self._check_graph(checked.graph)
+        for name, feature in profiles.model_uses(checked):
+            self._check_fitness(name, feature)
+        return checked
+
     def add_profile(self, actor: Actor, profile: Profile) -> Profile:
         """Save a profile; models that cannot be loaded are refused at once, not when it is built."""
         require(actor, "add a profile")
-        self._check_models(profiles.check(profile))
+        self._check_models(self.check_profile(actor, profile))
         saved = self.team_settings.add_profile(profile, actor.person)
         self.audit.note(actor, "add a profile", saved.name)
         return saved
@@ -126,8 +138,6 @@ class IndexAdmin:
             _usable(partial(self.models.embedder, name), name, offered.embedders)
         for name in profile.writers:
             _usable(partial(self.models.llm, name), name, offered.llms)
-        for name, feature in profiles.model_uses(profile):
-            self._check_fitness(name, feature)
 
     def _check_fitness(self, name: str, feature: str) -> None:
         """Refuse a model that was not checked, or was found unfit; without a fitness table nothing is refused."""
@@ -135,7 +145,10 @@ class IndexAdmin:
             return
         try:
             llm = self.models.llm(name)
-        except Unavailable:  # a profile may wait for a model that is not configured yet
+        except (
+            Unavailable,
+            BadInput,
+        ):  # it may wait for a model that is not configured yet; a bad name is refused below
             return
         self._fitness.require_checked(llm.name, llm.server, [feature])
 
@@ -187,6 +200,7 @@ class IndexAdmin:
         to_embed = round(len(fresh) * scale)
         seconds = chunking * scale + to_embed * each + 2.0
         calls = build_calls(self._estimator, self._texts, profile, chunked, scale)
+        calls += summary_calls(self._estimator, profile, chunked, scale)
         return Estimate(len(everything), round(len(texts) * scale), to_embed, seconds, dollars, calls)
 
     def _price(self, embedder: Embedder, texts: Sequence[str]) -> float:

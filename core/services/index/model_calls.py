@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from core import profiles
 from core.chunking.agentic import context_task, segment_task
 from core.errors import Unavailable
-from core.graph import extraction
+from core.graph import communities, extraction
+from core.graph.entities import VALUES, extract
 from core.llm.asking import ModelTask
 from core.llm.writer import TRIES
 from core.ports import Texts
 from core.services.models.estimates import CallEstimate, CallEstimator
-from core.types import Chunk, Document, Extract, Profile
+from core.types import Chunk, Document, Extract, Mention, Profile
 
 
 def build_calls(
@@ -37,6 +38,35 @@ def build_calls(
         calls, tries = round(len(fresh) * scale), 1 if feature == "entities" else TRIES
         rows.append(estimator.of(fresh, (calls, calls * tries), name))
     return tuple(row for row in rows if row)
+
+
+def summary_calls(
+    estimator: CallEstimator | None,
+    profile: Profile,
+    chunked: Sequence[tuple[Document, Sequence[Chunk]]],
+    scale: float,
+) -> tuple[CallEstimate, ...]:
+    """The calls for topics, made when the graph is first looked at: from one to as many as there are entities for."""
+    if estimator is None or profile.graph != "llm":
+        return ()
+    try:
+        estimator.models.llm()
+    except Unavailable:
+        return ()
+    named = {mention.key for _, chunks in chunked for chunk in chunks for mention in _things(chunk)}
+    most = min(communities.MOST, round(len(named) * scale) // communities.SMALLEST)
+    row = estimator.of([_topic(*one) for one in chunked if one[1]], (min(1, most), most))
+    return (row,) if row else ()
+
+
+def _things(chunk: Chunk) -> list[Mention]:
+    return [mention for mention in extract(chunk.text).mentions if mention.kind not in VALUES]
+
+
+def _topic(document: Document, chunks: Sequence[Chunk]) -> ModelTask[str]:
+    """What a topic of one document would be asked."""
+    labels = list(dict.fromkeys(mention.text for chunk in chunks for mention in _things(chunk)))
+    return communities.task(labels[: communities.SHOWN], [document.title], [chunk.text for chunk in chunks[:3]])
 
 
 def _asked(feature: str, chunked: Sequence[tuple[Document, Sequence[Chunk]]]) -> Iterator[tuple[str, ModelTask]]:

@@ -132,13 +132,17 @@ class TeamSettings:
         known = ", ".join(profile.name for profile in named)
         raise NotFound(f"There is no profile {name!r}. Profiles: {known}. Create one with: python -m core profiles add")
 
+    def check_free(self, name: str) -> None:
+        """Refuse the name of a profile that there is."""
+        if any(name == known.name for known in self.profiles()):
+            raise BadInput(
+                f"There already is a profile {name!r}. Choose another name: profiles never change, so that results stay comparable."
+            )
+
     def add_profile(self, profile: Profile, author: Person) -> Profile:
         """Save a profile under a new name."""
         profile = profiles.check(profile)
-        if any(profile.name == known.name for known in self.profiles()):
-            raise BadInput(
-                f"There already is a profile {profile.name!r}. Choose another name: profiles never change, so that results stay comparable."
-            )
+        self.check_free(profile.name)
         added = [*self._parse(self.head(), _PROFILES).get("profiles", []), strict.plain(profile)]
         self._write(_PROFILES, {"profiles": added}, author, f"Add profile {profile.name}")
         return profile

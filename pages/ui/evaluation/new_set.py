@@ -39,6 +39,20 @@ def draw() -> None:
         )
 
 
+def outcome() -> None:
+    """What the last generation could not make, with the reasons."""
+    job = app().evaluation.jobs.last(identity.me(), "generate")
+    result = job.result if job and isinstance(job.result, dict) else {}
+    missing, refused = result.get("left_out") or {}, result.get("refused") or {}
+    if not missing and not refused:
+        return
+    made = style.count(int(result["questions"]), "question")
+    with st.expander(f"{flash.plain(result['queryset'])}: {made} made, some kinds left out", key="made_outcome"):
+        lines = [f"{kind.replace('_', ' ').capitalize()}: {why}." for kind, why in missing.items()]
+        lines += [f"{count} refused: {why.rstrip('.')}." for why, count in refused.items()]
+        st.markdown("\n".join(f"- {flash.plain(line)}" for line in lines))
+
+
 def _generate() -> None:
     model = app().evaluation.experiments.context.llm()
     kinds = [kind for kind in KINDS if kind != "qa" or model]

@@ -20,6 +20,7 @@ SHOWN = 500
 
 def draw(chosen: str) -> None:
     new_set.draw()
+    new_set.outcome()
     progress.draw(("generate",))
     if not chosen:
         empty.state(

@@ -54,6 +54,7 @@ class ExperimentContext:
     models: Models
     queryset: QuerySet = QuerySet("", ())
     options: ExperimentOptions = ExperimentOptions()
+    names: qa.Names | None = None  # a recogniser of names, where one is installed
 
     def prepared(self, actor: Actor, name: str, limit: int, progress: Progress) -> ExperimentContext:
         """The context with a query set; builds the production profile."""
@@ -89,6 +90,13 @@ class ExperimentContext:
         why = "paraphrased by rules: the model's answer could not be used"
         return {why: len(ruled)} if ruled and self.llm() is not None else {}
 
+    def left_out(self, queryset: QuerySet) -> dict[str, str]:
+        """The categories of known items that were not made, and paraphrases by a model where there is none."""
+        missing = known_items.left_out(queryset)
+        if "heading_paraphrase" not in missing and self.llm() is None:
+            missing["paraphrases by a language model"] = "none is configured, so they are by rules"
+        return missing
+
     def generate_qa(
         self,
         actor: Actor,
@@ -96,13 +104,13 @@ class ExperimentContext:
         per_kind: int = known_items.PER_CATEGORY,
         name: str = "",
         progress: Progress = no_progress,
-    ) -> tuple[QuerySet, Mapping[str, int]]:
-        """Questions and answers that a language model writes, and how many were refused for which reason."""
+    ) -> qa.GeneratedSet:
+        """Questions and answers that a language model writes, how many were refused and which kinds are missing, and why."""
         require(actor, "keep a query set")
         check_count(per_kind)
         llm = self.models.llm()
-        generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress)
-        return self.runs.querysets.keep(actor, generated.queryset), dict(generated.refused)
+        generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress, self.names)
+        return replace(generated, queryset=self.runs.querysets.keep(actor, generated.queryset))
 
     def calls_of(
         self,
