@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from core import strict
-from core.analysis import analyser
-from core.chunking import CONTEXTS, check_spec
+from core.analysis import STEMMERS, STOPWORDS, analyser
+from core.chunking import CONTEXTS, check_spec, known
 from core.curation.names import safe_profile
 from core.errors import BadInput
+from core.parameter import Parameter
 from core.retrieval.legs.embedders import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
@@ -20,13 +21,32 @@ INDEX_FORMAT = 6  # raise it when the same profile gives another index
 DEFAULT = Profile("local")
 GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found
 
+ABOUT: Mapping[str, str] = {
+    "name": "What the profile is called; it never changes afterwards.",
+    "chunker": "How a document is cut into passages.",
+    "embedder": "What turns passages into vectors: a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL.",
+    "combine": "How several embedders work together: concatenation (one vector) or rrf (each ranks by itself).",
+    "context": "What stands before a passage when it is indexed: structural (title and headings), contextual (also "
+    "sentences by a language model) or none.",
+    "writer": "The language model that writes contexts and finds where a subject changes; further ones step in.",
+    "graph": "How entities are found: rules, spacy, llm (a language model) or none.",
+    "lexical": "How words are analysed and scored by BM25.",
+}
+"""What each part of a profile is, for the form and the command line."""
+
+LEXICAL = (
+    Parameter("k1", "k1", 0.0, 10.0, 0.1, "How much a word counts that is repeated; 0 counts it once.", 1.5, reach=3.0),
+    Parameter("b", "b", 0.0, 1.0, 0.05, "How much long passages are held back; 0 not at all.", 0.75),
+)
+WORDING: Mapping[str, tuple[str, ...]] = {"stemmer": STEMMERS, "stopwords": tuple(STOPWORDS)}
+
 
 def check(profile: Profile) -> Profile:
     """The profile with every parameter spelled out; BadInput says what is wrong."""
     safe_profile(profile.name)
     if profile.context not in CONTEXTS:
         raise BadInput(f"profile.context: {profile.context!r} is unknown. Known: {', '.join(CONTEXTS)}.")
-    if not 0 <= profile.lexical.k1 <= 10 or not 0 <= profile.lexical.b <= 1:
+    if not all(knob.admits(getattr(profile.lexical, knob.name)) for knob in LEXICAL):
         raise BadInput("profile.lexical: k1 must be between 0 and 10, b between 0 and 1.")
     if profile.graph not in GRAPHS:
         raise BadInput(f"profile.graph: {profile.graph!r} is unknown. Known: {', '.join(GRAPHS)}.")
@@ -34,6 +54,15 @@ def check(profile: Profile) -> Profile:
     _check_embedders(profile)
     full = Frozen(sorted(check_spec(profile.chunker).items()))
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
+
+
+def writes(chunker: str, context: str) -> bool:
+    """Whether a profile has a language model write for it.
+
+    >>> writes("agentic", "none"), writes("fixed", "structural")
+    (True, False)
+    """
+    return context == "contextual" or "llm" in known(chunker).asks
 
 
 def model_uses(profile: Profile) -> tuple[tuple[str, str], ...]:

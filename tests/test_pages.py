@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
 from core.errors import Unavailable
+from core.types import LexicalOptions, Profile
 from tests.apptest import Open, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 
@@ -384,6 +386,67 @@ def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own
 
     with pytest.raises(BadInput, match="has no index yet"):
         own_app.index.admin.make_default(demo("admin"), "small")
+
+
+def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app: App) -> None:
+    """A new field of a profile needs a place in the form and a flag on the command line."""
+    app = visit("index", home=own_app.settings.home)
+    app.text_input(key="new_name").set_value("whole").run()
+    app.selectbox(key="new_chunker").set_value("hierarchical").run()
+    app.selectbox(key="new_context").set_value("none").run()
+    app.selectbox(key="new_graph").set_value("none").run()
+    app.selectbox(key="new_stemmer").set_value("none").run()
+    app.selectbox(key="new_stopwords").set_value("none").run()
+    app.number_input(key="new_lexical_k1").set_value(0.9).run()
+    app.number_input(key="new_lexical_b").set_value(0.4).run()
+    assert app.multiselect(key="new_embedders").value == ["bge-small-en-v1.5-int8"]
+    assert app.selectbox(key="new_combine").disabled, "one embedder is not combined"
+    app.button(key="new_add").click().run()
+    assert not app.exception
+    made, usual = own_app.platform.settings.profile("whole"), Profile("whole")
+    same = [part.name for part in fields(Profile) if getattr(made, part.name) == getattr(usual, part.name)]
+    assert same == ["name", "embedder", "writers", "embedders", "combine"], "one embedder, and no model writes here"
+    left = [
+        part.name
+        for part in fields(LexicalOptions)
+        if getattr(made.lexical, part.name) == getattr(usual.lexical, part.name)
+    ]
+    assert left == []
+
+
+def test_a_profile_that_is_wrong_is_refused_while_it_is_filled_in(visit: Open, own_app: App) -> None:
+    app = visit("index", home=own_app.settings.home)
+    assert app.button(key="new_add").disabled
+    assert not app.warning
+    app.text_input(key="new_name").set_value("local").run()
+    assert "There already is a profile 'local'" in app.warning[0].value
+    app.text_input(key="new_name").set_value("thin").run()
+    assert not app.button(key="new_add").disabled
+    app.selectbox(key="new_chunker").set_value("fixed").run()
+    app.number_input(key="new_fixed_overlap").set_value(600).run()
+    assert "contradict each other" in app.warning[0].value
+    assert app.button(key="new_add").disabled
+    assert app.button(key="new_build").disabled
+    app.number_input(key="new_fixed_overlap").set_value(10).run()
+    app.multiselect(key="new_embedders").set_value([]).run()
+    assert "choose at least one embedder" in app.warning[0].value
+
+
+def test_a_model_writes_for_contexts_and_for_the_agentic_chunker(visit: Open, own_app: App) -> None:
+    app = visit("index", home=own_app.settings.home)
+    assert not [box for box in app.multiselect if box.key == "new_writers"]
+    app.selectbox(key="new_chunker").set_value("agentic").run()
+    assert app.multiselect(key="new_writers").label == "Writer"
+
+
+def test_a_new_profile_is_estimated_before_it_is_added_and_built(visit: Open, own_app: App) -> None:
+    app = visit("index", home=own_app.settings.home)
+    app.text_input(key="new_name").set_value("later").run()
+    app.button(key="new_build").click().run()
+    assert not app.exception
+    assert "Add and build the profile later?" in words(app)
+    assert "must be embedded" in words(app)
+    assert "later" not in {profile.name for profile in own_app.platform.settings.profiles()}
 
 
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])

@@ -14,6 +14,7 @@ from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
 from core.llm.bill import dollars_of
 from core.services.index import builder
+from core.services.index.admin import Estimate
 from core.services.models.estimates import total
 from core.settings import Settings
 from core.types import Generation
@@ -31,7 +32,7 @@ def _profiles(add: Any) -> None:
     add("list", profiles_list, "every profile")
     new = add("add", profiles_add, "keep a new profile")
     new.add_argument("name", metavar="NAME")
-    new.add_argument("--chunker", default="markdown", help=f"{', '.join(CHUNKERS)} (default: markdown)")
+    new.add_argument("--chunker", default="markdown", help=f"{_about('chunker')}: {', '.join(CHUNKERS)}")
     new.add_argument(
         "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
     )
@@ -39,23 +40,27 @@ def _profiles(add: Any) -> None:
         "--embedder",
         action="append",
         default=[],
-        help="a bundled model, a folder, a hub name, openai:MODEL or bedrock:MODEL; repeat to combine several",
+        help=f"{_about('embedder')}; repeat to combine several",
     )
-    new.add_argument(
-        "--combine", default="concatenation", help="how several embedders work together: concatenation or rrf"
-    )
-    new.add_argument("--context", default="structural", help="structural, contextual (by a language model) or none")
-    new.add_argument(
-        "--writer", action="append", default=[], metavar="MODEL", help="a language model; repeat for those that step in"
-    )
-    new.add_argument("--graph", default="rules", help="how entities are found: rules, spacy, llm or none")
-    new.add_argument("--lexical", default="{}", metavar="JSON", help='for example {"k1": 1.2, "stemmer": "none"}')
+    new.add_argument("--combine", default="concatenation", help=_about("combine"))
+    new.add_argument("--context", default="structural", help=_about("context"))
+    new.add_argument("--writer", action="append", default=[], metavar="MODEL", help=f"{_about('writer')}; repeat")
+    new.add_argument("--graph", default="rules", help=_about("graph"))
+    lexical = f'{_about("lexical")}, for example {{"k1": 1.2, "stemmer": "none"}}'
+    new.add_argument("--lexical", default="{}", metavar="JSON", help=lexical)
+    new.add_argument("--estimate", action="store_true", help="say what building it would take, and keep nothing")
     for name, run, about in (
         ("default", profiles_default, "search with another profile from now on"),
         ("delete", profiles_delete, "delete a profile that was added, with its generations"),
         ("estimate", profiles_estimate, "what building a profile would take"),
     ):
         add(name, run, about).add_argument("name", metavar="NAME")
+
+
+def _about(part: str) -> str:
+    """What a part of a profile is, as a help text: no capital, no full stop."""
+    text = profiles.ABOUT[part].rstrip(".")
+    return text[0].lower() + text[1:]
 
 
 def _generations(add: Any) -> None:
@@ -124,6 +129,9 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     except ValueError as error:
         raise BadInput(f"--lexical is not valid JSON: {error}.") from None
     app = open_app(settings)
+    if options.estimate:
+        profile = app.index.admin.check_profile(acting(app, options), profiles.from_mapping(raw))
+        return _show_estimate(app.index.admin.estimate(acting(app, options), profile), terminal)
     profile = app.index.admin.add_profile(acting(app, options), profiles.from_mapping(raw))
     digest = profiles.identity(profile)
     terminal.show(
@@ -150,6 +158,10 @@ def profiles_delete(settings: Settings, options: Namespace, terminal: Terminal) 
 def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     estimate = app.index.admin.estimate(acting(app, options), app.platform.settings.profile(options.name))
+    return _show_estimate(estimate, terminal)
+
+
+def _show_estimate(estimate: Estimate, terminal: Terminal) -> int:
     low, high = estimate.price
     cost = dollars_of(low) if low == high else f"{dollars_of(low)} to {dollars_of(high)}"
     seconds = " to ".join(dict.fromkeys(f"{value:.0f}" for value in estimate.time))

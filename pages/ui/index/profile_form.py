@@ -1,0 +1,150 @@
+"""The form of a new profile: every part that the command line has, checked while it is filled in, estimated before it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core import profiles
+from core.access import Actor
+from core.chunking import CHUNKERS, CONTEXTS, known
+from core.errors import ConcordError
+from core.parameter import Parameter
+from core.retrieval.legs.embedders import COMBINATIONS
+from core.types import Profile
+from pages.ui import actions, flash, identity
+from pages.ui.index import estimated
+from pages.ui.workspace import app
+
+ABOUT = profiles.ABOUT
+
+
+def draw() -> None:
+    with st.expander("Add a profile", icon=":material/add:", key="profile_form"):
+        raw = {**_chunking(), **_embedding(), **_words()}
+        if profiles.writes(raw["chunker"]["name"], raw["context"]):
+            raw["writers"] = _writers()
+        _finish(raw)
+
+
+def _chunking() -> dict[str, Any]:
+    """Name, chunker with its parameters, context."""
+    first, second, third = st.columns(3)
+    name = first.text_input("Name", key="new_name", placeholder="for example small-chunks", help=ABOUT["name"])
+    chunker = second.selectbox("Chunker", list(CHUNKERS), key="new_chunker", help=ABOUT["chunker"])
+    context = third.selectbox("Context", list(CONTEXTS), key="new_context", help=ABOUT["context"])
+    second.caption(known(chunker).about)
+    params = _numbers(known(chunker).parameters, f"new_{chunker}")
+    return {"name": name.strip(), "context": context, "chunker": {"name": chunker, "params": params}}
+
+
+def _numbers(knobs: Sequence[Parameter], key: str) -> dict[str, float]:
+    """One field for each parameter of a record, with its range; three in a row."""
+    cells = [cell for _ in range(0, len(knobs), 3) for cell in st.columns(3)]
+    values = {}
+    for cell, knob in zip(cells, knobs, strict=False):
+        kind = int if knob.whole else float
+        bounds = (kind(knob.low), kind(knob.high), kind(knob.default), kind(knob.step))
+        low, high, default, step = bounds
+        values[knob.name] = cell.number_input(
+            knob.title, low, high, default, step, key=f"{key}_{knob.name}", help=knob.about
+        )
+    return values
+
+
+def _embedding() -> dict[str, Any]:
+    """The embedders, from what there is on this machine and behind configured endpoints, and how they are combined."""
+    offered, used = app().index.admin.models_offered(identity.me()), app().platform.settings.production().profile
+    now = [used.embedder, *used.embedders]
+    first, second = st.columns([2, 1])
+    chosen = first.multiselect(
+        "Embedder",
+        list(dict.fromkeys([*now, *offered.embedders])),
+        now,
+        key="new_embedders",
+        accept_new_options=offered.others,
+        help=f"{ABOUT['embedder']} Several are combined.",
+    )
+    combine = second.selectbox(
+        "Combine", list(COMBINATIONS), key="new_combine", disabled=len(chosen) < 2, help=ABOUT["combine"]
+    )
+    main, *others = chosen or [""]
+    return {"embedder": main, "embedders": others, "combine": combine}
+
+
+def _words() -> dict[str, Any]:
+    """How entities are found, and how words are analysed and scored."""
+    cells = st.columns(1 + len(profiles.WORDING))
+    graph = cells[0].selectbox("Graph", list(profiles.GRAPHS), key="new_graph", help=ABOUT["graph"])
+    defaults = profiles.DEFAULT.lexical
+    lexical: dict[str, Any] = {}
+    for cell, (part, choices) in zip(cells[1:], profiles.WORDING.items(), strict=True):
+        at = choices.index(getattr(defaults, part))
+        lexical[part] = cell.selectbox(part.capitalize(), list(choices), at, key=f"new_{part}", help=ABOUT["lexical"])
+    return {"graph": graph, "lexical": lexical | _numbers(profiles.LEXICAL, "new_lexical")}
+
+
+def _writers() -> list[str]:
+    offered = app().index.admin.models_offered(identity.me())
+    return list(
+        st.multiselect(
+            "Writer",
+            list(offered.llms),
+            list(offered.llms[:1]),
+            key="new_writers",
+            accept_new_options=offered.others,
+            placeholder="Choose a language model" if offered.llms else "No language model is configured",
+            help=ABOUT["writer"],
+        )
+    )
+
+
+def _finish(raw: dict[str, Any]) -> None:
+    """What is wrong, at once; else the buttons. A form without a name is not wrong yet."""
+    profile, wrong = _checked(raw) if raw["name"] else (None, "")
+    if wrong:
+        st.warning(flash.plain(wrong), icon=":material/error:")
+    with st.container(horizontal=True):
+        ready = profile is not None
+        if st.button("Add", key="new_add", icon=":material/add:", disabled=not ready) and profile:
+            actions.do(partial(add, profile=profile))
+            st.rerun()
+        if st.button("Add and build", key="new_build", icon=":material/build:", disabled=not ready) and profile:
+            _confirm(profile)
+
+
+def _checked(raw: dict[str, Any]) -> tuple[Profile | None, str]:
+    try:
+        return app().index.admin.check_profile(identity.me(), profiles.from_mapping(raw)), ""
+    except ConcordError as error:
+        return None, str(error)
+
+
+def _confirm(profile: Profile) -> None:
+    """The estimate, before anything is kept."""
+    try:
+        lines = estimated.lines(profile)
+    except ConcordError as error:
+        flash.say(str(error), "error")
+        st.rerun()
+    actions.confirm(
+        f"Add and build the profile {profile.name}?",
+        [*lines, "It runs in the background; searches go on."],
+        "Add and build",
+        partial(add_and_build, profile=profile),
+    )
+
+
+def add(actor: Actor, profile: Profile) -> str:
+    added = app().index.admin.add_profile(actor, profile)
+    return f"Profile {added.name} was added. Build it to use it."
+
+
+def add_and_build(actor: Actor, profile: Profile) -> str:
+    added = app().index.admin.add_profile(actor, profile)
+    return (
+        f"Profile {added.name} was added; its build started as job {app().index.admin.rebuild(actor, added.name).id}."
+    )
