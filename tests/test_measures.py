@@ -71,7 +71,7 @@ def test_every_measure_has_a_name_that_finds_it() -> None:
     assert all(measure.about for measure in MEASURES.values())
     with pytest.raises(BadInput, match="nDCG@k, Recall@k"):
         ranking_measure("nDCG@x")
-    with pytest.raises(BadInput, match="no ranking measure 'T1EM@5'"):
+    with pytest.raises(BadInput, match="no measure 'T1EM@5'"):
         ranking_measure("T1EM@5")
 
 

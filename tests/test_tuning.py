@@ -182,7 +182,7 @@ def test_learned_alpha_is_measured_beside_every_fixed_alpha_and_can_be_searched_
 
 
 def test_training_that_fails_keeps_nothing(judged_app: App) -> None:
-    with pytest.raises(BadInput, match="There is no ranking measure"):
+    with pytest.raises(BadInput, match="There is no measure"):
         judged_app.tuning.training.train(
             ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1"
         )

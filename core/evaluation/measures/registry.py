@@ -49,6 +49,21 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
+PASSAGES = tuple(name for name, measure in MEASURES.items() if measure.kind in ("span", "overlap"))
+KEY = ("T1EM", "T1C", "T1O", "SpanMRR")  # the four that the thesis decides by
+
+
+def known(name: str) -> str:
+    """The name, if it is one of a ranking measure or of one over passages.
+
+    >>> known("T1EM"), known("nDCG@10")
+    ('T1EM', 'nDCG@10')
+    """
+    if name not in PASSAGES:
+        ranking_measure(name)
+    return name
+
+
 def ranking_measure(name: str) -> Callable[[Sequence[str], Mapping[str, float]], float]:
     """A ranking measure by its full name.
 
@@ -58,6 +73,8 @@ def ranking_measure(name: str) -> Callable[[Sequence[str], Mapping[str, float]],
     bare, _, depth = name.partition("@")
     measure = MEASURES.get(bare)
     if measure is None or measure.kind != "ranking" or not depth.isdigit() or not int(depth):
-        known = ", ".join(f"{measure.name}@k" for measure in MEASURES.values() if measure.kind == "ranking")
-        raise BadInput(f"There is no ranking measure {name!r}. Measures: {known}, with a whole number for k.")
+        ranked = ", ".join(f"{measure.name}@k" for measure in MEASURES.values() if measure.kind == "ranking")
+        raise BadInput(
+            f"There is no measure {name!r}. Measures: {ranked}, with a whole number for k, and {', '.join(PASSAGES)}."
+        )
     return lambda documents, gains: measure.of(documents, gains, int(depth))

@@ -14,11 +14,12 @@ SPANS = tuple(name for name, measure in MEASURES.items() if measure.kind == "spa
 OVERLAPS = tuple(name for name, measure in MEASURES.items() if measure.kind == "overlap")
 EVERY = (*RANKED, "AT1S", *SPANS, *OVERLAPS)
 READ = 5  # passages that an agent would read: span and overlap measures look at these
+_RANKED = {name: ranking_measure(name) for name in RANKED}
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What should be found: gains by unit, and where words were quoted, those words and the sections around them."""
+    """What should be found: gains by unit, and where words were quoted, those words and their source segments."""
 
     gains: Mapping[int, float]
     answer: str = ""
@@ -33,7 +34,7 @@ def score(ranking: Sequence[int], passages: Sequence[str], top: float, gold: Gol
     """
     units = [str(unit) for unit in ranking]
     gains = {str(unit): gain for unit, gain in gold.gains.items()}
-    values = {name: ranking_measure(name)(units, gains) for name in RANKED}
+    values = {name: measure(units, gains) for name, measure in _RANKED.items()}
     values["AT1S"] = top
     texts = passages[:READ]
     if gold.answer:
@@ -41,3 +42,16 @@ def score(ranking: Sequence[int], passages: Sequence[str], top: float, gold: Gol
     if gold.segments:
         values |= {name: MEASURES[name].of(texts, gold.segments) for name in OVERLAPS}
     return values
+
+
+def value(name: str, ranking: Sequence[int], passages: Sequence[str], gold: Gold) -> float | None:
+    """One measure of a question; None where its judgments do not allow it.
+
+    >>> value("T1EM", [7], ["in 30 days"], Gold({7: 1.0}, "30 days")), value("T1EM", [7], ["in 30 days"], Gold({7: 1.0}))
+    (1.0, None)
+    """
+    measure = MEASURES.get(name)
+    if measure is None:
+        return ranking_measure(name)([str(unit) for unit in ranking], {str(unit): g for unit, g in gold.gains.items()})
+    against = gold.answer if measure.kind == "span" else gold.segments
+    return measure.of(passages[:READ], against) if against else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +13,8 @@ from core.curation.passages import places
 from core.evaluation.querysets.queryset import Judgment, by_question, settled
 from core.ports import Index
 from core.types import Document
+
+SEGMENT = 1000  # words of a source segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +57,28 @@ def anchor(judgment: Judgment, index: Index) -> Anchored:
     )
 
 
-def section_text(judgment: Judgment, index: Index) -> str:
-    """The text of the section that a judgment names; "" when it is gone."""
+def segment_text(judgment: Judgment, index: Index) -> str:
+    """The source segment of quoted words: the thousand words of their document among which they stand."""
     document = _document(judgment, index)
-    span = _section(index, document, judgment.heading) if document is not None else None
-    return index.text(document)[span[0] : span[1]] if document is not None and span else ""
+    spans = places(index.text(document), judgment.quote) if document is not None else []
+    if document is None or not spans:
+        return ""
+    section = _section(index, document, judgment.heading) if judgment.heading else None
+    start, _ = next((span for span in spans if section and section[0] <= span[0] < section[1]), spans[0])
+    text, body = index.text(document), index.documents[document].body
+    return next((text[a:b] for a, b in source_segments(text, body) if start < b), "")
+
+
+@lru_cache(maxsize=1024)
+def source_segments(text: str, body: int = 0, size: int = SEGMENT) -> tuple[tuple[int, int], ...]:
+    """Spans of `size` words one after the other, the last with what is left (thesis, 4.1).
+
+    >>> source_segments("one two three four five", 0, 2)
+    ((0, 7), (8, 18), (19, 23))
+    """
+    words = list(re.finditer(r"\S+", text[body:]))
+    runs = [words[n : n + size] for n in range(0, len(words), size)]
+    return tuple((body + run[0].start(), body + run[-1].end()) for run in runs)
 
 
 def gains(judgments: Iterable[Judgment], index: Index, unit: str = "document") -> Gains:
