@@ -197,6 +197,8 @@ class Generation:
     folder: str = ""
     current: bool = False
     notes: tuple[str, ...] = ()
+    calls: int = 0  # of language models, in the builds that made it
+    worth: float = 0.0  # dollars that these cost without a cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +351,7 @@ class Answer:
     output_tokens: int = 0
     seconds: float = 0.0
     dollars: float = 0.0
+    worth: float = 0.0  # dollars that it costs without a cache
     cached: bool = False
     finish: str = ""  # why it ended, in the endpoint's words: stop, length, content_filter; "" where it does not say
     first: tuple[tuple[str, float], ...] = ()  # alternatives for the first token with their log-probabilities

@@ -452,4 +452,4 @@ def test_the_budget_stops_a_build_and_what_was_written_is_kept() -> None:
     tools.ask(WritingTask("one", "context", "p", str))
     with pytest.raises(OverBudget):
         tools.ask(WritingTask("two", "context", "q", str))
-    assert memory.kept == {"one|scripted": "It is all about cash."}
+    assert memory.kept == {"one|scripted": "It is all about cash.", "one|scripted|bill": "[1, 0.0]"}

@@ -15,6 +15,7 @@ from core.curation.links import Link
 from core.errors import BadInput, Unavailable
 from core.graph.entities import extract, key
 from core.llm.asking import ModelTask, ask
+from core.llm.bill import Bill
 from core.llm.prompt import RULE, quoted
 from core.llm.reading import listed, schema_of
 from core.ports import Llm
@@ -43,11 +44,11 @@ def task(text: str, by_rules: Extract) -> ModelTask[Extract]:
     return ModelTask("entities", prompt, read, _SYSTEM, MAX_TOKENS, temperature=0.2, schema=_SCHEMA)
 
 
-def ask_entities(llm: Llm, text: str, links: Sequence[Link] = ()) -> tuple[Extract, str]:
+def ask_entities(llm: Llm, text: str, links: Sequence[Link] = (), bill: Bill | None = None) -> tuple[Extract, str]:
     """The model's extract of a passage; the one by rules, and why, when its answer cannot be used."""
     by_rules = extract(text, links)
     try:
-        return ask(llm, task(text, by_rules))[0], ""
+        return ask(llm, task(text, by_rules), bill)[0], ""
     except Unavailable as error:
         return by_rules, str(error)
 

@@ -9,7 +9,7 @@ from core.types import Answer
 
 @dataclass(slots=True)
 class Bill:
-    """Calls, seconds, tokens and dollars, summed.
+    """Calls, seconds, tokens and dollars, summed; `worth` is what the calls cost without a cache.
 
     >>> bill = Bill()
     >>> bill.add(Answer("[1]", "haiku", input_tokens=900, output_tokens=5, seconds=1.2, dollars=0.0008))
@@ -22,6 +22,7 @@ class Bill:
     seconds: float = 0.0
     tokens: int = 0
     dollars: float = 0.0
+    worth: float = 0.0
 
     def add(self, answer: Answer) -> None:
         self.model = answer.model
@@ -29,6 +30,7 @@ class Bill:
         self.seconds += answer.seconds
         self.tokens += answer.input_tokens + answer.output_tokens
         self.dollars += answer.dollars
+        self.worth += answer.worth
 
     def join(self, other: Bill) -> None:
         """Add another bill."""
@@ -38,6 +40,7 @@ class Bill:
             self.seconds += other.seconds
             self.tokens += other.tokens
             self.dollars += other.dollars
+            self.worth += other.worth
 
     def __str__(self) -> str:
         noun = "call" if self.calls == 1 else "calls"

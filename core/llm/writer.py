@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from core.errors import BadInput, Cancelled, ConcordError, OverBudget, Unavailab
 from core.llm.asking import ModelTask, ask
 from core.llm.bill import Bill
 from core.llm.prompt import RULE
+from core.llm.together import THREADS
 from core.ports import Llm, Texts
 
 TRIES = 3  # answers of one model that are looked at before the next model is asked
@@ -43,14 +45,23 @@ class Writer:
 
     models: Sequence[Callable[[], Llm]]
     known: Texts
-    threads: int = 4  # questions asked at once; the models limit themselves further
+    threads: int = THREADS  # questions asked at once, whoever asks them
     bill: Bill = field(default_factory=Bill)
+    again: Bill = field(default_factory=Bill)  # what was written before, at what it took then
     failures: int = 0
     why: str = ""  # the last question failed
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _turns: threading.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._turns = threading.Semaphore(self.threads)
 
     def write(self, question: WritingTask) -> tuple[str, str]:
         """A usable answer and the name of its model; else `Unavailable` with the last reason."""
+        with self._turns:
+            return self._write(question)
+
+    def _write(self, question: WritingTask) -> tuple[str, str]:
         for load in self.models if self.failures < PATIENCE else ():
             try:
                 llm = load()
@@ -69,7 +80,9 @@ class Writer:
         key, wrong, why = f"{question.key}|{llm.name}", "", ""
         known = self._known(key, question)
         if known is not None:
+            self._count(self.again, _priced(self.known.get(f"{key}|bill")))
             return known
+        spent = Bill()
         for _ in range(TRIES):
             bill = Bill()
             try:
@@ -79,11 +92,16 @@ class Writer:
                 wrong = f"\n\nYour last answer could not be used. {why} Answer again in the form that was asked for."
                 continue
             finally:
-                with self._lock:
-                    self.bill.join(bill)
+                spent.join(bill)
+                self._count(self.bill, bill)
+            self.known.put(f"{key}|bill", json.dumps([spent.calls, spent.worth]))
             self.known.put(key, text)
             return text
         raise Unavailable(f"{llm.name} gave no usable answer in {TRIES} tries. {why}")
+
+    def _count(self, total: Bill, bill: Bill) -> None:
+        with self._lock:
+            total.join(bill)
 
     def _known(self, key: str, question: WritingTask) -> str | None:
         """What was written before, if it passes today's check."""
@@ -92,3 +110,9 @@ class Writer:
             return None if text is None else question.check(text)
         except BadInput:
             return None
+
+
+def _priced(packed: str | None) -> Bill:
+    """The bill that is kept with a text; texts of old have none."""
+    calls, worth = json.loads(packed) if packed else (0, 0.0)
+    return Bill(calls=calls, worth=worth)

@@ -458,6 +458,8 @@ def _generation(path: Path, manifest: Mapping[str, Any], current: bool) -> Gener
         folder=path.name,
         current=current,
         notes=tuple(manifest.get("notes", ())),
+        calls=manifest.get("calls", 0),
+        worth=manifest.get("worth", 0.0),
     )
 
 

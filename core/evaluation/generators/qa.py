@@ -24,6 +24,7 @@ from core.llm.asking import ModelTask, ask
 from core.llm.grounding import content_words
 from core.llm.prompt import RULE, quoted
 from core.llm.reading import listed, schema_of
+from core.llm.together import together
 from core.llm.usable import words
 from core.ports import Llm, Progress, no_progress
 from core.types import NOTHING, Document
@@ -73,6 +74,17 @@ def segments(document: Document, size: int = WORDS, least: int = LEAST) -> list[
     return [(document.body + run[0].start(), document.body + run[-1].end()) for run in runs if len(run) >= least]
 
 
+def fitting(documents: Sequence[Document]) -> int:
+    """The words of a segment: a thousand, or half as many until a third of the documents has two segments.
+
+    >>> fitting([Document("d", "d.md", "D", "word " * 700)]), fitting([Document("d", "d.md", "D", "word " * 1600)])
+    (250, 1000)
+    """
+    sizes = [WORDS >> halved for halved in range(4)]
+    several = {size: sum(len(segments(each, size, size // 2)) > 1 for each in documents) for size in sizes}
+    return next((size for size in sizes if 3 * several[size] >= len(documents)), sizes[-1])
+
+
 def generate(
     documents: Sequence[Document],
     llm: Llm,
@@ -81,24 +93,28 @@ def generate(
     name: str = "questions-and-answers",
     progress: Progress = no_progress,
     names: Names | None = None,
+    size: int = WORDS,
 ) -> GeneratedSet:
     """Up to `per_kind` prompts of each kind, the same for the same seed; each may give up to three questions."""
     ordered = sorted(documents, key=lambda document: document.path)
-    every = [SourceSegment(document, *span) for document in ordered for span in segments(document)]
-    named = [_named(segment, llm, names) for segment in every]
+    every = [SourceSegment(document, *span) for document in ordered for span in segments(document, size, size // 2)]
+    with together(lambda segment: _named(segment, llm, names), every) as results:
+        named = list(results)
     tasks = [*_sample([(segment,) for segment in named], ONE, per_kind, seed)]
     tasks += _sample(list(pairs(named, same_file=True)), SAME, per_kind, seed)
     tasks += _sample(list(pairs(named, same_file=False)), TWO, per_kind, seed)
     questions: dict[str, Question] = {}
     judgments: list[Judgment] = []
     refused: Counter[str] = Counter()
-    for n, (kind, group) in enumerate(tasks, 1):
-        for text, answer in _ask(llm, group, refused):
-            question = Question(f"{kind}-{strict.digest([text, answer], 8)}", text, kind)
-            questions[question.id] = question
-            judgments += _judgments(question.id, answer, group, llm.name)
-        progress(n, len(tasks), "Asking the model for questions")
-    left_out = _left_out(ordered, named, Counter(kind for kind, _ in tasks), questions.values(), llm.name)
+    with together(lambda task: _ask(llm, task[1]), tasks) as answers:
+        for n, ((kind, group), (rows, dropped)) in enumerate(zip(tasks, answers, strict=True), 1):
+            refused.update(dropped)
+            for text, answer in rows:
+                question = Question(f"{kind}-{strict.digest([text, answer], 8)}", text, kind)
+                questions[question.id] = question
+                judgments += _judgments(question.id, answer, group, llm.name)
+            progress(n, len(tasks), "Asking the model for questions")
+    left_out = _left_out(ordered, named, Counter(kind for kind, _ in tasks), questions.values(), llm.name, size)
     without = f"; without {', '.join(left_out)}" if left_out else ""
     by = " and spaCy" if names else ""
     about = f"questions by {llm.name} over {len(every)} segments, names by rules{by}, seed {seed}{without}"
@@ -112,15 +128,16 @@ def _left_out(
     asked: Mapping[str, int],
     questions: Iterable[Question],
     model: str,
+    size: int,
 ) -> dict[str, str]:
     """The kinds that have no question, each with the reason."""
     made = {question.category for question in questions}
     none = {kind: f"none of {asked.get(kind, 0)} answers of {model} could be used" for kind in (ONE, SAME, TWO)}
-    why = {kind: none[kind] if asked.get(kind) else missing(kind, documents, named) for kind in none}
+    why = {kind: none[kind] if asked.get(kind) else missing(kind, documents, named, size) for kind in none}
     return {kind: reason for kind, reason in why.items() if kind not in made}
 
 
-def missing(kind: str, documents: Sequence[Document], named: Sequence[SourceSegment]) -> str:
+def missing(kind: str, documents: Sequence[Document], named: Sequence[SourceSegment], size: int = WORDS) -> str:
     """What the documents lack for questions of a kind.
 
     >>> missing(SAME, [Document("d", "d.md", "D", "word " * 700)], [])
@@ -128,7 +145,7 @@ def missing(kind: str, documents: Sequence[Document], named: Sequence[SourceSegm
     """
     longest = max((len(document.text[document.body :].split()) for document in documents), default=0)
     segmented = Counter(segment.document.path for segment in named)
-    room = {ONE: LEAST, SAME: WORDS + LEAST, TWO: LEAST}[kind]
+    room = {ONE: size // 2, SAME: size + size // 2, TWO: size // 2}[kind]
     if longest < room:
         return f"it needs a document of {room:,} words, and the longest has {longest:,}"
     if kind == TWO and len(segmented) < 2:
@@ -186,17 +203,14 @@ def entities_task(text: str, known: Sequence[str]) -> ModelTask[list[str]]:
     return ModelTask(PURPOSE, prompt, read, RULE, 100, schema=schema)
 
 
-def _ask(llm: Llm, group: Sequence[SourceSegment], refused: Counter[str]) -> list[tuple[str, str]]:
-    """Questions and answers by the model; each answer is a substring of a segment."""
+def _ask(llm: Llm, group: Sequence[SourceSegment]) -> tuple[list[tuple[str, str]], Counter[str]]:
+    """Questions and answers by the model, each answer a substring of a segment; and what was dropped, by reason."""
     dropped: Counter[str] = Counter()
     try:
-        rows, _ = ask(llm, task([segment.text for segment in group], dropped))
+        return ask(llm, task([segment.text for segment in group], dropped))[0], dropped
     except Unavailable as error:
-        refused[str(error)] += 1
-        return []
-    finally:
-        refused.update(dropped)
-    return rows
+        dropped[str(error)] += 1
+        return [], dropped
 
 
 def task(passages: Sequence[str], dropped: Counter[str]) -> ModelTask[list[tuple[str, str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,10 @@ from core.chunking.tools import Tools
 from core.curation.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError
 from core.llm.bill import Bill
+from core.llm.together import together
 from core.llm.writer import Writer
 from core.ports import Clock, Models, Progress, Texts, no_progress
+from core.profiles import model_uses
 from core.services.index.background import in_background
 from core.services.index.embedding import embed_texts
 from core.services.index.entities import EntityExtractor, Extracts
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from core.adapters.cache.vectors import EmbeddingCache
     from core.adapters.git.store import GitStore
     from core.adapters.index.generations import Generations, Parent
+
+
+DOCUMENTS = 4  # that are chunked at once where a language model is asked
+_CALLS = ("calls", "worth")  # of language models, that a manifest sums over the builds of a generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,8 @@ class IndexBuilder:
         with watch.timed("chunk"):
             chunks = self._chunk(profile, tools, plan.documents, progress)
             terms = self._terms(profile, chunks)
-        extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks)
+        asked = Bill()  # for entities
+        extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks, bill=asked)
         with in_background(partial(self._prepare, profile, extract)) as prepared:
             with watch.timed("embed"):
                 texts = [embedded_text(chunk) for chunk in chunks]
@@ -143,6 +150,12 @@ class IndexBuilder:
         for path, why in by_rules.items():
             fallbacks.setdefault(path, []).append(why)
         progress(len(chunks), len(chunks), "Writing the index")
+        written = tools.writer or Writer((), self.texts)
+        paid, everything = Bill(), Bill(**{key: (base.manifest if base else {}).get(key, 0) for key in _CALLS})
+        for bill in (written.bill, asked):
+            paid.join(bill)
+        for bill in (paid, written.again):
+            everything.join(bill)
         facts = {
             "commit": commit,
             "documents": plan.rows,
@@ -150,7 +163,8 @@ class IndexBuilder:
             "built": self.clock.stamp(),
             "seconds": round(time.perf_counter() - started, 3),
             "fallbacks": fallbacks,
-            "notes": _notes(fallbacks, len(plan.rows), tools.writer.bill if tools.writer else Bill()),
+            "notes": _notes(fallbacks, len(plan.rows), paid),
+            **{key: getattr(everything, key) for key in _CALLS},
         }
         generation = target.write(
             profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
@@ -164,7 +178,7 @@ class IndexBuilder:
             seconds,
             tuple((path, why) for path, (_, why) in plan.skipped.items()),
             fallbacks=tuple((path, "; ".join(fallbacks[path])) for path in plan.changed if path in fallbacks),
-            cost=tools.writer.bill.dollars if tools.writer else 0.0,
+            cost=paid.dollars,
         )
 
     def _prepare(self, profile: Profile, extract: Callable[[Progress], Extracts], step: Progress) -> Extracts | None:
@@ -221,9 +235,11 @@ class IndexBuilder:
     def _chunk(self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress) -> list[Chunk]:
         split = chunker(profile.chunker, tools, profile.context)
         chunks: list[Chunk] = []
-        for n, document in enumerate(documents, 1):
-            chunks += split(document)
-            progress(n, len(documents), "Chunking")
+        asking = together(split, documents, DOCUMENTS) if model_uses(profile) else nullcontext(map(split, documents))
+        with asking as results:
+            for n, some in enumerate(results, 1):
+                chunks += some
+                progress(n, len(documents), "Chunking")
         return chunks
 
     def _terms(self, profile: Profile, chunks: Sequence[Chunk]) -> list[str]:

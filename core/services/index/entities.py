@@ -9,6 +9,8 @@ from core.curation.links import Link, links
 from core.errors import Unavailable
 from core.graph.entities import extract
 from core.graph.extraction import ask_entities, labelled
+from core.llm.bill import Bill
+from core.llm.together import THREADS, together
 from core.llm.writer import PATIENCE
 from core.ports import Models, Progress, no_progress
 from core.types import Chunk, Document, Extract
@@ -32,14 +34,19 @@ class EntityExtractor:
         self.models, self.recogniser = models, recogniser
 
     def extracts(
-        self, way: str, documents: Sequence[Document], chunks: Sequence[Chunk], progress: Progress = no_progress
+        self,
+        way: str,
+        documents: Sequence[Document],
+        chunks: Sequence[Chunk],
+        progress: Progress = no_progress,
+        bill: Bill | None = None,
     ) -> Extracts:
-        """One extract per chunk; None when the profile has no graph."""
+        """One extract per chunk; None when the profile has no graph. What models take is added to the bill."""
         if way == "none":
             return None, {}
         linked = {document.id: links(document) if "](" in document.text else () for document in documents}
         if way == "llm":
-            return self._by_model(documents, chunks, linked, progress)
+            return self._by_model(documents, chunks, linked, progress, bill or Bill())
         by_rules = []
         for n, chunk in enumerate(chunks):
             progress(n, len(chunks), "Finding entities")
@@ -56,20 +63,32 @@ class EntityExtractor:
         chunks: Sequence[Chunk],
         linked: dict[str, tuple[Link, ...]],
         progress: Progress,
+        bill: Bill,
     ) -> Extracts:
-        """Chunk by chunk; after three answers in a row that are no use, the model is not asked again."""
-        llm, extracts, in_a_row = self.models.llm(), [], 0
+        """Several chunks at once; after three answers in a row that are no use, the model is not asked again."""
+        llm, in_a_row, why = self.models.llm(), 0, ""
+        extracts: list[Extract] = []
         failed: dict[str, list[str]] = {}
-        for n, chunk in enumerate(chunks, 1):
-            if in_a_row < PATIENCE:
-                found, why = ask_entities(llm, chunk.text, linked[chunk.doc])
-                in_a_row = in_a_row + 1 if why else 0
-            else:
-                found = extract(chunk.text, linked[chunk.doc])
-            extracts.append(found)
-            if why:
-                failed.setdefault(chunk.doc, []).append(why)
-            progress(n, len(chunks), "Finding entities")
+
+        def asked(chunk: Chunk) -> tuple[Extract, str, Bill]:
+            spent = Bill()
+            return *ask_entities(llm, chunk.text, linked[chunk.doc], spent), spent
+
+        def ruled(chunk: Chunk) -> tuple[Extract, str, Bill]:
+            return extract(chunk.text, linked[chunk.doc]), why, Bill()
+
+        while len(extracts) < len(chunks):
+            usable = bool(extracts) and not in_a_row  # else one at a time, so that no more than three are in vain
+            some = chunks[len(extracts) : len(extracts) + (THREADS if usable or in_a_row >= PATIENCE else 1)]
+            with together(asked if in_a_row < PATIENCE else ruled, some) as results:
+                for chunk, (found, reason, spent) in zip(some, results, strict=True):
+                    extracts.append(found)
+                    bill.join(spent)
+                    why = reason
+                    if why:
+                        failed.setdefault(chunk.doc, []).append(why)
+                    in_a_row = in_a_row + 1 if why else 0
+                    progress(len(extracts), len(chunks), "Finding entities")
         sizes = Counter(chunk.doc for chunk in chunks)
         return extracts, {
             document.path: f"{len(failed[document.id])} of {sizes[document.id]} chunks have entities by rules: {failed[document.id][-1]}"

@@ -114,10 +114,12 @@ class Ledger:
             _count(dollars, used[0] + used[1])
             self._settle(number, used[0], used[1], time.perf_counter() - started, dollars, failed)
 
-    def reuse(self, purpose: str, model: str, input_tokens: int, output_tokens: int) -> None:
-        """Record an answer from the cache."""
+    def reuse(self, purpose: str, model: str, input_tokens: int, output_tokens: int) -> float:
+        """Record an answer from the cache; what it would cost."""
+        worth = 0.0
         with suppress(Unavailable):  # a price that is not known any more
-            _count(self.prices.of(model).of(input_tokens, output_tokens), input_tokens + output_tokens)
+            worth = self.prices.of(model).of(input_tokens, output_tokens)
+            _count(worth, input_tokens + output_tokens)
         self._created().calls.add(
             at=self.clock.stamp(),
             purpose=purpose,
@@ -126,6 +128,7 @@ class Ledger:
             output_tokens=output_tokens,
             cached=1,
         )
+        return worth
 
     def recent(self, actor: Actor, month: str = "", limit: int = 100) -> tuple[Call, ...]:
         """The last calls of a month, newest first."""

@@ -59,8 +59,8 @@ class Metered:
         key = answer_key(self.name, system, prompt, max_tokens, temperature, schema, alternatives)
         known = _read(self._answers.get(key))
         if known and _passes(known, max_tokens, check):
-            self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)
-            return known
+            worth = self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)
+            return replace(known, worth=worth)
         size = len(pieces(system)) + len(pieces(prompt))
         with self._ledger.spending(purpose, self.name, size, max_tokens) as spent:
             answer = self._llm.complete(
@@ -77,7 +77,7 @@ class Metered:
         if _passes(answer, max_tokens, check):
             self._answers.put(key, _packed(answer, *used))
         dollars = self._ledger.prices.of(self.name).of(*used)
-        return replace(answer, input_tokens=used[0], output_tokens=used[1], dollars=dollars)
+        return replace(answer, input_tokens=used[0], output_tokens=used[1], dollars=dollars, worth=dollars)
 
 
 def _passes(answer: Answer, max_tokens: int, check: Callable[[Answer], object] | None) -> bool:
