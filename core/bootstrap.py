@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from core.services.answers.writing import AnswerWriting
 from core.services.disagreements.base import ClaimBase
 from core.services.disagreements.finder import Disagreements
 from core.services.disagreements.opinions import SecondOpinion
+from core.services.evaluation import collections
 from core.services.evaluation.editing import QuerySetEditor
 from core.services.evaluation.experiments import Experiments
 from core.services.evaluation.experiments.context import ExperimentContext
@@ -344,9 +345,9 @@ def build(
     disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
     popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
     impacts = Impacts(changes, states, searcher, vectors, jobs, querysets.guards, popular, disagreements.of_change)
-    context = ExperimentContext(
-        runs, builder, documents, models, names=spacy_ner.names if spacy_ner.installed() else None
-    )
+    aside = partial(_aside, settings, models, team_settings, clock)
+    recogniser = spacy_ner.names if spacy_ner.installed() else None
+    context = ExperimentContext(runs, builder, documents, models, names=recogniser, aside=aside)
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
     evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
@@ -520,6 +521,27 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     other = build(replace(app.settings, home=home, cache=shared), models=app.models.registry)
     other.platform.workspace.create()
     return other
+
+
+def _aside(
+    settings: Settings,
+    models: Models,
+    team_settings: TeamSettings,
+    clock: Clock,
+    actor: Actor,
+    documents: Sequence[Document],
+) -> ExperimentContext:
+    """A workspace with a few documents for an experiment, under the cache; what is in production counts there, too."""
+    require(actor, "run an evaluation")
+    name = f"documents-{strict.digest([[document.path, document.blob] for document in documents])}"
+    home, shared = settings.home / "cache" / "evaluation" / name, settings.cache or settings.home / "cache"
+    other = build(replace(settings, home=home, cache=shared), models=models, clock=clock)
+    other.platform.workspace.create()
+    if not other.knowledge.store.head():
+        files = {document.path: document.text.encode() for document in documents}
+        other.knowledge.documents.save(collections.AUTHOR, files, [], "Documents of an experiment")
+    other.evaluation.runs.team_settings = team_settings
+    return other.evaluation.experiments.context
 
 
 def sign_in_provider(auth: Mapping[str, Any]) -> OidcProvider:

@@ -271,7 +271,7 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     assert "http://" not in head
     assert "https://" not in head
     assert made.report.values["runs"]
-    depth = 100 if name in ("cascade", "support") else 30
+    depth = {"cascade": 100, "support": 100, "thesis": 10}.get(name, 30)
     assert made.report.facts["depth"] == f"{depth} candidates per leg"
     json.dumps(made.report.values)
 

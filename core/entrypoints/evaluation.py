@@ -66,6 +66,9 @@ def _runs(add: Any) -> None:
     )
     experiment.add_argument("--embedder", action="append", default=[], help="one more embedder to compare")
     experiment.add_argument("--repeats", type=int, default=3, help="how often the calls of the main row are made")
+    experiment.add_argument(
+        "--documents", type=int, default=0, help="only so many documents, in a workspace of their own"
+    )
     experiment.add_argument("--out", type=Path, default=None, help="where the HTML report goes (default: reports/)")
     experiment.add_argument("--markdown", type=Path, default=None, help="also write the tables as Markdown")
     drift = add("drift", eval_drift, "run production again where it was measured before, and name significant losses")
@@ -205,7 +208,9 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor = acting(app, options)
-    chosen = ExperimentOptions(tuple(options.model), tuple(options.embedder), max(1, options.repeats))
+    chosen = ExperimentOptions(
+        tuple(options.model), tuple(options.embedder), max(1, options.repeats), documents=options.documents
+    )
     if options.estimate:
         rows = app.evaluation.experiments.estimate(actor, options.name, options.queryset, options.limit, chosen)
         return show_estimate(terminal, rows)

@@ -129,13 +129,13 @@ def train(
     if len(useful) < LEAST:
         raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")
     parts = split(useful, seed)
-    tables = [_table(kind, part) for part in parts]
+    tables = [feature_table(kind, part) for part in parts]
     fit, points = LEARNERS[kind]
     learned = fit(tables[0], tables[1], points if grid is None else grid, seed, progress)
     return _reported(kind, name or kind, trained_for, learned, parts, tables)
 
 
-def _table(kind: str, part: Sequence[Example]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def feature_table(kind: str, part: Sequence[Example]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Features, targets and sample weights.
 
     Beyond the thesis, `distribution` weighs each query by how much its alpha matters: the weighted error of alpha is
@@ -183,9 +183,9 @@ def _reported(
             for sample, p in zip(parts[2], predicted[2], strict=True)
         ),
         features=inputs,
-        values=_rows(tables[2][0]) if inputs else (),
+        values=rows_of(tables[2][0]) if inputs else (),
         coefficients=dict(zip(inputs, learned.parameters["coefficients"], strict=True)) if kind == "ridge" else {},
-        contributions=_rows(shap),
+        contributions=rows_of(shap),
         losses=learned.losses,
         warning=_warning(count, regrets, fixed),
     )
@@ -201,7 +201,8 @@ def _regret(part: Sequence[Example], alphas: np.ndarray) -> float:
     return sum(losses) / len(losses) if losses else 0.0
 
 
-def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+def rows_of(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    """An array as plain rows."""
     return tuple(tuple(float(value) for value in row) for row in table)
 
 

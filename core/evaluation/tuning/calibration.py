@@ -24,19 +24,22 @@ NO_GAIN = "no gain"  # reranking is no better than leaving it off
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One judged query: its best fused score, whether the fused top five hold the answer, and the measure of the fused
-    and of the reranked order."""
+    """One judged query: its best fused score, whether the fused top five hold the answer, the measure of the fused and
+    of the reranked order, and what reranking it takes."""
 
     query: str
     confidence: float
     answered: bool
     fused: float
     reranked: float
+    seconds: float = 0.0
+    dollars: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one tau does. `uplift` is against the tau before it, `share` how many queries are reranked."""
+    """What one tau does. `uplift` is against the tau before it, `share` how many queries are reranked; seconds and dollars
+    are what reranking takes for a query on average, skipped ones included."""
 
     tau: float
     skipped: int
@@ -47,6 +50,8 @@ class Point:
     measure: float
     uplift: float
     share: float
+    seconds: float = 0.0
+    dollars: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Calibration:
     """Tau with its evidence. `tau` is None when no threshold is good enough, then every query is reranked, or when
     reranking gains nothing, then none is.
 
-    `gain` is the sentence about reranking everything against nothing, `seconds` and `dollars` what reranking one query
+    `event` is what counts as answered. `gain` is the sentence about reranking everything against nothing, `seconds` and `dollars` what reranking one query
     takes; `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
     reranking gains nothing there; `verdict` says whether their precision confirms beta, does not contradict it or
     contradicts it, `holds` whether it still allows beta.
@@ -75,6 +80,7 @@ class Calibration:
     gain: str = ""
     seconds: float = 0.0
     dollars: float = 0.0
+    event: str = ""
 
 
 def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
@@ -84,14 +90,20 @@ def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]
     ...     [Observed("q", 0.9, True, 1.0, 1.0), Observed("r", 0.4, False, 0.0, 1.0)], 3)]
     [(0.0, 2, 0.5, 0.5), (0.5, 1, 1.0, 1.0), (1.0, 0, 0.0, 1.0)]
     """
+    return points_at(observed, [step / (steps - 1) for step in range(steps)])
+
+
+def points_at(observed: Sequence[Observed], taus: Iterable[float]) -> tuple[Point, ...]:
+    """The same at chosen taus in ascending order; any above 1 reranks everything."""
     ordered = sorted(observed, key=lambda observation: (observation.confidence, observation.query))
     scores = [observation.confidence for observation in ordered]
     answered = [0, *accumulate(int(observation.answered) for observation in ordered)]
     fused = [0.0, *accumulate(observation.fused for observation in ordered)]
     reranked = [0.0, *accumulate(observation.reranked for observation in ordered)]
+    seconds = [0.0, *accumulate(observation.seconds for observation in ordered)]
+    dollars = [0.0, *accumulate(observation.dollars for observation in ordered)]
     points: list[Point] = []
-    for step in range(steps):
-        tau = step / (steps - 1)
+    for tau in taus:
         below = bisect_left(scores, tau)
         n, hits = len(ordered) - below, answered[-1] - answered[below]
         measure = (reranked[below] + fused[-1] - fused[below]) / max(1, len(ordered))
@@ -106,6 +118,8 @@ def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]
                 measure=measure,
                 uplift=measure - points[-1].measure if points else 0.0,
                 share=below / max(1, len(ordered)),
+                seconds=seconds[below] / max(1, len(ordered)),
+                dollars=dollars[below] / max(1, len(ordered)),
             )
         )
     return tuple(points)

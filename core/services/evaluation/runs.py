@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from contextvars import copy_context
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.access import Actor, require
@@ -19,6 +17,7 @@ from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
 from core.evaluation.runs.pooling import Pooled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
+from core.llm.together import together
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, ReadOnce, search_key
@@ -30,14 +29,13 @@ from core.services.people.audit import Audit
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
-from core.types import Profile, SearchConfig
+from core.types import NOTHING, Profile, SearchConfig
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
-T = TypeVar("T")
-R = TypeVar("R")
 SHOWN = 20  # documents of a question that a run stores
+MEASURED = 2  # raise it when runs measure something else or in another way: older ones are made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +160,7 @@ class Runs:
 
     def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searcher, runner.index, plan.config) + (f"-{runner.repeat}" if runner.repeat else "")
-        number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit])
+        number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit, MEASURED])
         if (known := self._find(number)) and known.figures.keys() >= set(RANKED):
             return known  # one that was made before there were so many measures is measured again
         started = time.perf_counter()
@@ -180,6 +178,23 @@ class Runs:
         if not runner.repeat:
             self._keep(run, search)
         return run
+
+    def each(
+        self,
+        queryset: QuerySet,
+        profile: Profile,
+        chosen: Mapping[str, SearchConfig],
+        progress: Progress = no_progress,
+    ) -> Run:
+        """A run in which every question has a configuration of its own, such as its own alpha; it is not stored."""
+        runner = _SetRunner(
+            self.searcher, self.database, self.searcher.generations.open(profile), queryset, "document", self.at_once
+        )
+        first = next(iter(chosen.values()))
+        ranked = runner.rank(first, "", progress, chosen)
+        results = {question.id: runner.answered(question, ranked[question.id]) for question in runner.judged}
+        number = strict.digest([queryset.digest, runner.index.generation.digest, strict.plain(chosen)])
+        return self._assemble(number, runner, RunPlan(profile, first), results, ranked, 0.0)
 
     def _assemble(
         self,
@@ -297,17 +312,19 @@ class _SetRunner:
         self._caches.append(CandidateCache(self.searcher, self.database, self.index, config, self.reader))
         return self._caches[-1]
 
-    def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, RankedQuestion]:
-        """Every judged question under a configuration; costly rankings are stored in the database."""
+    def rank(
+        self, config: SearchConfig, search: str, progress: Progress, own: Mapping[str, SearchConfig] = NOTHING
+    ) -> dict[str, RankedQuestion]:
+        """Every judged question under a configuration, or under its own; costly rankings are stored in the database."""
         candidates, saved = self.candidates(config), RankingCache(self.database, search)
         costly = config.rerank != "off" or config.alpha_from == "llm" or config.parents  # the rest is arithmetic
-        known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly else {}
+        known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly and not own else {}
         ranked: dict[str, RankedQuestion] = {}
         try:
-            for n, (question, text, answer) in enumerate(self._ranked(candidates, config, known), 1):
+            for n, (question, text, answer) in enumerate(self._ranked(candidates, config, known, own), 1):
                 ranked[question.id] = answer
-                if costly and text not in known and not ranked[question.id].warnings:
-                    saved.put(text, strict.plain(ranked[question.id]))
+                if costly and not own and text not in known and not answer.warnings:
+                    saved.put(text, strict.plain(answer))
                 progress(n, len(self.judged), f"Searching with {label(config)}")
         finally:
             saved.save()
@@ -315,18 +332,22 @@ class _SetRunner:
         return ranked
 
     def _ranked(
-        self, candidates: CandidateCache, config: SearchConfig, known: Mapping[str, RankedQuestion]
+        self,
+        candidates: CandidateCache,
+        config: SearchConfig,
+        known: Mapping[str, RankedQuestion],
+        own: Mapping[str, SearchConfig],
     ) -> Iterator[tuple[Question, str, RankedQuestion]]:
         """Questions in order with what is found for them; where a language model is asked, several at once."""
 
-        def answer(text: str) -> RankedQuestion:
+        def answer(question: Question) -> RankedQuestion:
+            text = _plain(question)
             with stopping():
-                return known.get(text) or candidates.rank(text, config, self.repeat)
+                return known.get(text) or candidates.rank(text, own.get(question.id, config), self.repeat)
 
-        texts = [" ".join(question.text.split()) for question in self.judged]
         at_once = self.at_once if self.searcher.model_uses(config) else 1
-        with mapped(answer, texts, at_once) as answers:
-            yield from zip(self.judged, texts, answers, strict=True)
+        with together(answer, self.judged, at_once) as answers:
+            yield from zip(self.judged, map(_plain, self.judged), answers, strict=True)
 
     def answered(self, question: Question, ranked: RankedQuestion) -> Answered:
         documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
@@ -353,8 +374,7 @@ class _SetRunner:
         return Gold(self.gains.gains[question], best.quote, self._segments(quoted))
 
     def _segments(self, quoted: Sequence[Judgment]) -> tuple[str, ...]:
-        sections = [anchoring.section_text(judgment, self.index) for judgment in quoted if judgment.heading]
-        return tuple(text for text in sections if text)
+        return tuple(filter(None, dict.fromkeys(anchoring.segment_text(judgment, self.index) for judgment in quoted)))
 
     def _home(self, question: str) -> int:
         """The document of the best judgment."""
@@ -363,23 +383,13 @@ class _SetRunner:
         return best if self.unit == "document" else self.index.document_of(best)
 
 
-@contextmanager
-def mapped(work: Callable[[T], R], things: Sequence[T], at_once: int) -> Iterator[Iterable[R]]:
-    """The work on each thing, in order, some at once; what was not begun when the block ends is left."""
-    if at_once < 2:
-        yield map(work, things)
-        return
-    pool = ThreadPoolExecutor(at_once)
-    try:
-        waiting = [pool.submit(copy_context().run, work, thing) for thing in things]
-        yield (future.result() for future in waiting)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _degraded(run: Run) -> str:
     """The id of a run with warnings: it is stored and shown, but never reused for the plan."""
     return strict.digest([run.id, run.warnings, [answer.passages for answer in run.results.values()]])
+
+
+def _plain(question: Question) -> str:
+    return " ".join(question.text.split())
 
 
 def _ranked(raw: Mapping[str, Any]) -> RankedQuestion:

@@ -14,7 +14,7 @@ from core.evaluation.learning.training import Example, Trained, example, train
 from core.evaluation.measures.lcs import coverage
 from core.evaluation.measures.registry import ranking_measure
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import Question, by_question, choosing, settled
+from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
@@ -85,7 +85,7 @@ class AlphaTraining:
             )
         name = self._named(name, f"{queryset}-{kind}")
         index = self.runs.searcher.generations.open(plan.profile)
-        examples = _Examples(self.runs, index, base, queryset)
+        examples = AlphaExamples(self.runs, index, base, self.runs.querysets.get(queryset))
         trained = train(
             kind,
             examples.all(kind == "mlp", target, progress),
@@ -108,17 +108,18 @@ class AlphaTraining:
         return name or free_name(default, promoted)
 
 
-class _Examples:
-    """A judged query set as examples of the best alpha."""
+class AlphaExamples:
+    """A judged query set as examples of the best alpha: the half that things are chosen on, or the whole."""
 
-    def __init__(self, runs: Runs, index: Index, config: SearchConfig, queryset: str) -> None:
+    def __init__(
+        self, runs: Runs, index: Index, config: SearchConfig, judged_set: QuerySet, whole: bool = False
+    ) -> None:
         self.runs, self.index, self.config = runs, index, config
-        judged_set = runs.querysets.get(queryset)
         self.judged = by_question(settled(judged_set.judgments))
         self.documents = anchoring.gains(judged_set.judgments, index).gains
         self.passages = anchoring.gains(judged_set.judgments, index, "passage").gains
         judged = {each.id: each for each in judged_set.questions if any(self.documents.get(each.id, {}).values())}
-        used = choosing(list(judged))
+        used = set(judged) if whole else choosing(list(judged))
         self.questions = {number: question for number, question in judged.items() if number in used}
         self.legs = CandidateCache(runs.searcher, runs.database, index, config)
 

@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.evaluation.measures.scoring import EVERY
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, choosing, known_unit
-from core.evaluation.runs.run import Run, label
+from core.evaluation.runs.run import Answered, Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning import alpha_curves, calibration, sweep
 from core.evaluation.tuning.alpha_curves import Curve
@@ -31,7 +31,7 @@ MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
 RESAMPLES = 400  # bootstrap resamples per move of a slider: fast enough to follow the hand
 LOADED = 4  # query sets kept in memory as arrays
-TOP = 5  # a skipped question counts as answered when a relevant document ranks this high
+EXACT, RELEVANT = "T5EM", "Recall@5"  # above 0, a question that is not reranked counts as answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,30 +236,49 @@ class Sweeps:
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
         seen = observed(fused, reranked, measure)
         calibrated = calibration.calibrate(seen, beta=beta, least=least, rule=rule, keep=keep)
-        calibrated = replace(calibrated, **_price(fused, reranked))
+        calibrated = replace(calibrated, **_price(fused, reranked), event=event(fused))
         self.runs.audit.note(actor, "calibrate tau", queryset, detail=f"{label(base)} on {plan.profile.name}")
         return calibrated
 
 
-def observed(fused: Run, reranked: Run, measure: str = MEASURE) -> list[Observed]:
-    """The questions that both runs measured and that things are chosen on, as calibration takes them."""
+def observed(fused: Run, reranked: Run, measure: str = MEASURE, whole: bool = False) -> list[Observed]:
+    """The questions that both runs measured and that things are chosen on, or all of them, as calibration takes them.
+
+    A question is answered when one of the first five passages holds the quoted answer (thesis, 30); where none is quoted,
+    when one of the first five documents is relevant.
+    """
     both = [
         question
         for question, answer in fused.results.items()
         if question in reranked.results and measure in answer.values and measure in reranked.results[question].values
     ]
-    used = choosing(both)
+    used = set(both) if whole else choosing(both)
     return [
-        Observed(
-            question,
-            fused.results[question].confidence,
-            fused.results[question].values[f"Recall@{TOP}"] > 0,
-            fused.results[question].values[measure],
-            reranked.results[question].values[measure],
-        )
+        _observed(question, fused.results[question], reranked.results[question], measure)
         for question in both
         if question in used
     ]
+
+
+def _observed(question: str, before: Answered, after: Answered, measure: str) -> Observed:
+    return Observed(
+        question,
+        before.confidence,
+        before.values.get(EXACT, before.values[RELEVANT]) > 0,
+        before.values[measure],
+        after.values[measure],
+        after.ms.get("rerank", 0.0) / 1000.0,
+        max(0.0, after.cost - before.cost),
+    )
+
+
+def event(run: Run) -> str:
+    """What counts as answered without reranking, in words."""
+    quoted, every = sum(EXACT in answer.values for answer in run.results.values()), len(run.results)
+    exact, relevant = f"{EXACT}: the answer stands in one of the first five passages", f"{RELEVANT}: a relevant document is among the first five"  # fmt: skip
+    if quoted in (0, every):
+        return exact if quoted else f"{relevant}, since no question quotes its answer"
+    return f"{exact}, for the {quoted} of {every} questions that quote it; {relevant}, for the others"
 
 
 def _price(fused: Run, reranked: Run) -> dict[str, Any]:

@@ -13,7 +13,13 @@ from core.services.evaluation.experiments import EXPERIMENTS
 from pages.ui import actions, charts, empty, flash, identity, progress, style
 from pages.ui.workspace import app
 
-ICONS = {"compliance": "rule", "chunking": "content_cut", "cascade": "stacks", "support": "support_agent"}
+ICONS = {
+    "compliance": "rule",
+    "chunking": "content_cut",
+    "cascade": "stacks",
+    "support": "support_agent",
+    "thesis": "school",
+}
 
 
 def draw(queryset: str) -> None:
@@ -28,8 +34,9 @@ def draw(queryset: str) -> None:
             width=460,
         )
     )
-    for pair in (list(EXPERIMENTS)[:2], list(EXPERIMENTS)[2:]):
-        for cell, name in zip(st.columns(2), pair, strict=False):
+    names = list(EXPERIMENTS)
+    for first in range(0, len(names), 2):
+        for cell, name in zip(st.columns(2), names[first : first + 2], strict=False):
             with cell.container(border=True, height="stretch", key=f"experiment_{name}"):
                 _card(name, queryset, limit)
     progress.draw(("experiment",))

@@ -15,13 +15,16 @@ from core.evaluation.reports.report import Report
 from core.evaluation.runs.comparisons import MEASURE
 from core.evaluation.runs.run import Run
 from core.ports import Progress, no_progress
-from core.services.evaluation.experiments import cascade, chunking, compliance, support
+from core.services.evaluation.experiments import cascade, chunking, compliance, support, thesis
 from core.services.evaluation.experiments.context import (
+    KNOWN,
+    QA,
     ExperimentContext,
     ExperimentOptions,
     figures,
     leaderboard_parts,
 )
+from core.services.evaluation.experiments.material import prepared
 from core.services.models.estimates import CallEstimate
 from core.services.platform.jobs import Job, Jobs
 from core.types import Profile, SearchConfig
@@ -36,6 +39,7 @@ class Experiment:
     run: Callable[[ExperimentContext, Progress], Report]
     configs: Callable[[ExperimentOptions], Iterable[SearchConfig]] = lambda options: ()  # that ask a language model
     profiles: Callable[[Profile], Iterable[Profile]] = lambda base: ()  # that are built with one
+    questions: str = KNOWN  # the query set it runs on unless another is named
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
@@ -43,6 +47,9 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "chunking": Experiment(chunking.TITLE, chunking.ABOUT, chunking.run, profiles=chunking.agentic_profiles),
     "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run, lambda options: cascade.stages().values()),
     "support": Experiment(support.TITLE, support.ABOUT, support.run, support.asking),
+    "thesis": Experiment(
+        thesis.TITLE, thesis.ABOUT, thesis.run, lambda options: (thesis.reranking(),), thesis.written_profiles, QA
+    ),
 }
 
 
@@ -70,12 +77,12 @@ class Experiments:
         progress: Progress = no_progress,
         options: ExperimentOptions = ExperimentOptions(),
     ) -> WrittenReport:
-        """Run an experiment and write its report; the default query set is known items of the knowledge base."""
+        """Run an experiment and write its report, over all documents or a few; each has a query set of its own by default."""
         require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        chosen = replace(self.context, options=options)
-        result = EXPERIMENTS[name].run(chosen.prepared(actor, queryset, limit, progress), progress)
+        experiment, chosen = EXPERIMENTS[name], replace(self.context, options=options)
+        result = experiment.run(prepared(chosen, actor, queryset, limit, experiment.questions, progress), progress)
         path = out or self.folder / f"{name}-{result.facts['commit'][:12]}-{result.facts['query set digest']}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(report.html(result), encoding="utf-8")
@@ -96,17 +103,28 @@ class Experiments:
         require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        return self.context.calls_of(EXPERIMENTS[name].configs(options), EXPERIMENTS[name].profiles, queryset, limit)
+        experiment = EXPERIMENTS[name]
+        return self.context.calls_of(
+            experiment.configs(options), experiment.profiles, queryset, limit, experiment.questions, options.documents
+        )
 
-    def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0) -> Job:
+    def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0, documents: int = 0) -> Job:
         """Run an experiment as a job."""
         require(actor, "run an evaluation")
-        return self.jobs.start("experiment", {"name": name, "queryset": queryset, "limit": limit}, actor)
+        arguments = {"name": name, "queryset": queryset, "limit": limit, "documents": documents}
+        return self.jobs.start("experiment", arguments, actor)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `experiment`."""
         actor = self.jobs.actor(arguments, "run an evaluation")
-        written = self.run(actor, arguments["name"], arguments["queryset"], arguments["limit"], progress=progress)
+        written = self.run(
+            actor,
+            arguments["name"],
+            arguments["queryset"],
+            arguments["limit"],
+            progress=progress,
+            options=ExperimentOptions(documents=arguments.get("documents", 0)),
+        )
         return {"report": str(written.path.name), "values": written.report.values}
 
     def summary(self, actor: Actor, runs: Sequence[Run], measure: str = MEASURE) -> Report:

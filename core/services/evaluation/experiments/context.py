@@ -25,7 +25,7 @@ from core.services.index.builder import Built, IndexBuilder
 from core.services.index.model_calls import build_calls
 from core.services.knowledge.documents import Documents
 from core.services.models.estimates import CallEstimate
-from core.types import NOTHING, Chunk, Document, Filters, Profile, SearchConfig
+from core.types import NOTHING, Chunk, Document, Filters, Frozen, Profile, SearchConfig
 
 SAMPLED = 6  # documents that an estimate chunks
 DEPTH = 30  # candidates per leg, as in production
@@ -36,12 +36,14 @@ QA = "questions-and-answers"
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
     """What somebody may choose of an experiment: language models to compare, the first of which does the rest; more
-    embedders; how often the calls of one row are repeated; and the size of the questions that are made."""
+    embedders; how often the calls of one row are repeated; the size of the questions that are made; and how many documents
+    are taken, 0 for all."""
 
     models: tuple[str, ...] = ()
     embedders: tuple[str, ...] = ()
     repeats: int = 3
     questions: int = 0
+    documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,12 @@ class ExperimentContext:
     queryset: QuerySet = QuerySet("", ())
     options: ExperimentOptions = ExperimentOptions()
     names: qa.Names | None = None  # a recogniser of names, where one is installed
+    aside: Callable[[Actor, Sequence[Document]], ExperimentContext] | None = None  # a workspace with a few documents
+    limited: Mapping[str, str] = NOTHING  # what is less or other than one would think, for the facts of the report
 
-    def prepared(self, actor: Actor, name: str, limit: int, progress: Progress) -> ExperimentContext:
-        """The context with a query set; builds the production profile."""
-        self.builder.build(self.runs.team_settings.production().profile, progress=progress)
-        try:
-            queryset = self.runs.querysets.get(name or KNOWN)
-        except NotFound:
-            if name:
-                raise
-            queryset = self.generate(actor, progress=progress)
-        return replace(self, queryset=sampled(queryset, limit))
+    def limited_by(self, what: str, how: str) -> ExperimentContext:
+        """The context with one more fact for the report."""
+        return replace(self, limited=Frozen({**self.limited, what: how}))
 
     def generate(
         self,
@@ -104,12 +101,13 @@ class ExperimentContext:
         per_kind: int = known_items.PER_CATEGORY,
         name: str = "",
         progress: Progress = no_progress,
+        size: int = qa.WORDS,
     ) -> qa.GeneratedSet:
         """Questions and answers that a language model writes, how many were refused and which kinds are missing, and why."""
         require(actor, "keep a query set")
         check_count(per_kind)
         llm = self.models.llm()
-        generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress, self.names)
+        generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress, self.names, size)
         return replace(generated, queryset=self.runs.querysets.keep(actor, generated.queryset))
 
     def calls_of(
@@ -118,19 +116,21 @@ class ExperimentContext:
         built: Callable[[Profile], Iterable[Profile]],
         name: str,
         limit: int,
+        default: str = KNOWN,
+        documents: int = 0,
     ) -> tuple[CallEstimate, ...]:
         """What language models would be asked: for questions that are made first, for runs, and for builds."""
         rows: list[CallEstimate] = []
         try:
-            queryset = sampled(self.runs.querysets.get(name or KNOWN), limit)
+            queryset = sampled(self.runs.querysets.get(name or default), limit)
         except NotFound:
-            rows += self.generating("known-items", known_items.PER_CATEGORY)
+            rows += self.generating(*(("qa", limit or known_items.PER_CATEGORY) if default == QA else ("known-items", known_items.PER_CATEGORY)))  # fmt: skip
             size = limit or known_items.PER_CATEGORY * len(known_items.CATEGORIES)
             titles = [document.title for document in self.documents.all()] or ["?"]
             queryset = QuerySet("", tuple(Question(str(n), titles[n % len(titles)]) for n in range(size)))
         profile = self.runs.team_settings.production().profile
         rows += self.runs.calls_of(queryset, [RunPlan(profile, config) for config in asking])
-        sample, scale = self._chunked(profile)
+        sample, scale = self._chunked(profile, documents)
         for other in built(profile):
             rows += build_calls(self.runs.estimator, self.builder.texts, other, sample, scale)
         return tuple(rows)
@@ -142,12 +142,14 @@ class ExperimentContext:
         calls = qa_calls if kind == "qa" else paraphrase_calls
         return calls(self.runs.estimator, self.findable(), count)
 
-    def _chunked(self, profile: Profile) -> tuple[list[tuple[Document, Sequence[Chunk]]], float]:
-        """A few documents with their chunks, and how many times that is everything."""
+    def _chunked(self, profile: Profile, documents: int) -> tuple[list[tuple[Document, Sequence[Chunk]]], float]:
+        """A few documents with their chunks, and how many times that is everything, or so many documents."""
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // SAMPLED)]
         split = profile_chunker(profile, self.models.of(profile))
-        return [(document, split(document)) for document in sample], len(everything) / max(1, len(sample))
+        return [(document, split(document)) for document in sample], (documents or len(everything)) / max(
+            1, len(sample)
+        )
 
     def findable(self) -> list[Document]:
         """Documents that search admits today."""
@@ -192,7 +194,8 @@ class ExperimentContext:
             "profiles": ", ".join(dict.fromkeys(run.profile for run in runs)),
             "depth": f"{', '.join(dict.fromkeys(str(run.config.depth) for run in runs))} candidates per leg",
             "models": ", ".join(dict.fromkeys(model for run in runs for model in run.models)) or "none",
-            "runs": ", ".join(run.id for run in runs),
+            "runs": ", ".join(dict.fromkeys(run.id for run in runs)),
+            **self.limited,
             "made": self.runs.clock.stamp(),
         }
         return Report(name, title, about, facts, tuple(parts), {"experiment": name, "facts": facts, **values})

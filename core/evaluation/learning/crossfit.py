@@ -1,0 +1,76 @@
+"""Alpha for every judged query by a model that has not seen it: few queries are enough, and none is judged on itself."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import BadInput
+from core.evaluation.learning.learners import LEARNERS, r2
+from core.evaluation.learning.training import LEAST, SEED, Example, Prediction, feature_table, rows_of
+from core.ports import Progress, no_progress
+from core.retrieval.alpha.models import INPUTS
+
+FOLDS = 5
+VALIDATION = 0.2  # of what a fold learns from
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFit:
+    """Predictions for queries that the model of their fold has not seen, and what moved each of them.
+
+    `contributions` are SHAP values per query and feature, `values` the features themselves; both are empty for kinds
+    that have none.
+    """
+
+    kind: str
+    predictions: tuple[Prediction, ...]
+    r2: float
+    features: tuple[str, ...] = ()
+    values: tuple[tuple[float, ...], ...] = ()
+    contributions: tuple[tuple[float, ...], ...] = ()
+
+
+def folds_of(queries: int, least: int = LEAST) -> int:
+    """Into how many parts so many queries are divided, so that every model learns from enough.
+
+    >>> folds_of(60), folds_of(24), folds_of(20)
+    (5, 6, 0)
+    """
+    enough = (folds for folds in range(FOLDS, queries + 1) if queries - -(-queries // folds) >= least)
+    return next(enough, 0)
+
+
+def crossfit(
+    kind: str,
+    examples: Sequence[Example],
+    *,
+    seed: int = SEED,
+    grid: Sequence[Any] | None = None,
+    progress: Progress = no_progress,
+) -> CrossFit:
+    """Fit a model per fold on the other folds, and predict the alphas of the fold with it."""
+    import numpy as np
+
+    useful = sorted((sample for sample in examples if sample.matters > 0), key=lambda sample: sample.query)
+    folds = folds_of(len(useful))
+    if not folds:
+        raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; more than {LEAST} are needed to learn.")
+    random.Random(seed).shuffle(useful)
+    fit, points = LEARNERS[kind]
+    predictions: list[Prediction] = []
+    values: list[tuple[float, ...]] = []
+    shap: list[tuple[float, ...]] = []
+    for n in range(folds):
+        held, rest = useful[n::folds], [sample for at, sample in enumerate(useful) if at % folds != n]
+        cut = max(1, round(VALIDATION * len(rest)))
+        learned = fit(feature_table(kind, rest[cut:]), feature_table(kind, rest[:cut]), grid or points, seed, progress)
+        x = feature_table(kind, held)[0]
+        alphas = np.clip(learned.predict(x), 0.0, 1.0)
+        predictions += [Prediction(s.query, s.group, s.alpha, float(a)) for s, a in zip(held, alphas, strict=True)]
+        values += rows_of(x) if INPUTS[kind] else ()
+        shap += rows_of(learned.contributions(x)[:, :-1]) if learned.contributions else ()
+    optimal, predicted = (np.array([getattr(row, name) for row in predictions]) for name in ("optimal", "predicted"))
+    return CrossFit(kind, tuple(predictions), r2(optimal, predicted), INPUTS[kind], tuple(values), tuple(shap))
