@@ -16,7 +16,10 @@ def test_a_comment_stays_in_its_box_until_it_was_taken(chromium: Any) -> None:
     with browser.component(chromium, "discussion", "nodes", "difftext", "talk") as page:
         page.evaluate("show", data)
         box, comment = page.get_by_label("Comment on the whole change"), page.get_by_role("button", name="Comment")
+        comment.click()
+        assert box.get_attribute("aria-invalid") == "true", "there is nothing to send yet"
         box.fill("Say from when the years count.")
+        assert box.get_attribute("aria-invalid") is None
         comment.click()
         comment.click()
         (sent,) = page.evaluate("sent")

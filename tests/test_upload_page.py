@@ -260,3 +260,10 @@ def test_an_upload_too_large_for_a_draft_lives_as_long_as_its_page(
     bring(app, ("doors.md", GOOD.format("IT-10").encode()))
     assert len(items(app)) == 2
     assert "before anything is written" in words(opened(visit, home)), "half of it would be worse than none"
+
+
+def test_the_address_of_compared_passages_shows_them(visit: Open, home: Path) -> None:
+    bring(opened(visit, home), ("badges.md", GOOD.format("IT-9").encode()))
+    shown = visit("upload", home=home, persona="author", compare="true")
+    assert [toggle.label for toggle in shown.toggle] == ["Compare with another chunker"]
+    assert not opened(visit, home).toggle, "otherwise they wait until they are opened"

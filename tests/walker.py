@@ -197,7 +197,7 @@ class Walker:
         """Use a control as a person would, and see whether anything came of it."""
         self.control = f"{control['kind']} {control['name']!r}"
         family, address, self.before = control["family"], self.page.url, self.page.evaluate("walker.print()")
-        idle = control["chosen"] or control["kind"] in ("text", "file", "region") or self.stays(control)
+        idle = control["chosen"] or control["kind"] in ("text", "file", "region", "tabpanel") or self.stays(control)
         events = self.events
         self.step("press", family)
         if not self.attempt(control) and not self.attempt_again(family):

@@ -128,7 +128,7 @@ def use(page: Any, node: Any, kind: str, chance: random.Random) -> None:
     elif kind == "number":
         node.fill("2", timeout=3000)
         node.press("Enter")
-    elif kind == "region":  # scrolls by the keyboard
+    elif kind in ("region", "tabpanel"):  # scrolls by the keyboard
         node.focus()
     elif kind in ("slider", "range", "spinbutton"):
         node.focus()

@@ -47,10 +47,16 @@ function composer(state, box, { hint, send, cancel, quote, label, text }) {
   const area = el("textarea", { class: "write", placeholder: hint, "aria-label": hint, "data-key": `write ${box}` });
   area.value = state.typed[box] ?? text ?? "";
   const keep = () => {
+    area.removeAttribute("aria-invalid");
     state.typed[box] = area.value;
   };
+  const insist = () => {
+    area.placeholder = "Write something first";
+    area.setAttribute("aria-invalid", "true");
+    area.focus();
+  };
   const submit = () => {
-    if (!area.value.trim()) return area.focus();
+    if (!area.value.trim()) return insist();
     if (area.readOnly) return; // sent already, the answer is on its way
     area.readOnly = true;
     const message = String(Date.now());

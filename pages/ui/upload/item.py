@@ -144,7 +144,8 @@ def _tabs(item: UploadItem, n: int, document: Document | None) -> None:
 
 def _passages(document: Document) -> None:
     """What search will find it by."""
-    box = st.expander("How it will be found", icon=":material/search:", key="upload_passages", on_change="rerun", type="compact")  # fmt: skip
+    compared = "compare" in st.query_params  # the address leads to what is inside
+    box = st.expander("How it will be found", compared, icon=":material/search:", key="upload_passages", on_change="rerun", type="compact")  # fmt: skip
     with box:
         if box.open:
             st.caption("Search finds passages, not whole documents. These are the passages of this one.")
