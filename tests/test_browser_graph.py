@@ -73,6 +73,9 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_ap
             show(screen, "/graph?view=Entity&entity=SAR&hops=2")
             click(screen, "entity:bsa officer")
             expect(screen.page.locator("aside.side h2")).to_have_text("BSA Officer")
+            screen.page.get_by_role("button", name="Look around it").click()  # where the box of the entity is shown
+            expect(screen.page).to_have_url(re.compile(r"entity=BSA(\+|%20)Officer"))
+            expect(screen.settle().page.get_by_label("Entity", exact=True)).to_have_value("BSA Officer")
             screen.page.wait_for_timeout(300)
             screen.shot("graph-dark")
         for name, address in {

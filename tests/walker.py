@@ -435,20 +435,22 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # server and browser end with it
     given.log.write_text("")
     log, window = Log(given.log, given.coverage), PHONE if given.phone else DESK
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        browser.chromium() as chromium,
-        served(given.base, Path(folder), given.documents) as place,
-    ):
-        for n, seed in enumerate(given.seed):
-            for role in ROLES if given.role == "all" else (given.role,):
-                known = log.of(given.base, role)
-                before, started = known.row()[1], time.time()
-                steps = given.further if n else given.steps
-                walk(chromium, place, role, log, seed=seed, steps=steps, wander=bool(n), window=window)
-                new = known.row()[1] - before
-                print(f"seed {seed}, {role}: {new} new controls pressed ({new / max(1, known.row()[1]):.1%}) in {time.time() - started:.0f} s", flush=True)  # fmt: skip
-    print(f"{log.unpressed()}\n\n{log.table()}\n\nseeds {given.seed}; the log is in {given.log}")
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            browser.chromium() as chromium,
+            served(given.base, Path(folder), given.documents) as place,
+        ):
+            for n, seed in enumerate(given.seed):
+                for role in ROLES if given.role == "all" else (given.role,):
+                    known = log.of(given.base, role)
+                    before, started = known.row()[1], time.time()
+                    steps = given.further if n else given.steps
+                    walk(chromium, place, role, log, seed=seed, steps=steps, wander=bool(n), window=window)
+                    new = known.row()[1] - before
+                    print(f"seed {seed}, {role}: {new} new controls pressed ({new / max(1, known.row()[1]):.1%}) in {time.time() - started:.0f} s", flush=True)  # fmt: skip
+    finally:
+        print(f"{log.unpressed()}\n\n{log.table()}\n\nseeds {given.seed}; the log is in {given.log}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ def show(**parameters: str) -> None:
 def name(key: str) -> None:
     """Let the URL name what was chosen in a widget. For its `on_change`: a page that writes while it is drawn adds a step
     to the history, and Back then leads to the page before with this page's parameters."""
-    st.query_params[key] = str(st.session_state[key])
+    if (chosen := st.session_state[key]) is None:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = str(chosen)
 
 
 def follow(key: str) -> None:

@@ -76,7 +76,7 @@ def look_around(node: str, label: str) -> None:
         address.name(keys.AROUND)
     elif kind == "entity":
         st.session_state[keys.GRAPH_VIEW], st.session_state[keys.ENTITY] = "Entity", label or name
-        st.query_params[keys.ENTITY] = label or name  # a bound widget writes only what people change
+        address.name(keys.ENTITY)
 
 
 def _profile() -> str:
@@ -144,10 +144,14 @@ def _entity(profile: str, title: str, key: str, filters: Filters, first: bool = 
     except ConcordError as error:
         st.caption(flash.plain(str(error)))
         return ""
+    address.follow(key)
+    if key not in st.session_state and (start := st.query_params.get(key) or (names[0] if names and first else "")):
+        st.session_state[key] = start
     if (typed := st.session_state.get(key)) and typed not in names:
         names.append(typed)
+    # not bound to the URL: a click on a node writes there too
     chosen = st.selectbox(
-        title, names, index=0 if names and first else None, key=key, bind="query-params", width="stretch",
+        title, names, index=None, key=key, on_change=address.name, args=(key,), width="stretch",
         accept_new_options=True, placeholder="A name, a form, an identifier",
     )  # fmt: skip
     return (chosen or "").strip()
