@@ -35,7 +35,7 @@ PROBE = re.compile(
 NOTED = re.compile(r"Failed to load resource")  # the browser's own line about an answer, which is looked at itself
 DESK, PHONE = (1280, 900), (390, 844)
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-UNSEEN = ("Copied", "Dismiss")  # what a button says for a moment, and one for screen readers alone
+UNSEEN = ("Dismiss", "Next")  # Streamlit's own for screen readers alone, behind a list and behind a calendar
 DIALOG = "[role=dialog]:has(button)"
 
 
@@ -172,7 +172,7 @@ class Walker:
         self.shown = self.page.evaluate("walker_found.map(({ node, ...rest }) => rest)")
         handle.dispose()
         for n, one in enumerate(self.shown):
-            if one["name"] in UNSEEN:
+            if one["name"] == "Copied" or (one["name"] in UNSEEN and not one["key"]):
                 one["off"] = True
                 continue
             one |= {"n": n, "family": self.families.of(one, self.page.url), "spared": spared(one, self.url)}
