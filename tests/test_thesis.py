@@ -14,7 +14,9 @@ import pytest
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.errors import BadInput
+from core.evaluation.generators import qa
 from core.evaluation.learning.learners import NETWORKS, TREES
+from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.reports.report import ReportTable, markdown
 from core.services.evaluation.experiments import WrittenReport, chunking, thesis
@@ -241,3 +243,20 @@ def test_without_a_model_known_items_that_quote_stand_in_and_the_report_says_so(
     assert "known items that quote their answers, not SF1H" in made.report.facts["question source"]
     assert made.report.facts["documents"] == "10 of 24: the longest"
     assert made.report.facts["questions per category"].startswith("exact_phrase")
+
+
+def test_overlap_is_measured_against_the_thousand_words_around_an_answer(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    words = [f"w{n}" for n in range(2300)]
+    put(app, {"long.md": "# Long\n\n## Only\n\n" + " ".join(words)})
+    app.index.builder.build(app.platform.settings.profile())
+    index = app.search.searcher.index()
+    found = [
+        anchoring.segment_text(Judgment("q", "long.md", ("Only",), quote), index).split()
+        for quote in ("w5 w6", "w1500", "w2200")
+    ]
+    assert [len(segment) for segment in found] == [1000, 1000, 304], (
+        "headings count as words, and a rest is a segment, too"
+    )
+    assert ("w5" in found[0], "w1500" in found[1], found[2][-1]) == (True, True, "w2299")
+    assert anchoring.SEGMENT == qa.WORDS

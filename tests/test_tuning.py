@@ -14,12 +14,15 @@ from core.errors import BadInput, Conflict, NotFound, Refused
 from core.evaluation.measures.registry import ranking_measure
 from core.evaluation.querysets.queryset import QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
-from core.evaluation.tuning import alpha_curves, sweep
+from core.evaluation.tuning import alpha_curves, passage_table, sweep
+from core.evaluation.tuning.calibration import Observed, points_at
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import spell
 from core.retrieval.ranking import rank
+from core.services.evaluation.jobs import trained_alpha_json
 from core.services.evaluation.runs import RunPlan
+from core.services.tuning.sweeps import observed
 from tests.conftest import demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
@@ -86,6 +89,77 @@ def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str
             assert values == pytest.approx(np.array(expected), abs=1e-12), name
         assert shared_app.tuning.sweeps.measure_at(data, config, measure).overall.mean == pytest.approx(values.mean())
     assert index.size
+
+
+def test_a_slider_measures_the_passages_that_a_run_reads(shared_app: App) -> None:
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
+    assert data.quoted
+    for name in ("convex-0.37", "rrf-20", "bm25"):
+        config = replace(configs.parse(name), depth=9)
+        run = shared_app.evaluation.runs.evaluate("small", [RunPlan(shared_app.platform.settings.profile(), config)])[0]
+        for measure in passage_table.MEASURES:
+            expected = [run.results[question.id].values[measure] for question in data.questions]
+            fused = sweep.fuse(sweep.normalise(data.table, config), config)
+            assert sweep.measured(data.table, fused, measure) == pytest.approx(np.array(expected), abs=1e-9), measure
+            moved = shared_app.tuning.sweeps.measure_at(data, config, measure)
+            assert moved.overall.mean == pytest.approx(run.figures[measure], abs=1e-6)
+
+
+def test_alpha_can_be_chosen_by_what_the_first_passage_holds(judged_app: App) -> None:
+    config = replace(configs.parse("convex-0.5"), depth=9)
+    found = judged_app.tuning.sweeps.curve(demo("author"), "small", config, measure="T1EM", whole=True)
+    runs = judged_app.evaluation.runs.evaluate(
+        "small",
+        [RunPlan(judged_app.platform.settings.profile(), replace(config, alpha=alpha)) for alpha in (0.0, 0.5, 1.0)],
+    )
+    found_means = [found.overall.points[n].mean for n in (0, 50, 100)]
+    assert found_means == pytest.approx([run.figures["T1EM"] for run in runs], abs=1e-6)
+    mixed = questions(name="mixed")
+    half = tuple(replace(row, quote="") if n % 2 else row for n, row in enumerate(mixed.judgments))
+    judged_app.evaluation.querysets.keep(ADMIN, replace(mixed, judgments=half))
+    some = judged_app.tuning.sweeps.curve(demo("author"), "mixed", config, measure="T1EM", whole=True)
+    assert some.overall.questions == len(mixed.questions) / 2, "questions that quote nothing do not count"
+    judged_app.evaluation.querysets.keep(
+        ADMIN, replace(mixed, name="bare", judgments=tuple(replace(row, quote="") for row in mixed.judgments))
+    )
+    with pytest.raises(BadInput, match="No question quotes its answer, so there is no T1EM"):
+        judged_app.tuning.sweeps.curve(demo("author"), "bare", config, measure="T1EM", whole=True)
+
+
+def test_tau_counts_a_question_as_answered_when_its_answer_stands_in_a_passage(judged_app: App) -> None:
+    config = replace(configs.parse("dense"), depth=9)
+    found = judged_app.tuning.sweeps.tau(ADMIN, "small", config=config, measure="T1EM", rule="precision")
+    run = judged_app.evaluation.runs.evaluate("small", [RunPlan(judged_app.platform.settings.profile(), config)])[0]
+    held = [answer.values["T5EM"] > 0 for answer in run.results.values()]
+    assert found.event.startswith("T5EM: the answer stands in one of the first five passages")
+    seen = observed(run, run, "T1EM", whole=True)
+    assert [each.answered for each in seen] == held
+    first, answer = next(iter(run.results.items()))
+    near = replace(answer, values={**answer.values, "T5EM": 0.0, "Recall@5": 1.0})
+    other = replace(run, results={first: near})
+    assert not observed(other, other, "T1EM", whole=True)[0].answered, "the document alone is not the answer"
+    bare = replace(questions(name="bare"), judgments=tuple(replace(row, quote="") for row in questions().judgments))
+    judged_app.evaluation.querysets.keep(ADMIN, bare)
+    unquoted = judged_app.tuning.sweeps.tau(ADMIN, "bare", config=config, rule="precision")
+    assert (
+        unquoted.event == "Recall@5: a relevant document is among the first five, since no question quotes its answer"
+    )
+
+
+def test_every_tau_says_what_its_reranking_takes() -> None:
+    seen = [Observed("a", 0.2, False, 0.0, 1.0, 2.0, 0.5), Observed("b", 0.6, True, 1.0, 1.0, 4.0, 0.25)]
+    low, middle, high = points_at(seen, (0.1, 0.5, 2.0))
+    assert [(point.seconds, point.dollars) for point in (low, middle, high)] == [(0.0, 0.0), (1.0, 0.25), (3.0, 0.375)]
+    assert (middle.uplift, high.share) == (0.5, 1.0)
+
+
+def test_a_model_of_alpha_is_judged_by_what_passages_hold(judged_app: App) -> None:
+    config = replace(configs.parse("tm2c2-0.5"), depth=9)
+    for measure in ("T1EM", "T1C", "T1O", "SpanMRR"):
+        trained = judged_app.tuning.training.train(ADMIN, "small", config=config, measure=measure)
+        assert trained.measure == measure
+        assert trained.quality["fixed 0"].mean > trained.quality["fixed 1"].mean, "the hash embedder is a poor one"
+        assert trained_alpha_json(trained)["swarm"] == {}, "ridge has coefficients instead"
 
 
 @pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])

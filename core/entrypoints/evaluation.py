@@ -12,6 +12,7 @@ from core.entrypoints.querysets import ESTIMATE, show_estimate
 from core.entrypoints.session import acting, introduced, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, Unavailable
+from core.evaluation.measures.registry import KEY, PASSAGES
 from core.evaluation.querysets import beir
 from core.evaluation.reports import report
 from core.evaluation.runs import comparisons
@@ -129,25 +130,35 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         "measure": options.measure,
         "runs": [_standing(row, options.by, options.measure) for row in order],
     }
-    paid = any(run.cost for run in runs)
+    paid, shown = any(run.cost for run in runs), _columns(options.measure)
     rows = [
         (
             row.run.id,
             row.run.name,
-            *(f"{row.run.figures.get(name, 0.0):.4f}" for name in SHOWN),
+            *(f"{row.run.figures.get(name, 0.0):.4f}" for name in shown),
             f"{row.figure.low:.3f}..{row.figure.high:.3f}",
             f"{row.run.times['total']['p50']:.2f}",
             *([dollars_of(1000 * row.run.cost)] if paid else []),
         )
         for row in order
     ]
-    lines = table(rows, ("run", "configuration", *SHOWN, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
+    lines = table(rows, ("run", "configuration", *shown, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
     lines += [f"{row.run.name}: {row.against_best.sentence}" for row in order if row.against_best]
     lines += [f"! {line}" for run in runs for line in run.warnings]
     lost = runs[0].unmapped
     lines += [f"! {len(lost)} judgments were not mapped; see: python -m core eval querysets NAME"] if lost else []
     terminal.show(value, lines)
     return 0
+
+
+def _columns(measure: str) -> tuple[str, ...]:
+    """What a list by a measure shows: the usual ones, or those over passages, and the measure in any case.
+
+    >>> _columns("T1EM"), _columns("Recall@50")[0]
+    (('T1EM', 'T1C', 'T1O', 'SpanMRR', 'nDCG@10'), 'Recall@50')
+    """
+    usual = (*KEY, SHOWN[0]) if measure in PASSAGES else SHOWN
+    return usual if measure in usual else (measure, *usual)
 
 
 def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[str, Any]:

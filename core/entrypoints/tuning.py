@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,11 @@ def register(add: Any) -> None:
         command.add_argument("queryset", metavar="QUERYSET")
         command.add_argument("--profile", default="", help="which index (default: the one in production)")
         command.add_argument("--config", default="", help="the configuration to start from")
-        command.add_argument("--measure", default="nDCG@10", help="for example nDCG@10, Recall@5, MRR@10")
+        command.add_argument(
+            "--measure",
+            default="nDCG@10",
+            help="for example nDCG@10, Recall@5, MRR@10; T1EM, T1C, T1O or SpanMRR where answers are quoted",
+        )
     for command in (alpha, tau):
         command.add_argument("--out", type=Path, default=None, help="write an HTML report")
     alpha.add_argument("--unit", default="document", help="what is ranked: document or passage")
@@ -155,20 +160,36 @@ def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         options.keep,
     )
     rows = [
-        (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{point.share:.0%}", *_price(calibrated, point.share))
-        for point in calibrated.curve[::10]
+        (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{gained:+.4f}", f"{point.share:.0%}", *_price(point))
+        for point, gained in _steps(calibrated.curve[::10])
     ]  # fmt: skip
-    heads = ("tau", "skipped", "precision", "lower bound", options.measure, "reranked", "s per 1,000", "$ per 1,000")
-    lines = [calibrated.sentence, *table(rows, heads)]
+    heads = (
+        "tau",
+        "skipped",
+        "precision",
+        "lower bound",
+        options.measure,
+        "uplift",
+        "reranked",
+        "s per 1,000",
+        "$ per 1,000",
+    )
+    lines = [calibrated.sentence, f"Answered means {calibrated.event}.", *table(rows, heads)]
     if options.out:
         lines.append(_write(options.out, _tau_report(options, calibrated, rows, heads, config)))
     terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(calibrated)}, lines)
     return 0
 
 
-def _price(calibrated: calibration.Calibration, share: float) -> tuple[str, str]:
-    """What reranking this share of 1,000 questions takes."""
-    return f"{1000 * share * calibrated.seconds:.0f}", f"{1000 * share * calibrated.dollars:.2f}"
+def _steps(points: Sequence[calibration.Point]) -> list[tuple[calibration.Point, float]]:
+    """Points with what each gains over the one before it."""
+    before = [points[0], *points]
+    return [(point, point.measure - last.measure) for point, last in zip(points, before, strict=False)]
+
+
+def _price(point: calibration.Point) -> tuple[str, str]:
+    """What reranking takes for 1,000 questions at a tau."""
+    return f"{1000 * point.seconds:.0f}", f"{1000 * point.dollars:.2f}"
 
 
 def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
@@ -188,9 +209,14 @@ def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, con
             "beta": str(calibration.beta),
             "least": str(calibration.least),
             "depth": _depth(config),
+            "answered": calibration.event,
         },
         (
             Chart("Over tau", charts.lines(taus, shares, "tau", "share or measure")),
+            Chart(
+                "Uplift of each tau",
+                charts.lines(taus, {"uplift": [point.uplift for point in calibration.curve]}, "tau", options.measure),
+            ),
             ReportTable("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),
             Text("What it means", ("Questions whose best fused score is at or above tau are not reranked.",)),
         ),

@@ -37,9 +37,7 @@ def table(rows: sweep.SweepTable, config: SearchConfig, measure: str, steps: int
         raise BadInput("An alpha sweep needs convex fusion of bm25 and dense, for example --config convex-0.5.")
     scaled = sweep.normalise(rows, config)
     columns = [
-        sweep.values(
-            rows, sweep.ranks(rows, sweep.fuse(scaled, replace(config, alpha=alpha, weights=NOTHING))), measure
-        )
+        sweep.measured(rows, sweep.fuse(scaled, replace(config, alpha=alpha, weights=NOTHING)), measure)
         for alpha in alphas(steps)
     ]
     return np.stack(columns, axis=1)

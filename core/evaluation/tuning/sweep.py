@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
+from core.evaluation.measures.scoring import Gold
+from core.evaluation.tuning import passage_table
+from core.evaluation.tuning.passage_table import PassageTable
 from core.retrieval import scaling
 from core.retrieval.candidates import Candidates
 from core.retrieval.config import weights as leg_weights
@@ -36,6 +39,7 @@ class SweepTable:
     starts: np.ndarray  # where each question's judged units begin in `judged` and `gains`
     judged: np.ndarray  # unit of each judgment; -2 when no leg found it
     gains: np.ndarray
+    passages: PassageTable | None = None  # for measures over passages
 
     @property
     def questions(self) -> int:
@@ -43,11 +47,17 @@ class SweepTable:
 
 
 def matrix(
-    gathered: Sequence[Candidates], units: Sequence[Mapping[int, int]], gains: Sequence[Mapping[int, float]], depth: int
+    gathered: Sequence[Candidates],
+    units: Sequence[Mapping[int, int]],
+    gains: Sequence[Mapping[int, float]],
+    depth: int,
+    golds: Sequence[Gold] = (),
+    excerpt: Callable[[int], str] = str,
 ) -> SweepTable:
     """Arrays from the candidates of `pipeline.gather`: one entry per question in each sequence.
 
-    `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units.
+    `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units. With
+    `golds` and the text of a chunk, passages can be measured, too.
     """
     import numpy as np
 
@@ -85,6 +95,7 @@ def matrix(
         np.array(starts),
         np.array(judged, np.int32),
         np.array(graded, float),
+        PassageTable(rows, golds, excerpt) if golds else None,
     )
 
 
@@ -132,6 +143,23 @@ def ranks(table: SweepTable, fused: np.ndarray) -> np.ndarray:
     return rank_judged(fused, table.units, table.starts, table.judged)
 
 
+def measured(table: SweepTable, fused: np.ndarray, measure: str) -> np.ndarray:
+    """A measure for every question: of the ranking of what was judged, or of the first passages.
+
+    NaN where a question quotes no answer that passages could hold.
+    """
+    import numpy as np
+
+    if measure not in passage_table.MEASURES:
+        return values(table, ranks(table, fused), measure)
+    found = passage_table.values(table.passages, fused, measure) if table.passages else np.array([np.nan])
+    if np.isnan(found).all():
+        raise BadInput(
+            f"No question quotes its answer, so there is no {measure}. Choose nDCG@10 or another of a ranking."
+        )
+    return found
+
+
 def values(table: SweepTable, places: np.ndarray, measure: str) -> np.ndarray:
     """A ranking measure for every question, from the ranks of what was judged."""
     import numpy as np
@@ -161,7 +189,8 @@ def _split(measure: str) -> tuple[str, int]:
     name, _, depth = measure.partition("@")
     if name not in SWEPT or not depth.isdigit() or not int(depth):
         raise BadInput(
-            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{name}@k' for name in SWEPT)}."
+            f"There is no measure {measure!r} for a sweep. Measures: {', '.join(f'{name}@k' for name in SWEPT)}, "
+            f"{', '.join(passage_table.MEASURES)}."
         )
     return name, int(depth)
 

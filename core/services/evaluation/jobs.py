@@ -22,6 +22,7 @@ from core.services.platform.jobs import Job, Jobs, Work
 from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
 from core.services.tuning.sweeps import Sweeps
 
+SWARM = 12  # features whose values are drawn question by question
 MEASURING = ("generate", "evaluate", "experiment", "calibrate", "learn", "drift")  # jobs that authors may cancel
 
 
@@ -135,6 +136,7 @@ def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:
         "fixed": trained.fixed,
         "coefficients": dict(trained.coefficients),
         "contributions": _strengths(trained),
+        "swarm": _swarm(trained),
         "losses": {part: list(values) for part, values in trained.losses.items()},
         "test": strict.plain(trained.test),
         "measure": result.measure,
@@ -155,6 +157,15 @@ def _strengths(trained: Trained) -> dict[str, float]:
         for n, name in enumerate(trained.features)
         if rows and rows[0]
     }
+
+
+def _swarm(trained: Trained) -> dict[str, Any]:
+    """The strongest features, and for each test question their values and how they push alpha; empty without SHAP."""
+    order = sorted(_strengths(trained).items(), key=lambda pair: -pair[1])[:SWARM]
+    at = [trained.features.index(name) for name, _ in order]
+    tables = {"values": trained.values, "pushes": trained.contributions}
+    rows = {what: [[round(row[n], 6) for n in at] for row in table] for what, table in tables.items()}
+    return {"features": [name for name, _ in order], **rows} if order else {}
 
 
 def _known_items(

@@ -369,18 +369,21 @@ class _SetRunner:
         )
 
     def gold(self, question: str) -> Gold:
-        quoted = [judgment for judgment in self._judgments[question] if judgment.quote and judgment.grade > 0]
-        best = max(quoted, key=lambda judgment: judgment.grade, default=Judgment("", ""))
-        return Gold(self.gains.gains[question], best.quote, self._segments(quoted))
-
-    def _segments(self, quoted: Sequence[Judgment]) -> tuple[str, ...]:
-        return tuple(filter(None, dict.fromkeys(anchoring.segment_text(judgment, self.index) for judgment in quoted)))
+        return gold(self._judgments[question], self.gains.gains[question], self.index)
 
     def _home(self, question: str) -> int:
         """The document of the best judgment."""
         gains = self.gains.gains[question]
         best = min(gains, key=lambda unit: (-gains[unit], unit))
         return best if self.unit == "document" else self.index.document_of(best)
+
+
+def gold(judgments: Sequence[Judgment], gains: Mapping[int, float], index: Index) -> Gold:
+    """What should be found for a question: its gains, the answer that its best judgment quotes, its source segments."""
+    quoted = [judgment for judgment in judgments if judgment.quote and judgment.grade > 0]
+    best = max(quoted, key=lambda judgment: judgment.grade, default=Judgment("", ""))
+    segments = filter(None, dict.fromkeys(anchoring.segment_text(judgment, index) for judgment in quoted))
+    return Gold(gains, best.quote, tuple(segments))
 
 
 def _degraded(run: Run) -> str:

@@ -12,7 +12,8 @@ from core.curation.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.training import Example, Trained, example, train
 from core.evaluation.measures.lcs import coverage
-from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.measures.registry import known as known_measure
+from core.evaluation.measures.scoring import READ, Gold, value
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
@@ -22,7 +23,7 @@ from core.retrieval.alpha.models import AlphaModel, purpose
 from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.pipeline import seen
 from core.services.evaluation.candidates import CandidateCache
-from core.services.evaluation.runs import Runs
+from core.services.evaluation.runs import Runs, gold
 from core.types import NOTHING, SearchConfig
 
 FIXED = 11  # fixed alphas that a model is compared with
@@ -77,6 +78,7 @@ class AlphaTraining:
     ) -> TrainedAlpha:
         """Learn alpha from a query set for one configuration, and store the model under a name."""
         require(actor, "change what is in production")
+        known_measure(measure)
         plan = self.runs.plan(profile)
         base = replace(config or plan.config, rerank="off", alpha_from="fixed", alpha_model="", weights=NOTHING)
         if base.fusion != "convex" or len(base.legs) != 2 or "dense" not in base.legs:
@@ -121,6 +123,7 @@ class AlphaExamples:
         judged = {each.id: each for each in judged_set.questions if any(self.documents.get(each.id, {}).values())}
         used = set(judged) if whole else choosing(list(judged))
         self.questions = {number: question for number, question in judged.items() if number in used}
+        self._golds: dict[str, Gold] = {}
         self.legs = CandidateCache(runs.searcher, runs.database, index, config)
 
     def all(self, vectors: bool, target: str, progress: Progress) -> list[Example]:
@@ -165,12 +168,18 @@ class AlphaExamples:
         """The measure on the test questions for every fixed alpha, the model and the oracle; the best fixed alpha."""
         import numpy as np
 
-        test = [(self.questions[prediction.query], prediction) for prediction in trained.test]
+        test = [
+            (self.questions[prediction.query], prediction)
+            for prediction in trained.test
+            if self._measure(self.questions[prediction.query], 0.5, measure) is not None
+        ]
+        if not test:
+            raise BadInput(f"No question that training kept apart quotes its answer, so there is no {measure} of it.")
         alpha_of: dict[str, Callable[[int], float]] = {f"fixed {alpha:g}": _always(alpha) for alpha in alphas(FIXED)}
         alpha_of["model"] = lambda n: test[n][1].predicted
         alpha_of["oracle"] = lambda n: test[n][1].optimal
         table = {
-            name: [self._measure(question, alpha(n), measure) for n, (question, _) in enumerate(test)]
+            name: [self._measure(question, alpha(n), measure) or 0.0 for n, (question, _) in enumerate(test)]
             for name, alpha in alpha_of.items()
         }
         intervals = bootstrap(np.array(list(table.values())).T)
@@ -178,11 +187,14 @@ class AlphaExamples:
         fixed = float(best.removeprefix("fixed "))
         return dict(zip(table, intervals, strict=True)), fixed, compare(table[best], table["model"])
 
-    def _measure(self, question: Question, alpha: float, measure: str) -> float:
+    def _measure(self, question: Question, alpha: float, measure: str) -> float | None:
+        """A measure of a question at an alpha; None where it quotes no answer that passages could hold."""
         order = fuse(self._candidates(question), replace(self.config, alpha=alpha)).ranking
-        documents = dict.fromkeys(str(self.index.document_of(chunk)) for chunk in order)
-        gains = {str(number): gain for number, gain in self.documents[question.id].items()}
-        return ranking_measure(measure)(list(documents), gains)
+        documents = dict.fromkeys(self.index.document_of(chunk) for chunk in order)
+        passages = [self.index.excerpt(chunk) for chunk in list(order)[:READ]]
+        if question.id not in self._golds:
+            self._golds[question.id] = gold(self.judged[question.id], self.documents[question.id], self.index)
+        return value(measure, list(documents), passages, self._golds[question.id])
 
 
 def _always(alpha: float) -> Callable[[int], float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from core.access import Actor, require
 from core.errors import BadInput
 from core.evaluation.measures.scoring import EVERY
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import QuerySet, Question, choosing, known_unit
+from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, known_unit, settled
 from core.evaluation.runs.run import Answered, Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning import alpha_curves, calibration, sweep
@@ -21,7 +21,7 @@ from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.methods import ScaledLegs
 from core.services.evaluation.candidates import CandidateCache, generation_key
-from core.services.evaluation.runs import RunPlan, Runs
+from core.services.evaluation.runs import RunPlan, Runs, gold
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class SweepData:
     questions: tuple[Question, ...]
     table: sweep.SweepTable
     unmapped: int
+
+    @property
+    def quoted(self) -> bool:
+        """Whether any question quotes its answer, so that passages can be measured."""
+        return bool(self.table.passages and self.table.passages.quoted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,10 @@ class Sweeps:
             }
             for candidates in gathered
         ]
-        table = sweep.matrix(gathered, units, [gains.gains[question.id] for question in judged], depth)
+        judgments = by_question(settled(queryset.judgments))
+        golds = [gold(judgments[question.id], gains.gains[question.id], index) for question in judged]
+        graded = [gains.gains[question.id] for question in judged]
+        table = sweep.matrix(gathered, units, graded, depth, golds, index.excerpt)
         return SweepData(
             queryset.name, queryset.digest, index.profile.name, unit, tuple(judged), table, len(gains.unmapped)
         )
@@ -161,11 +169,12 @@ class Sweeps:
 
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
-        scores = alpha_curves.table(data.table, config, measure)
-        ids = [question.id for question in data.questions]
+        every = alpha_curves.table(data.table, config, measure)
+        has = _having(every[:, 0])
+        scores, ids = every[has], [data.questions[n].id for n in has]
         return AlphaCurve(
             alpha_curves.curve(scores, measure),
-            alpha_curves.by_category(scores, rows_by_category(data), measure),
+            alpha_curves.by_category(scores, rows_by_category(data, has), measure),
             dict(zip(ids, alpha_curves.per_question(scores), strict=True)),
             thin(len(ids)),
         )
@@ -173,10 +182,10 @@ class Sweeps:
     def measure_at(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> SweepResult:
         """The measure of the whole query set at one position of the sliders."""
         fused = sweep.fuse(self._scaled(data, config), config)
-        places = sweep.ranks(data.table, fused)
-        scores = sweep.values(data.table, places, measure)
-        first = sweep.values(data.table, places, "P@1")
-        by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(data).items()}
+        every = sweep.measured(data.table, fused, measure)
+        has = _having(every)
+        scores, first = every[has], sweep.measured(data.table, fused, "P@1")[has]
+        by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(data, has).items()}
         return SweepResult(
             config,
             measure,
@@ -191,11 +200,12 @@ class Sweeps:
         self, data: SweepData, before: SearchConfig, after: SearchConfig, measure: str = MEASURE
     ) -> PairedComparison:
         """Two positions of the sliders, compared question by question."""
-        first, second = (sweep.values(data.table, self._places(data, config), measure) for config in (before, after))
-        return compare(first.tolist(), second.tolist(), resamples=RESAMPLES)
-
-    def _places(self, data: SweepData, config: SearchConfig) -> np.ndarray:
-        return sweep.ranks(data.table, sweep.fuse(self._scaled(data, config), config))
+        first, second = (
+            sweep.measured(data.table, sweep.fuse(self._scaled(data, config), config), measure)
+            for config in (before, after)
+        )
+        has = _having(first)
+        return compare(first[has].tolist(), second[has].tolist(), resamples=RESAMPLES)
 
     def _scaled(self, data: SweepData, config: SearchConfig) -> ScaledLegs:
         """Normalised scores; the last ones are cached, since most moves change only what comes after."""
@@ -309,11 +319,19 @@ def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: 
     return configs.check(replace(plain, normalisation=free, depth=base.depth, k=base.k, **own))
 
 
-def rows_by_category(data: SweepData) -> dict[str, list[int]]:
+def rows_by_category(data: SweepData, has: Sequence[int]) -> dict[str, list[int]]:
+    """The places of the questions of each category among those that have a measure."""
     rows: dict[str, list[int]] = {}
-    for n, question in enumerate(data.questions):
-        rows.setdefault(question.category or "uncategorised", []).append(n)
+    for place, n in enumerate(has):
+        rows.setdefault(data.questions[n].category or "uncategorised", []).append(place)
     return rows
+
+
+def _having(scores: np.ndarray) -> list[int]:
+    """The questions that have a measure: those over passages need a quoted answer."""
+    import numpy as np
+
+    return [int(n) for n in np.flatnonzero(~np.isnan(scores))]
 
 
 def thin(questions: int) -> str:

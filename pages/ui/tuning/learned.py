@@ -55,14 +55,21 @@ def _form(tuning_set: TuningSet) -> None:
         about = "Admins train, since a model can be put into production."
         if st.button("Train", icon=":material/model_training:", type="primary", key="learn_go", disabled=not may, help=about):  # fmt: skip
             actions.do(
-                partial(start, queryset=tuning_set.queryset, kind=kind, config=spell(state.convex()), target=target)
+                partial(
+                    start,
+                    queryset=tuning_set.queryset,
+                    kind=kind,
+                    config=spell(state.convex()),
+                    target=target,
+                    measure=state.measure(),
+                )
             )
             st.rerun()
 
 
-def start(actor: Actor, queryset: str, kind: str, config: str, target: str) -> str:
+def start(actor: Actor, queryset: str, kind: str, config: str, target: str, measure: str = "nDCG@10") -> str:
     """Train in the background."""
-    return f"Training as job {app().evaluation.jobs.learn(actor, queryset, kind, config, 'nDCG@10', target).id}."
+    return f"Training as job {app().evaluation.jobs.learn(actor, queryset, kind, config, measure, target).id}."
 
 
 def _verdict(result: dict[str, Any]) -> None:
@@ -80,8 +87,7 @@ def _model(result: dict[str, Any]) -> None:
     first, second = st.columns(2)
     with first:
         st.markdown("**Predicted against optimal alpha** on questions it has not seen")
-        optimal, predicted = ([row[name] for row in result["test"]] for name in ("optimal", "predicted"))
-        charts.show(drawn.against(optimal, predicted, "optimal", "predicted", style.CONFIGURATIONS[0]), "learn_pairs")
+        charts.show(drawn.against_by(_groups(result["test"]), "optimal", "predicted"), "learn_pairs")
     with second:
         st.markdown(f"**{result['measure']}** beside every fixed alpha and the oracle")
         quality = {name: Interval(**interval) for name, interval in result["quality"].items()}
@@ -89,8 +95,10 @@ def _model(result: dict[str, Any]) -> None:
         charts.show(
             drawn.leaderboard(list(quality), list(quality.values()), result["measure"], colours), "learn_quality"
         )
+    if result.get("swarm"):
+        _swarm(result["swarm"])
     strengths = result["coefficients"] or result["contributions"]
-    if strengths:
+    if strengths and not result.get("swarm"):
         st.markdown("**Coefficients**" if result["coefficients"] else "**Mean strength of each feature** (SHAP)")
         top = dict(sorted(strengths.items(), key=lambda pair: -abs(pair[1]))[:12])
         figure = drawn.bars(list(top), {"strength": list(top.values())}, "", colours=(style.CONFIGURATIONS[0],))
@@ -100,6 +108,23 @@ def _model(result: dict[str, Any]) -> None:
         st.markdown("**Loss** by round")
         longest = max(len(values) for values in result["losses"].values())
         charts.show(drawn.lines(list(range(1, longest + 1)), result["losses"], "round", "loss"), "learn_losses")
+
+
+def _groups(rows: list[dict[str, Any]]) -> dict[str, tuple[list[float], list[float]]]:
+    """Optimal and predicted alphas by category."""
+    groups: dict[str, tuple[list[float], list[float]]] = {}
+    for row in rows:
+        optimal, predicted = groups.setdefault(row.get("group", "").replace("_", " ") or "questions", ([], []))
+        optimal.append(row["optimal"])
+        predicted.append(row["predicted"])
+    return groups
+
+
+def _swarm(swarm: dict[str, Any]) -> None:
+    """One dot per question and feature: to the right it asks for meaning, to the left for words."""
+    st.markdown("**What moves alpha** (SHAP): to the right towards meaning, to the left towards words")
+    figure = drawn.beeswarm(swarm["features"], swarm["values"], swarm["pushes"], "push on alpha")
+    charts.show(figure, "learn_swarm")
 
 
 _COLOURS = {"model": style.CONFIGURATIONS[0], "oracle": style.CONFIGURATIONS[2]}

@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
+from core.evaluation.measures.registry import MEASURES
 from core.evaluation.reports import charts as drawn
 from core.evaluation.runs.run import label
 from core.evaluation.statistics import PairedComparison
-from core.evaluation.tuning.sweep import SWEPT
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
@@ -29,12 +29,12 @@ def draw(tuning_set: TuningSet) -> None:
     identity.require("run an evaluation")
     left, right = st.columns([1, 2], gap="large")
     with left:
-        _knobs()
+        _knobs(tuning_set)
     with right:
         _figures(tuning_set)
 
 
-def _knobs() -> None:
+def _knobs(tuning_set: TuningSet) -> None:
     fused = {name: record for name, record in FUSIONS.items() if record.several}
     fusion = fused[
         str(
@@ -56,8 +56,10 @@ def _knobs() -> None:
         _slider(name, state.knob(name))
     _slider("depth", state.DEPTH, low=5, high=state.DEEP)
     measure, k = st.columns([1, 1.6])
-    measure.selectbox("Measure", SWEPT, key=state.NAME, persist_state="session")
-    k.slider("k", 1, 20, key=state.K, help="How many places count.", persist_state="session")
+    about = "\n".join(f"- **{name}**: {MEASURES[name].about}" for name in state.measures(tuning_set))
+    chosen = measure.selectbox("Measure", state.measures(tuning_set), key=state.NAME, help=about, persist_state="session")  # fmt: skip
+    fixed = chosen in state.PASSAGES
+    k.slider("k", 1, 20, key=state.K, help="How many places count.", persist_state="session", disabled=fixed)
     st.toggle("Rerank below tau", key=state.RERANK, persist_state="session")
     if st.session_state.get(state.RERANK):
         _slider("tau", state.TAU)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.errors import ConcordError
+from core.evaluation.measures.registry import KEY
 from core.evaluation.tuning.sweep import SWEPT
 from core.parameter import Parameter
 from core.retrieval import config as configs
@@ -17,6 +18,7 @@ from core.types import SearchConfig
 from pages.ui import empty, flash, identity
 from pages.ui.workspace import alpha_curve, app, generation, sweep_data
 
+PASSAGES = (*KEY, "T5EM")  # measures of the passages themselves, that sliders offer
 DEEP = 50  # candidates per leg that sliders can reach
 TAB = "tuning_tab"  # which tab is open, also in the URL
 FUSION, NORMALISATION, K, NAME, RERANK = "tune_fusion", "tune_normalisation", "tune_k", "tune_measure", "tune_rerank"
@@ -116,8 +118,17 @@ def convex() -> SearchConfig:
 
 
 def measure() -> str:
-    """The chosen measure with its k."""
-    return f"{st.session_state.get(NAME, SWEPT[0])}@{int(st.session_state.get(K, 10))}"
+    """The chosen measure, with its k if it has one."""
+    name = str(st.session_state.get(NAME, SWEPT[0]))
+    return name if name in PASSAGES else f"{name}@{int(st.session_state.get(K, 10))}"
+
+
+def measures(tuning_set: TuningSet) -> tuple[str, ...]:
+    """The measures that the questions of a set allow; those over passages need quoted answers."""
+    offered = (*SWEPT, *PASSAGES) if tuning_set.data.quoted else SWEPT
+    if st.session_state.get(NAME) not in offered:
+        st.session_state[NAME] = SWEPT[0]
+    return offered
 
 
 def put(key: str, value: object) -> None:

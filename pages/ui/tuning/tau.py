@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
@@ -21,7 +22,7 @@ from pages.ui.workspace import app
 
 PER_PASSAGE = 0.15  # seconds of the local cross-encoder for one passage on two cores
 RULES = {calibration.GAIN: "most of what reranking gains", calibration.PRECISION: "what is not precise enough"}
-MEASURES = ("nDCG@10", "Recall@5", "MRR@10")
+MEASURES = ("nDCG@10", "Recall@5", "MRR@10")  # and those over passages, where answers are quoted
 TONES = {calibration.CONFIRMED: (st.success, "verified"), calibration.CONTRADICTED: (st.warning, "warning")}
 
 
@@ -49,7 +50,8 @@ def _form(tuning_set: TuningSet) -> None:
         else:
             chosen["beta"] = st.number_input("Beta", 0.05, 0.99, calibration.BETA, 0.05, key="tau_beta", width=130, help="How precise skipped questions must be.")  # fmt: skip
             chosen["least"] = st.number_input("At least", 1, 1000, calibration.LEAST, key="tau_least", width=130, help="Skipped questions that are needed.")  # fmt: skip
-        measure = st.selectbox("Measure", MEASURES, key="tau_measure", width=150)
+        offered = (*MEASURES, *state.PASSAGES) if tuning_set.data.quoted else MEASURES
+        measure = st.selectbox("Measure", offered, key="tau_measure", width=150)
         if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
             actions.do(
                 partial(start, queryset=tuning_set.queryset, config=spell(config), measure=str(measure), **chosen)
@@ -93,6 +95,8 @@ def start(
 def _result(result: dict[str, Any], config: str, measure: str) -> None:
     say, icon = TONES.get(result.get("verdict", ""), (st.info, "rule"))
     say(flash.plain(f"{label(configs.parse(config))}: {result['sentence']}"), icon=f":material/{icon}:")
+    if result.get("event"):
+        st.caption(flash.plain(f"Answered means {result['event']}."))
     if result["tau"] is not None:
         st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(result["tau"],))  # fmt: skip
     points = [point for point in result["curve"] if point["skipped"]]
@@ -111,7 +115,20 @@ def _result(result: dict[str, Any], config: str, measure: str) -> None:
         charts.show(
             drawn.lines([point["tau"] for point in every], lines, "tau", "share or measure"), "tau_measure_line"
         )
+    _uplift(result, measure)
     _costs(result)
+
+
+def _uplift(result: dict[str, Any], measure: str) -> None:
+    """What each step of tau adds."""
+    points = result["curve"][::5]
+    gained = [after["measure"] - before["measure"] for before, after in pairwise(points)]
+    if any(gained):
+        st.markdown(f"**{measure} gained** with each step of tau")
+        taus = [f"{point['tau']:.2f}" for point in points[1:]]
+        figure = drawn.bars(taus, {"gained": gained}, measure, colours=(style.CONFIGURATIONS[0],))
+        figure["layout"]["height"] = 260
+        charts.show(figure, "tau_uplift")
 
 
 def _costs(result: dict[str, Any]) -> None:
@@ -123,8 +140,8 @@ def _costs(result: dict[str, Any]) -> None:
         {
             "Tau": point["tau"],
             "Reranked of 1,000": round(1000 * point["share"]),
-            "Minutes": 1000 * point["share"] * result["seconds"] / 60,
-            "Dollars": 1000 * point["share"] * result["dollars"],
+            "Minutes": 1000 * (point.get("seconds") or point["share"] * result["seconds"]) / 60,
+            "Dollars": 1000 * (point.get("dollars") or point["share"] * result["dollars"]),
             "Measure": point["measure"],
         }
         for point in result["curve"][::10]
