@@ -315,7 +315,13 @@ def build(
     checker = ModelChecker(models.probed if isinstance(models, MeteredModels) else models.llm, fitness, jobs)
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     searcher = Searcher(
-        generations, models, team_settings, clock, alphas, lambda number, profile: states.open(number, profile)
+        generations,
+        models,
+        team_settings,
+        clock,
+        alphas,
+        lambda number, profile: states.open(number, profile),
+        fitness.caveat,
     )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)

@@ -197,7 +197,7 @@ USE_CASES = {
     "models.fitness": {
         "listed": "compare configurations",
         "force": "use an unfit model",
-        "keep of require require_checked": INNER,
+        "caveat keep of require require_checked": INNER,
     },
     "models.checker": {"check start": "check a language model", "work": INNER},
     "platform.workspace": {"catch_up create warm": UPKEEP},

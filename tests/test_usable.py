@@ -22,6 +22,7 @@ from core.llm.asking import ModelTask, ask
 from core.llm.prompt import RULE
 from core.llm.usable import usable
 from core.ports import Llm
+from core.retrieval import config as configs
 from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
 from core.retrieval.rerankers import ranker, yes_no
@@ -323,6 +324,34 @@ def test_an_unfit_model_is_not_asked_until_an_admin_says_why(tmp_path: Path) -> 
         assert app.models.fitness.force(ADMIN, MODEL, "judge", "only a test").allowed
         assert ask(llm_of(app), TASKS["judge"])[0] == 2.0
         assert app.people.audit.entries(ADMIN)[0].detail == "only a test"
+
+
+def test_a_search_says_that_its_model_was_found_unfit_and_is_used_all_the_same(tmp_path: Path) -> None:
+    with ScriptedServer([lambda prompt: str(list(range(1, len(passages_of(prompt)) + 1)))] * 2) as server:
+        app = workspace(server, tmp_path / "home")
+        put(app, dict(FILES))
+        app.index.builder.build(app.platform.settings.profile())
+        search = lambda name: app.search.searcher.search("file form", config=configs.parse(name)).warnings
+        unfit(app, "rerank")
+        app.models.fitness.force(ADMIN, MODEL, "rerank", "to compare it")
+        assert search("bm25+listwise")[-1].endswith("Its orders follow places. Used all the same: to compare it")
+        assert search("bm25") == ()
+        unfit(app, "rerank", fit=True)
+        assert not [said for said in search("bm25+listwise") if "all the same" in said]
+
+
+def test_paraphrases_by_rules_say_why_the_model_wrote_none(tmp_path: Path) -> None:
+    with ScriptedServer(["No."]) as server:
+        app = workspace(server, tmp_path / "home")
+        put(app, dict(FILES))
+        make = lambda name: app.evaluation.jobs.works()["generate"](
+            {"kind": "known-items", "name": name, "seed": 1, "per_category": 1, "actor": "admin"}, lambda *_: None
+        )
+        why = list(make("one")["refused"])[0]
+        assert why.startswith(f"paraphrased by rules: The answer of {MODEL}")
+        assert "not one question" in why
+        unfit(app, "paraphrase")
+        assert 'is not fit for "Paraphrased questions"' in list(make("two")["refused"])[0]
 
 
 def test_a_profile_takes_only_writers_that_were_checked_and_found_fit(tmp_path: Path) -> None:

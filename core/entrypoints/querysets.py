@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from core.evaluation.querysets.import_querysets import ARROW
 from core.evaluation.querysets.queryset import Judgment, by_question
 from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
+from core.services.evaluation.jobs import worded_by_rules
 from core.services.models.estimates import CallEstimate, total
 from core.settings import Settings
 
@@ -206,10 +208,12 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
         rows = app.evaluation.jobs.estimate(acting(app, options), options.kind, options.per_category)
         return show_estimate(terminal, rows)
     if options.kind == "known-items":
+        by_rules = Counter[str]()
+        name = options.name or options.kind
         queryset = context.generate(
-            acting(app, options), options.seed, options.per_category, options.name or options.kind, terminal.progress
+            acting(app, options), options.seed, options.per_category, name, terminal.progress, by_rules
         )
-        refused, left_out = context.fallen_back(queryset), context.left_out(queryset)
+        refused, left_out = worded_by_rules(by_rules), context.left_out(queryset)
     elif options.kind == "qa":
         made = context.generate_qa(
             acting(app, options), options.seed, options.per_category, options.name, terminal.progress

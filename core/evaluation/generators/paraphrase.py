@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from core.errors import BadInput, Unavailable
@@ -67,13 +68,17 @@ def _is_acronym(word: str) -> bool:
     return len(word) > 1 and word.isupper()
 
 
-def by_llm(llm: Llm, rules: str, model: str) -> Callable[[str, str, str], tuple[str, str]]:
-    """Paraphrase with a model; where its answer is no use, by rules, and the label says so."""
+def by_llm(
+    llm: Llm, rules: str, model: str, failed: Counter[str] | None = None
+) -> Callable[[str, str, str], tuple[str, str]]:
+    """Paraphrase with a model; where there is no usable answer, by rules: the label says so, and `failed` counts why."""
 
     def reword(heading: str, title: str, body: str = "") -> tuple[str, str]:
         try:
             return ask(llm, task(heading, title, body))[0], model
-        except Unavailable:
+        except Unavailable as error:
+            if failed is not None:
+                failed[str(error).rstrip(".")] += 1
             return by_rules(heading, title), rules
 
     return reword
@@ -97,7 +102,7 @@ def _question(answer: str, heading: str, about: str) -> str:
         raise BadInput("it is not one question of at most 20 words")
     if not content_words(text) & content_words(f"{heading} {about}"):
         raise BadInput("it has not one word in common with the section")
-    if _ABOUT_PAPER.search(text) and not _ABOUT_PAPER.search(heading):
+    if _ABOUT_PAPER.search(text) and not _ABOUT_PAPER.search(f"{heading} {about}"):
         raise BadInput("it asks for a section instead of its subject")
     if words(heading) == words(text) or (len(words(heading)) > 2 and echoes(text, heading, len(words(heading)))):
         raise BadInput("it repeats the heading")
@@ -108,7 +113,9 @@ def _question(answer: str, heading: str, about: str) -> str:
 
 
 ROOM = 1200  # characters of a section that the model sees
-_ABOUT_PAPER = re.compile(r"\b(?:section|heading|titled|entitled|document called|never seen)\b", re.IGNORECASE)
+_ABOUT_PAPER = re.compile(
+    r"\b(?:section|heading|titled|entitled|document called|(?:the|this) document|never seen)\b", re.IGNORECASE
+)
 _PROMPT = (
     "Write the question that a colleague without this document would type into a search box because the text under "
     "the heading answers it. Ask about the subject, not about the document, and use other words than the heading where "

@@ -5,6 +5,7 @@ A job stores its result, so that a page can show it again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -171,15 +172,21 @@ def _swarm(trained: Trained) -> dict[str, Any]:
 def _known_items(
     context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress
 ) -> dict[str, Any]:
+    by_rules = Counter[str]()
     queryset = context.generate(
-        actor, arguments["seed"], arguments["per_category"], arguments["name"] or KNOWN, progress
+        actor, arguments["seed"], arguments["per_category"], arguments["name"] or KNOWN, progress, by_rules
     )
-    return made_json(GeneratedSet(queryset, context.fallen_back(queryset), context.left_out(queryset)))
+    return made_json(GeneratedSet(queryset, worded_by_rules(by_rules), context.left_out(queryset)))
 
 
 def _qa(context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     generated = context.generate_qa(actor, arguments["seed"], arguments["per_category"], arguments["name"], progress)
     return made_json(generated)
+
+
+def worded_by_rules(reasons: Mapping[str, int]) -> dict[str, int]:
+    """How many paraphrases are by rules although a model was asked, and why."""
+    return {f"paraphrased by rules: {why}": count for why, count in reasons.items()}
 
 
 def made_json(made: GeneratedSet) -> dict[str, Any]:

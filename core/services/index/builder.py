@@ -177,7 +177,11 @@ class IndexBuilder:
             embedded,
             seconds,
             tuple((path, why) for path, (_, why) in plan.skipped.items()),
-            fallbacks=tuple((path, "; ".join(fallbacks[path])) for path in plan.changed if path in fallbacks),
+            fallbacks=tuple(
+                (path, "; ".join(why.rstrip(".") for why in fallbacks[path]))
+                for path in plan.changed
+                if path in fallbacks
+            ),
             cost=paid.dollars,
         )
 

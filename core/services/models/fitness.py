@@ -81,6 +81,11 @@ class Fitness:
         if known and not known.allowed:
             raise Unfit(f"{known.sentence} Choose another model, or have an admin allow it with a reason.")
 
+    def caveat(self, model: str, server: str, purpose: str) -> str:
+        """What to say beside the work of a model that is used although it was found unfit; "" for any other."""
+        known = self.of(model, server, purpose) if purpose in FEATURES else None
+        return known.sentence if known and known.forced_by and not known.fit else ""
+
     def require_checked(self, model: str, server: str, features: Iterable[str]) -> None:
         """Refuse to choose a model for what it was not checked for, or was found unfit for."""
         for feature in features:

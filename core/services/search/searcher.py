@@ -46,10 +46,11 @@ class Searcher:
         clock: Clock,
         alphas: AlphaModels | None = None,
         proposed: Callable[[int, Profile], Index] | None = None,
+        caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
     ) -> None:
-        """`proposed` opens a profile as an open change would leave it."""
+        """`proposed` opens a profile as an open change would leave it; `caveat` speaks of models that are unfit."""
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
-        self.alphas, self.proposed = alphas, proposed
+        self.alphas, self.proposed, self._caveat = alphas, proposed, caveat
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -90,7 +91,16 @@ class Searcher:
         cache: QueryCache | None = None,
     ) -> Result:
         """Answer a query from an open generation; a cache saves the legs and models a second run."""
-        return pipeline.search(query, config, index, self.ask(index, config, filters, cache))
+        result = pipeline.search(query, config, index, self.ask(index, config, filters, cache))
+        return replace(result, warnings=(*result.warnings, *self._caveats(config)))
+
+    def _caveats(self, config: SearchConfig) -> list[str]:
+        """One sentence for each use of a language model that was found unfit and is allowed all the same."""
+        with suppress(Unavailable, BadInput):
+            uses = self.model_uses(config)
+            llm = self.llm(config) if uses else None
+            return [said for use in uses if llm and (said := self._caveat(llm.name, llm.server, use))]
+        return []
 
     def ask(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,21 +72,15 @@ class ExperimentContext:
         per_category: int = known_items.PER_CATEGORY,
         name: str = KNOWN,
         progress: Progress = no_progress,
+        failed: Counter[str] | None = None,
     ) -> QuerySet:
         """Known items of the documents that search admits; paraphrased by a language model where there is one."""
         require(actor, "keep a query set")
         check_count(per_category)
         llm = self.llm()
-        paraphrase = by_llm(llm, known_items.RULES, known_items.LLM) if llm else None
+        paraphrase = by_llm(llm, known_items.RULES, known_items.LLM, failed) if llm else None
         queryset = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress)
         return self.runs.querysets.keep(actor, queryset)
-
-    def fallen_back(self, queryset: QuerySet) -> dict[str, int]:
-        """How many paraphrases come from rules although a language model was asked for them."""
-        asked = {question.id for question in queryset.questions if question.category == "heading_paraphrase"}
-        ruled = {j.question for j in queryset.judgments if j.question in asked and j.source == known_items.RULES}
-        why = "paraphrased by rules: the model's answer could not be used"
-        return {why: len(ruled)} if ruled and self.llm() is not None else {}
 
     def left_out(self, queryset: QuerySet) -> dict[str, str]:
         """The categories of known items that were not made, and paraphrases by a model where there is none."""
