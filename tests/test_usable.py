@@ -12,6 +12,7 @@ import pytest
 from core.adapters.cache.texts import TextCache
 from core.bootstrap import App, build
 from core.chunking.agentic import context_task
+from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unfit, Unusable
 from core.evaluation.generators import known_items, paraphrase, qa
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -114,6 +115,12 @@ def test_no_feature_takes_what_is_cut_refused_or_an_echo(feature: str, wrong: st
         ("context", "This is part of the Japanese tax code.", "names what its source does not: Japanese"),
         ("context", "Here are the sentences:", "not one whole sentence"),
         ("context", "the cash is here and " * 30, "repeats itself"),
+        (
+            "context",
+            "The document contains a list of old reports, which is a list of documents that have been referenced in the past. "
+            "The document is a list of old reports, which is a list of documents that have been referenced in the past.",
+            "repeats itself",
+        ),
         ("community summary", "HQ, which is a Japanese business, is led by Mei Tan.", "Japanese"),
         ("community summary", "It is about many things that matter.", "not one word in common"),
         ("hyde", "The day is 24 hours long.", "not one word in common with the query"),
@@ -122,6 +129,7 @@ def test_no_feature_takes_what_is_cut_refused_or_an_echo(feature: str, wrong: st
         ("weights", "3, 3, 3", "no JSON"),
         ("judge", "The grade is 2 or 1.", "none of the grades"),
         ("judge", "7", "none of the grades"),
+        ("paraphrase", "What says the document about cash that is kept?", "asks for a section"),
         (
             "entities",
             '{"entities": [{"text": "as it stands in the passage", "type": "person"}]}',
@@ -340,6 +348,27 @@ def test_a_search_says_that_its_model_was_found_unfit_and_is_used_all_the_same(t
         assert not [said for said in search("bm25+listwise") if "all the same" in said]
 
 
+def test_judging_says_that_the_judge_was_found_unfit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer([GOOD["judge"]] * 9) as server:
+        app = workspace(server, tmp_path / "home")
+        put(app, dict(FILES))
+        app.index.builder.build(app.platform.settings.profile())
+        asked = QuerySet("items", (Question("q", "file form 112"),), (Judgment("q", "fin/ctr.md"),))
+        app.evaluation.querysets.keep(ADMIN, asked)
+        run = app.evaluation.runs.evaluate("items", [app.evaluation.runs.plan("", "bm25")])[0]
+        unfit(app, "judge")
+        app.models.fitness.force(ADMIN, MODEL, "judge", "to compare it")
+        for variable, value in (("OPENAI_URL", f"{server.url}/v1"), ("LLM", MODEL), ("PRICES", app.settings.prices)):
+            monkeypatch.setenv(f"CONCORD_{variable}", str(value))
+        command = ["--home", str(app.settings.home), "eval", "judge", "items", run.id, "--depth", "1", "--json"]
+        assert main(command) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said["judged"] == 1
+        assert said["caveat"].endswith("Used all the same: to compare it")
+
+
 def test_paraphrases_by_rules_say_why_the_model_wrote_none(tmp_path: Path) -> None:
     with ScriptedServer(["No."]) as server:
         app = workspace(server, tmp_path / "home")
@@ -347,11 +376,11 @@ def test_paraphrases_by_rules_say_why_the_model_wrote_none(tmp_path: Path) -> No
         make = lambda name: app.evaluation.jobs.works()["generate"](
             {"kind": "known-items", "name": name, "seed": 1, "per_category": 1, "actor": "admin"}, lambda *_: None
         )
-        why = list(make("one")["refused"])[0]
+        why = next(iter(make("one")["refused"]))
         assert why.startswith(f"paraphrased by rules: The answer of {MODEL}")
         assert "not one question" in why
         unfit(app, "paraphrase")
-        assert 'is not fit for "Paraphrased questions"' in list(make("two")["refused"])[0]
+        assert 'is not fit for "Paraphrased questions"' in next(iter(make("two")["refused"]))
 
 
 def test_a_profile_takes_only_writers_that_were_checked_and_found_fit(tmp_path: Path) -> None:

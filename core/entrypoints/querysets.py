@@ -285,8 +285,10 @@ def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> in
     judged, failed = app.evaluation.querysets.judge_by_model(actor, options.queryset, pool, llm, terminal.progress)
     agreed = app.evaluation.querysets.agreement(actor, options.queryset)
     lines = [f"{llm.name} judged {judged} passages; {sum(failed.values())} could not be judged."]
-    lines += [f"{count} times: {why}" for why, count in failed.items()]
+    caveat = app.models.fitness.caveat(llm.name, llm.server, "judge")
+    lines += [f"{count} times: {why}" for why, count in failed.items()] + ([caveat] if caveat else [])
     lines += [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in agreed if pair.kappa is not None]
     row = {"judged": judged, "failed": sum(failed.values()), "why": dict(failed), "agreement": strict.plain(agreed)}
+    row["caveat"] = caveat
     terminal.show(row, lines)
     return 0

@@ -117,9 +117,10 @@ def prose(text: str) -> str:
 
 
 def _loops(text: str) -> bool:
-    """Whether half of a text is the same four words again and again."""
+    """Whether half of a text is the same four words again and again, or a fifth of its runs of four stand in it before."""
     four = runs(text, 4)
-    return len(four) >= 12 and 4 * max(Counter(four).values()) >= 0.5 * len(four)
+    again = len(four) - len(set(four))
+    return len(four) >= 12 and (4 * max(Counter(four).values()) >= 0.5 * len(four) or again >= 0.2 * len(four))
 
 
 def chance(answer: Answer, yes: str = "yes", no: str = "no") -> float:

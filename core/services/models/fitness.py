@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database
     from core.services.people.audit import Audit
 
-VERSION = 1  # of the probes: raise it when they ask something else, and every model must be checked again
+VERSION = 2  # of the probes: raise it when they ask something else or want more, and every model must be checked again
 
 FEATURES: Mapping[str, str] = {
     "rerank": "Reranking in one list",

@@ -205,7 +205,7 @@ PROBES: Mapping[str, Probe] = {
             partial(_summarised, labels=["IT help desk", "key fob"], title="Key fobs", passages=[PASSAGES["fobs"]], expected="lost blocked fob reported"),
             partial(_summarised, labels=["VPN", "network team"], title="VPN", passages=[PASSAGES["port"]], expected="error port firewall"),
         ),
-        2,
+        3,
     ),
     "paraphrase": Probe(
         (
