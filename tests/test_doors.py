@@ -175,7 +175,7 @@ USE_CASES = {
     "evaluation.runs": {
         "estimate estimate_judging listed measure show start": "run an evaluation",
         "plan": EVERYBODY,
-        "all calls_of evaluate get work": INNER,
+        "all calls_of each evaluate get work": INNER,
     },
     "evaluation.experiments": {"estimate reports run start summary values": "run an evaluation", "work": INNER},
     "evaluation.jobs": {
