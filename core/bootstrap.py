@@ -100,6 +100,7 @@ from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
 from core.services.tuning.alpha import AlphaTraining
 from core.services.tuning.production import ProductionSettings
+from core.services.tuning.prompts import PromptTuning
 from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.uploads import Uploads
@@ -231,6 +232,7 @@ class Tuning:
     training: AlphaTraining
     alphas: AlphaModelFiles
     production: ProductionSettings
+    prompts: PromptTuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +461,7 @@ def build(
             Answerer(models),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
-        tuning=Tuning(sweeps, training, alphas, production),
+        tuning=Tuning(sweeps, training, alphas, production, PromptTuning(runs, audit)),
         models=ModelRoom(models, ledger, fitness, checker),
         platform=Platform(
             Workspace(

@@ -6,7 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,3 +208,67 @@ def test_a_concatenated_pair_is_one_index_of_normalised_vectors(study_app: App) 
     index = study_app.index.generations.open(pair)
     assert index.vector(0).shape == (2 * HashEmbedder.dimension,)
     assert float(index.vector(0) @ index.vector(0)) == pytest.approx(1.0, abs=1e-3)
+
+
+# ---------------------------------------------------------------- prompts that are tuned
+
+
+class Teachable(ScriptedServer):
+    """Ranks badly until its instructions say what matters, and writes such instructions when it is shown a failure."""
+
+    lesson = "Put the passage that shares most words with the query first, and the others after it."
+
+    def _chat(self, messages: list[dict[str, str]], logprobs: bool) -> dict[str, Any]:
+        system, asked = messages[0]["content"], messages[-1]["content"]
+        if "You improve the instructions" in system:
+            self.answers = [json.dumps({"analysis": "It read loosely.", "prompt": self.lesson})]
+        else:
+            self.answers = [by_meaning(asked) if "most words" in system else last(asked)]
+        return super()._chat(messages, logprobs)
+
+
+def last(prompt: str) -> str:
+    """The ten passages that share least with the query."""
+    order = json.loads(by_meaning(prompt))["order"]
+    return json.dumps({"order": [n for n in range(len(shown(prompt)), 0, -1) if n not in order][:10]})
+
+
+@pytest.fixture
+def teachable(tmp_path: Path, study_app: App) -> Iterator[App]:
+    """The workspace with a model that learns; one question at a time, since it changes what it says."""
+    with Teachable() as running:
+        settings = replace(study_app.settings, openai_url=f"{running.url}/v1", llm_concurrency=1)
+        yield build(settings, clock=FixedClock())
+
+
+def test_a_prompt_is_rewritten_where_reranking_failed_and_the_best_is_kept_and_chosen(teachable: App) -> None:
+    result = teachable.tuning.prompts.tune(ADMIN, "small", name="parts", start="zero-shot", samples=12, rounds=3)
+    assert result.rounds[0].failures > 0
+    assert result.kept is not None
+    assert (result.kept.title, result.kept.task) == ("tuned-parts-v1", Teachable.lesson)
+    best = max(tried.recall for tried in result.rounds)
+    assert best > result.rounds[0].recall + 0.3
+    assert result.kept.evidence["analysis"] == "It read loosely."
+    chosen = '{"base": "dense+listwise", "rerank_prompt": "tuned-parts-v1", "rerank_orders": 1, "depth": 50, "rerank_depth": 50}'
+    bad = chosen.replace("tuned-parts-v1", "zero-shot")
+    tuned, plain = teachable.evaluation.runs.measure(ADMIN, "small", [("", chosen), ("", bad)])
+    assert tuned.figures["Recall@10"] > plain.figures["Recall@10"] + 0.3
+    again = teachable.platform.settings.add_prompt(
+        "parts", "Another task that is long enough to be one.", False, {}, ADMIN.person
+    )
+    assert again.title == "tuned-parts-v2"
+    assert [prompt.title for prompt in teachable.tuning.prompts.listed(ADMIN)] == ["tuned-parts-v1", "tuned-parts-v2"]
+
+
+def test_a_prompt_that_is_not_there_leaves_the_order_with_a_warning(study_app: App) -> None:
+    config = configs.parse('{"base": "dense+listwise", "rerank_prompt": "tuned-lost-v1"}')
+    result = study_app.search.searcher.search("apple river", config=config)
+    assert "There is no prompt 'tuned-lost-v1'. Prompts: one-shot" in result.warnings[0]
+    assert len(result.hits) > 1
+
+
+def test_what_is_no_new_task_is_named(study_app: App, server: ScriptedServer) -> None:
+    server.answers = [lambda prompt: last(prompt) if "<material>" not in prompt else "I would rather not."]
+    result = study_app.tuning.prompts.tune(ADMIN, "small", start="zero-shot", samples=6, rounds=1)
+    assert result.kept is None
+    assert "no other task was written. The answer of openai:large was not used" in result.sentence

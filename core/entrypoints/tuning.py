@@ -15,6 +15,7 @@ from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.tuning import calibration
 from core.retrieval import config as configs
+from core.services.tuning import prompts
 from core.services.tuning.production import PromotionResult
 from core.settings import Settings
 from core.types import SearchConfig
@@ -51,6 +52,16 @@ def register(add: Any) -> None:
     train.add_argument("--kind", default="ridge", help="ridge, xgboost, mlp or distribution")
     train.add_argument("--target", default="lss", help="what the best alpha of a question is best at: lss or ranking")
     train.add_argument("--name", default="", help="what to call the model")
+    prompt = add("prompt", tune_prompt, "let a language model rewrite its reranking prompt where it failed")
+    prompt.add_argument("queryset", metavar="QUERYSET")
+    prompt.add_argument("--name", default="", help="what to call it (default: as the query set)")
+    prompt.add_argument("--start", default="one-shot", help="the prompt to start from")
+    prompt.add_argument("--config", default="", help="what brings the fifty that are reranked (default: dense)")
+    prompt.add_argument("--model", default="", help="which language model (default: the configured one)")
+    prompt.add_argument("--samples", type=int, default=prompts.SAMPLES, help="questions that are looked at")
+    prompt.add_argument("--rounds", type=int, default=prompts.ROUNDS, help="failures that are shown to the model")
+    prompt.add_argument("--seed", type=int, default=42, help="the same seed takes the same questions")
+    add("prompts", tune_prompts, "prompts that were tuned here, every version")
     promote = add("promote", tune_promote, "put a run's configuration into production, with its evidence")
     promote.add_argument("run_id", nargs="?", default="", metavar="RUN")
     promote.add_argument("--config", default="", help="a configuration without a run; needs a reason")
@@ -267,6 +278,36 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
     ]
     terminal.show(value, lines)
+    return 0
+
+
+def tune_prompt(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    result = app.tuning.prompts.tune(
+        acting(app, options),
+        options.queryset,
+        name=options.name,
+        start=options.start,
+        config=options.config,
+        model=options.model,
+        samples=options.samples,
+        rounds=options.rounds,
+        seed=options.seed,
+        progress=terminal.progress,
+    )
+    rows = [(n, f"{tried.recall:.4f}", tried.failures, tried.analysis[:80]) for n, tried in enumerate(result.rounds)]
+    lines = [result.sentence, *table(rows, ("round", "recall at 10", "failures", "why it was rewritten"))]
+    if result.kept:
+        lines += [result.kept.task, f'It is chosen by: {{"rerank_prompt": "{result.kept.title}"}}']
+    terminal.show({"sentence": result.sentence, **strict.plain(result)}, lines)
+    return 0
+
+
+def tune_prompts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    kept = app.tuning.prompts.listed(acting(app, options))
+    value = [{"title": prompt.title, **strict.plain(prompt)} for prompt in kept]
+    terminal.show(value, table([(prompt.title, prompt.prompt.about) for prompt in kept], ("prompt", "about")))
     return 0
 
 

@@ -17,6 +17,7 @@ from core.ports import Index, Llm, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.candidates import Candidates, stored
+from core.retrieval.prompts import RerankPrompt
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
@@ -174,15 +175,20 @@ class CandidateCache:
             self._saved.put(query, _packed(gathered))
         self._known[query] = gathered
 
-    def rank(self, query: str, config: SearchConfig, repeat: int = 0) -> RankedQuestion:
+    def rank(
+        self, query: str, config: SearchConfig, repeat: int = 0, prompt: RerankPrompt | None = None
+    ) -> RankedQuestion:
         """A query under a configuration: the pipeline's `rank` on cached candidates; with parents also its `hits`.
 
-        A repeat asks the language model anew instead of taking its cached answer.
+        A repeat asks the language model anew instead of taking its cached answer; a prompt stands for the one that the
+        configuration names.
         """
         gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
         usual = self.searcher.ask(self.index, config)
         ask = usual._replace(
-            reranker=lambda: self.reader.of(usual.reranker(), read), llm=lambda: asked_anew(usual.llm(), repeat)
+            reranker=lambda: self.reader.of(usual.reranker(), read),
+            llm=lambda: asked_anew(usual.llm(), repeat),
+            prompt=lambda name: prompt or usual.prompt(name),
         )
         with tally() as paid:
             ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)
