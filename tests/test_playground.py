@@ -66,7 +66,7 @@ def test_agreement_stays_between_nothing_and_everything(one: list[int], other: l
     assert 0 <= made.overlap <= min(len(one), len(other))
     assert 0 <= made.jaccard <= 1
     assert 0 <= made.rbo <= 1
-    assert 0 <= made.swaps <= made.overlap * (made.overlap - 1) / 2
+    assert 0 <= made.inversions <= made.overlap * (made.overlap - 1) / 2
     assert laws.agreement(one, one) == laws.RankAgreement(len(one), 1.0, 1.0, 0)
 
 

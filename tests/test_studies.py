@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from core.adapters.models.registry import ModelRegistry
-from core.bootstrap import App, build
+from core.bootstrap import App, build, evaluation_workspace
 from core.errors import BadInput
-from core.evaluation.reports.report import Report, ReportTable
+from core.evaluation.generators import known_items
+from core.evaluation.querysets import beir
+from core.evaluation.reports.report import Report, ReportTable, markdown
 from core.profiles import check
 from core.retrieval import config as configs
+from core.services.evaluation import collections
 from core.services.evaluation.experiments import support
 from core.services.evaluation.experiments.context import ExperimentOptions
 from core.settings import load
@@ -272,3 +275,55 @@ def test_what_is_no_new_task_is_named(study_app: App, server: ScriptedServer) ->
     result = study_app.tuning.prompts.tune(ADMIN, "small", start="zero-shot", samples=6, rounds=1)
     assert result.kept is None
     assert "no other task was written. The answer of openai:large was not used" in result.sentence
+
+
+# ---------------------------------------------------------------- collections and the compliance benchmark
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    """Six records in BEIR's form, each with a query of its own."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    records = [{"_id": f"r{n}", "title": f"Record {n}", "text": f"About key{n} and the river."} for n in range(6)]
+    queries = [{"_id": f"q{n}", "text": f"What about key{n}?"} for n in range(6)]
+    for name, rows in (("corpus", records), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    grades = "".join(f"q{n}\tr{n}\t1\n" for n in range(6))
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + grades)
+    return folder
+
+
+def test_a_seeded_sample_of_a_collection_is_the_same_every_time(collection: Path) -> None:
+    drawn = beir.read(collection, sample=3)
+    assert len(drawn.queries) == len(drawn.qrels) == 3
+    assert list(drawn.queries) == list(beir.read(collection, sample=3).queries)
+    assert set(drawn.queries) != set(beir.read(collection, sample=3, seed=1).queries)
+    assert len(beir.read(collection, sample=9).queries) == 6
+
+
+def test_the_cascade_study_runs_on_a_sample_of_a_collection(study_app: App, collection: Path) -> None:
+    drawn = beir.read(collection, sample=4)
+    app = evaluation_workspace(study_app, ADMIN, "beir-tiny")
+    app.knowledge.documents.save(collections.AUTHOR, drawn.files, [], "Records")
+    app.index.builder.build(app.platform.settings.profile())
+    kept = app.evaluation.querysets.keep(collections.AUTHOR, collections.queryset(drawn))
+    report = app.evaluation.experiments.run(collections.AUTHOR, "cascade", kept.name).report
+    assert report.values["stages"][-1] == "tri-modal, weights by the model"
+    assert table(report, "Queries that a stage made worse")["language model"]["degraded"].endswith(" / 4")
+    config = configs.parse("rrf-60")
+    index = app.index.generations.open(app.platform.settings.profile())
+    scores = collections.report(drawn, collections.run(app.search.searcher, index, drawn, config))
+    assert {f"{name}@{k}" for name in ("nDCG", "Recall", "MRR", "MAP", "P") for k in (1, 5, 10)} <= {*scores}
+    assert scores["Recall@10"] == 1.0
+    assert set(scores["ms_per_query"]) >= {"bm25", "dense", "fuse"}
+
+
+def test_the_compliance_benchmark_is_made_at_its_own_size_and_says_what_is_ours(study_app: App) -> None:
+    options = ExperimentOptions(questions=1706)
+    assert known_items.shared_out(1706) == known_items.BENCHMARK
+    report = study_app.evaluation.experiments.run(ADMIN, "compliance", options=options).report
+    said = markdown(report)
+    assert report.facts["query set"].startswith("known-items-1706, ")
+    assert re.search(r"1,706 questions were asked for; the documents give \d+", said)
+    assert "does not list them; these fifteen are Concord's choice" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ from core.evaluation.measures.registry import KEY, PASSAGES
 from core.evaluation.querysets import beir
 from core.evaluation.reports import report
 from core.evaluation.runs import comparisons
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import Run, label
 from core.llm.bill import dollars_of
 from core.retrieval import config as configs
 from core.services.evaluation import collections
-from core.services.evaluation.experiments import EXPERIMENTS
+from core.services.evaluation.experiments import EXPERIMENTS, WrittenReport
 from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.index import builder
 from core.settings import Settings
@@ -35,11 +36,16 @@ def register(add: Any) -> None:
 
 
 def _runs(add: Any) -> None:
-    own = add("beir", eval_beir, "index a BEIR folder in a workspace of its own and score one configuration")
+    own = add("beir", eval_beir, "index a BEIR folder in a workspace of its own and score configurations")
     own.add_argument("folder", type=Path, metavar="DIR")
     own.add_argument("--profile", default="", help="which profile to index with")
-    own.add_argument("--config", default="", help="which configuration to score")
+    own.add_argument("--config", action="append", default=[], help="which configuration to score; repeat for a table")
     own.add_argument("--limit", type=int, default=0, help="only the first N judged queries")
+    own.add_argument("--sample", type=int, default=0, help="only N judged queries, drawn by the seed")
+    own.add_argument("--seed", type=int, default=42, help="the same seed draws the same queries")
+    own.add_argument("--experiment", default="", help="run a built-in experiment on it instead, for example cascade")
+    own.add_argument("--out", type=Path, default=None, help="where the HTML report of the experiment goes")
+    own.add_argument("--markdown", type=Path, default=None, help="also write its tables as Markdown")
     own.add_argument("--split", default="test", help="which qrels (default: test)")
     run = add("run", eval_run, "run configurations over a query set; the same run again is free")
     run.add_argument("queryset", metavar="QUERYSET")
@@ -63,6 +69,12 @@ def _runs(add: Any) -> None:
     experiment.add_argument("--queryset", default="", help="which questions (default: known items, made if need be)")
     experiment.add_argument("--limit", type=int, default=0, help="only so many questions, evenly from every category")
     experiment.add_argument(
+        "--questions",
+        type=int,
+        default=0,
+        help="make so many known items, shared out as the compliance benchmark's 1706",
+    )
+    experiment.add_argument(
         "--model", action="append", default=[], help="a language model to compare; repeat for several"
     )
     experiment.add_argument("--embedder", action="append", default=[], help="one more embedder to compare")
@@ -77,38 +89,49 @@ def _runs(add: Any) -> None:
 
 
 def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Score one configuration on a BEIR folder; the index is kept for the next one."""
+    """Score configurations on a BEIR folder, or run an experiment on it; the index is kept for the next time."""
     from core.bootstrap import build, evaluation_workspace
 
     main = build(settings)
-    collection = beir.read(options.folder, options.split, options.limit)
+    collection = beir.read(options.folder, options.split, options.limit, options.sample, options.seed)
     app = evaluation_workspace(main, introduced(settings, options), f"beir-{collection.name}-{collection.digest}")
     team_settings = (main if (settings.home / "kb.git").is_dir() else app).platform.settings
     profile = team_settings.profile(options.profile)
     if not app.knowledge.store.head():
         app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     built = app.index.builder.build(profile, progress=terminal.progress)
-    config = configs.parse(options.config) if options.config else team_settings.production().config
-    run = collections.run(
-        app.search.searcher, app.index.generations.open(profile), collection, config, terminal.progress
-    )
-    value = {
-        "dataset": collection.name,
-        "split": options.split,
-        "profile": profile.name,
-        "config": configs.name(config),
-        **collections.report(collection, run),
-        "documents": built.generation.documents,
-        "chunks": built.generation.chunks,
-        "index": builder.as_json(built) if built.fresh else None,
-    }
-    shown = [
-        (key, value[key])
-        for key in ("dataset", "profile", "config", "nDCG@10", "Recall@100", "MRR@10", "queries", "seconds")
-    ]
-    stages = [(f"  {name}", f"{seconds:.3f}") for name, seconds in run.stages.items()]
-    terminal.show(value, table([*shown, *stages], ("measure", "value")))
+    if options.experiment:
+        queryset = app.evaluation.querysets.keep(collections.AUTHOR, collections.queryset(collection))
+        written = app.evaluation.experiments.run(
+            collections.AUTHOR, options.experiment, queryset.name, 0, options.out, terminal.progress
+        )
+        return _reported(written, options, terminal)
+    index = app.index.generations.open(profile)
+    about = {"dataset": collection.name, "split": options.split, "profile": profile.name}
+    rows = []
+    for text in options.config or [""]:
+        config = configs.parse(text) if text else team_settings.production().config
+        scores = collections.run(app.search.searcher, index, collection, config, terminal.progress)
+        rows.append({**about, "config": label(config), **collections.report(collection, scores)})
+    size: dict[str, Any] = {"documents": built.generation.documents, "chunks": built.generation.chunks}
+    size |= {"index": builder.as_json(built) if built.fresh else None}
+    value: Any = {**rows[0], **size} if len(rows) == 1 else {**about, "configs": rows, **size}
+    terminal.show(value, _beir_lines(rows))
     return 0
+
+
+def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The five measures at 1, 5 and 10, then the time of each stage."""
+    lines = [f"{rows[0]['dataset']}, {rows[0]['queries']} queries, profile {rows[0]['profile']}"]
+    for k in collections.SHALLOW:
+        names = [name for name in collections.MEASURED if name.endswith(f"@{k}")] + ["Recall@100"] * (k == 10)
+        lines += table(
+            [(row["config"], *(f"{row[name]:.4f}" for name in names)) for row in rows], ("configuration", *names)
+        )
+    stages = list(dict.fromkeys(stage for row in rows for stage in row["ms_per_query"]))
+    spent = [(row["config"], *(f"{row['ms_per_query'].get(stage, 0.0):.2f}" for stage in stages), f"{row['seconds']:.1f}") for row in rows]  # fmt: skip
+    lines += table(spent, ("ms per query", *stages, "seconds in all"))
+    return lines + [f"! {line}" for row in rows for line in row["warnings"]]
 
 
 def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -219,15 +242,19 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor = acting(app, options)
-    chosen = ExperimentOptions(
-        tuple(options.model), tuple(options.embedder), max(1, options.repeats), documents=options.documents
-    )
+    asked = (tuple(options.model), tuple(options.embedder), max(1, options.repeats), options.questions)
+    chosen = ExperimentOptions(*asked, documents=options.documents)
     if options.estimate:
         rows = app.evaluation.experiments.estimate(actor, options.name, options.queryset, options.limit, chosen)
         return show_estimate(terminal, rows)
     experiment = app.evaluation.experiments.run(
         actor, options.name, options.queryset, options.limit, options.out, terminal.progress, chosen
     )
+    return _reported(experiment, options, terminal)
+
+
+def _reported(experiment: WrittenReport, options: Namespace, terminal: Terminal) -> int:
+    """What an experiment found, and where its report is."""
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)
         options.markdown.write_text(report.markdown(experiment.report), encoding="utf-8")

@@ -140,10 +140,10 @@ def _moved(move: Move) -> str:
 def _pair_lines(comparison: Comparison) -> list[str]:
     names = [outcome.column.title for outcome in comparison.outcomes]
     rows = [
-        (f"{names[a]} / {names[b]}", pair.overlap, f"{pair.jaccard:.2f}", f"{pair.rbo:.2f}", pair.swaps)
+        (f"{names[a]} / {names[b]}", pair.overlap, f"{pair.jaccard:.2f}", f"{pair.rbo:.2f}", pair.inversions)
         for (a, b), pair in comparison.pairs.items()
     ]
-    return table(rows, ("columns", "shared", "jaccard", "rbo", "swaps")) if rows else []
+    return table(rows, ("columns", "shared", "jaccard", "rbo", "inversions")) if rows else []
 
 
 def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -25,7 +25,7 @@ _PRESETS = (
     ("Vectors by LanceDB", "dense@lancedb"),
 )
 
-# The compliance benchmark's fifteen.
+# Fifteen for the compliance benchmark, which names its fusions and lists no configurations.
 _FIFTEEN = (
     ("BM25", "bm25"),
     ("Vectors", "dense"),
@@ -102,7 +102,7 @@ def learned_alpha(model: str) -> SearchConfig:
 
 
 def fifteen() -> dict[str, SearchConfig]:
-    """The compliance benchmark's configurations, in its order.
+    """Our fifteen configurations for the compliance benchmark.
 
     >>> len(fifteen())
     15

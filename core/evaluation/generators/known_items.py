@@ -21,10 +21,17 @@ from core.evaluation.generators.entities import entities
 from core.evaluation.generators.paraphrase import by_rules
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Progress, no_progress
-from core.types import Document
+from core.types import NOTHING, Document
 
 RULES, LLM = "known-item (rules)", "known-item (llm)"
 PER_CATEGORY = 120
+BENCHMARK: Mapping[str, int] = {  # the compliance benchmark's questions, 1,706 in all
+    "heading_direct": 505,
+    "entity_lookup": 537,
+    "heading_paraphrase": 311,
+    "exact_phrase": 213,
+    "first_sentence": 140,
+}
 PHRASE = (5, 9)  # words of an exact phrase
 MOST_HOLDERS = 3  # documents; an entity that more of them name is no known item
 
@@ -63,14 +70,16 @@ def generate(
     paraphrase: Paraphrase | None = None,
     name: str = "known-items",
     progress: Progress = no_progress,
+    sizes: Mapping[str, int] = NOTHING,
 ) -> QuerySet:
-    """A query set over the documents: the same documents and seed give the same questions."""
+    """A query set over the documents: the same documents and seed give the same questions. `sizes` are by category,
+    instead of `per_category`."""
     corpus = Corpus(tuple(sorted(documents, key=lambda document: document.path)))
     questions: list[Question] = []
     judgments: list[Judgment] = []
     for n, (category, candidates) in enumerate(CATEGORIES.items(), 1):
         pool = {fold(item.text): item for item in candidates(corpus, random.Random(f"{seed}:{category}"))}
-        for item in _sample(list(pool.values()), per_category, f"{seed}:{category}:sample"):
+        for item in _sample(list(pool.values()), sizes.get(category, per_category), f"{seed}:{category}:sample"):
             if category == "heading_paraphrase":
                 item = _reworded(item, paraphrase or by_rules_labelled)
             question = Question(f"{category}-{strict.digest(item.text, 8)}", item.text, category)
@@ -78,8 +87,21 @@ def generate(
             judgments += [replace(place, question=question.id) for place in item.places]
         progress(n, len(CATEGORIES), f"Asking: {category}")
     unique = {question.id: question for question in questions}
-    about = f"known items of {len(corpus.documents)} documents, seed {seed}, at most {per_category} per category"
+    most = f"{sum(sizes.values()):,} asked for" if sizes else f"at most {per_category} per category"
+    about = f"known items of {len(corpus.documents)} documents, seed {seed}, {most}"
     return QuerySet(name, tuple(unique.values()), tuple(dict.fromkeys(judgments)), about)
+
+
+def shared_out(total: int) -> dict[str, int]:
+    """So many questions in the shares of the compliance benchmark.
+
+    >>> shared_out(1706) == dict(BENCHMARK), sum(shared_out(100).values()), shared_out(100)["entity_lookup"]
+    (True, 100, 31)
+    """
+    exact = {category: total * size / sum(BENCHMARK.values()) for category, size in BENCHMARK.items()}
+    floors = {category: int(share) for category, share in exact.items()}
+    rest = sorted(exact, key=lambda category: floors[category] - exact[category])[: total - sum(floors.values())]
+    return {category: size + (category in rest) for category, size in floors.items()}
 
 
 def _sample(items: list[KnownItem], size: int, seed: str) -> list[KnownItem]:

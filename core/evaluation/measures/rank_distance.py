@@ -1,4 +1,4 @@
-"""How two rankings differ: overlap, rank-biased overlap, swapped pairs, and where each hit moved."""
+"""How two rankings differ: overlap, rank-biased overlap, inversions, and where each hit moved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RankAgreement:
     overlap: int
     jaccard: float
     rbo: float
-    swaps: int
+    inversions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Move:
 
 
 def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> RankAgreement:
-    """Overlap, Jaccard, RBO and swapped pairs of two rankings.
+    """Overlap, Jaccard, RBO and inversions of two rankings.
 
     >>> agreement("abc", "acd")
-    RankAgreement(overlap=2, jaccard=0.5, rbo=0.685, swaps=0)
+    RankAgreement(overlap=2, jaccard=0.5, rbo=0.685, inversions=0)
     """
     return RankAgreement(
-        overlap(first, second), jaccard(first, second), round(rbo(first, second), 3), swaps(first, second)
+        overlap(first, second), jaccard(first, second), round(rbo(first, second), 3), inversions(first, second)
     )
 
 
@@ -88,10 +88,10 @@ def _shared(short: Sequence[Hashable], long: Sequence[Hashable]) -> list[int]:
     return list(accumulate(new))
 
 
-def swaps(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
+def inversions(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """How many pairs that both hold stand in opposite order.
 
-    >>> swaps("abc", "cba"), swaps("abc", "bxa")
+    >>> inversions("abc", "cba"), inversions("abc", "bxa")
     (3, 1)
     """
     place = {item: n for n, item in enumerate(second)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,10 +28,11 @@ class Collection:
     files: Mapping[str, bytes]  # path -> Markdown
 
 
-def read(folder: Path, split: str = "test", limit: int = 0) -> Collection:
-    """Read a BEIR folder; `limit` keeps the first so many judged queries. A bad line is an error, not a problem."""
-    if limit < 0:
-        raise BadInput(f"The limit must be a number from 0 up, got {limit}.")
+def read(folder: Path, split: str = "test", limit: int = 0, sample: int = 0, seed: int = 42) -> Collection:
+    """Read a BEIR folder; `limit` keeps the first so many judged queries, `sample` draws some by a seed. A bad line is an
+    error, not a problem."""
+    if min(limit, sample) < 0:
+        raise BadInput(f"The limit must be a number from 0 up, got {min(limit, sample)}.")
     corpus = folder / "corpus.jsonl"
     if not corpus.is_file():
         raise NotFound(
@@ -38,6 +40,8 @@ def read(folder: Path, split: str = "test", limit: int = 0) -> Collection:
         )
     texts, qrels = _queries(folder, split)
     queries = [query for query in qrels if query in texts][: limit or None]
+    if 0 < sample < len(queries):
+        queries = random.Random(seed).sample(sorted(queries), sample)
     records, files = {}, {}
     for row in _rows(corpus):
         doc = _doc_id(str(row["_id"]))

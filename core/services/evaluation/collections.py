@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core import strict
 from core.access import Actor
 from core.evaluation.measures import ranking
+from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.measures.scoring import STANDARD
 from core.evaluation.querysets.beir import Collection
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Index, Progress, no_progress
 from core.retrieval.config import name as config_name
 from core.services.search.searcher import Searcher
 from core.types import Filters, SearchConfig
 
 DEPTH = 100  # documents ranked per query
+SHALLOW = (1, 5, 10)
+MEASURED = (*(f"{name}@{k}" for k in SHALLOW for name in STANDARD), "Recall@100")
 AUTHOR = Actor(
     "evaluation", "Evaluation", "evaluation@localhost", "admin", "system"
 )  # of records, in their own workspace
@@ -59,19 +65,30 @@ def _deepened(config: SearchConfig, index: Index) -> SearchConfig:
     return replace(config, depth=depth, k=min(1000, 2 * depth))
 
 
+def queryset(collection: Collection) -> QuerySet:
+    """The queries of a collection as a query set, for experiments in its workspace."""
+    documents = {record: doc for doc, record in collection.records.items()}
+    questions = tuple(Question(query, text, collection.name) for query, text in collection.queries.items())
+    judgments = tuple(
+        Judgment(query, documents[record], grade=grade, source="qrels")
+        for query, gains in collection.qrels.items()
+        for record, grade in gains.items()
+        if record in documents
+    )
+    name = f"{collection.name.lower()}-{strict.digest(list(collection.queries), 6)}"
+    return QuerySet(name, questions, judgments, f"{len(questions)} queries of {collection.name}")
+
+
 def report(collection: Collection, scores: BeirScores) -> dict[str, Any]:
     """The figures of a run, as the CLI prints them."""
     pairs = [(scores.rankings[query], gains) for query, gains in collection.qrels.items() if query in scores.rankings]
-    means: Callable[[Callable[..., float], int], float] = lambda measure, k: round(
-        ranking.mean([measure(r, g, k) for r, g in pairs]), 5
-    )
+    values = {name: [ranking_measure(name)(found, gains) for found, gains in pairs] for name in MEASURED}
     return {
-        "nDCG@10": means(ranking.ndcg, 10),
-        "Recall@100": means(ranking.recall, 100),
-        "MRR@10": means(ranking.reciprocal_rank, 10),
+        **{name: round(ranking.mean(each), 5) for name, each in values.items()},
         "queries": len(pairs),
         "seconds": round(scores.seconds, 3),
         "seconds_per_stage": {name: round(seconds, 3) for name, seconds in scores.stages.items()},
+        "ms_per_query": {name: round(1000 * s / max(1, len(pairs)), 3) for name, s in scores.stages.items()},
         "depth": scores.config.depth,
         "warnings": list(scores.warnings),
     }

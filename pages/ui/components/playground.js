@@ -356,7 +356,12 @@ function agreement(pair) {
     el("span", {}, el("b", {}, `${pair.overlap}/${pair.of}`), el("span", { class: "word" }, " shared")),
     el("span", { title: "Jaccard: shared as a part of all" }, "J ", el("b", {}, pair.jaccard)),
     el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", {}, pair.rbo)),
-    el("span", { title: "Pairs in opposite order" }, el("b", {}, pair.swaps), pair.swaps === 1 ? " swap" : " swaps"),
+    el(
+      "span",
+      { title: "Pairs in opposite order" },
+      el("b", {}, pair.inversions),
+      pair.inversions === 1 ? " inversion" : " inversions",
+    ),
   );
 }
 

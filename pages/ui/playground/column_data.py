@@ -191,7 +191,7 @@ def _agreement_data(comparison: Comparison, a: int, b: int) -> dict[str, Any]:
         "of": longest,
         "jaccard": f"{agreement.jaccard:.2f}",
         "rbo": f"{agreement.rbo:.2f}",
-        "swaps": agreement.swaps,
+        "inversions": agreement.inversions,
         "by": comparison.by,
     }
 

@@ -65,6 +65,11 @@ class ExperimentContext:
         """The context with one more fact for the report."""
         return replace(self, limited=Frozen({**self.limited, what: how}))
 
+    @property
+    def known(self) -> str:
+        """The known items that an experiment runs on where no set is named."""
+        return f"{KNOWN}-{self.options.questions}" if self.options.questions else KNOWN
+
     def generate(
         self,
         actor: Actor,
@@ -79,7 +84,8 @@ class ExperimentContext:
         check_count(per_category)
         llm = self.llm()
         paraphrase = by_llm(llm, known_items.RULES, known_items.LLM, failed) if llm else None
-        queryset = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress)
+        sizes = known_items.shared_out(self.options.questions) if self.options.questions else NOTHING
+        queryset = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress, sizes)
         return self.runs.querysets.keep(actor, queryset)
 
     def left_out(self, queryset: QuerySet) -> dict[str, str]:

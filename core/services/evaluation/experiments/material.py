@@ -11,7 +11,7 @@ from core.errors import BadInput, NotFound
 from core.evaluation.generators import known_items, qa
 from core.evaluation.querysets.queryset import QuerySet, by_question
 from core.ports import Progress
-from core.services.evaluation.experiments.context import KNOWN, QA, ExperimentContext, sampled
+from core.services.evaluation.experiments.context import QA, ExperimentContext, sampled
 from core.types import Document
 
 KINDS = {"single-file-1-hop": "SF1H", "single-file-2-hop": "SF2H", "multi-file-2-hop": "MF2H"}  # as the thesis has them
@@ -113,6 +113,6 @@ def _dropped(refused: Mapping[str, int]) -> str:
 
 def _known(context: ExperimentContext, actor: Actor, progress: Progress) -> QuerySet:
     try:
-        return context.runs.querysets.get(KNOWN)
+        return context.runs.querysets.get(context.known)
     except NotFound:
-        return context.generate(actor, progress=progress)
+        return context.generate(actor, name=context.known, progress=progress)
