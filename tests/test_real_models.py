@@ -19,9 +19,12 @@ from core.entrypoints.cli import main
 from core.errors import ConcordError, Unfit
 from core.retrieval import config as configs
 from core.services.models.fitness import FEATURES
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
 from core.settings import load
 from core.types import Profile
-from tests.conftest import NoProcesses, demo, put
+from tests.apptest import words
+from tests.conftest import ROOT, NoProcesses, demo, put
 from tests.model_server import WEIGHTS, model_server
 from tests.small_kb import FILES
 
@@ -141,3 +144,26 @@ def test_a_passage_that_speaks_of_its_grade_is_not_believed(real_app: App) -> No
         assert isinstance(error, Unfit)
     else:
         assert grade == 0.0
+
+
+def test_the_pages_say_what_became_of_the_model(real_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask in the playground, and what the model is fit for on the page Index."""
+    from streamlit.testing.v1 import AppTest
+
+    settings = real_app.settings
+    for variable, value in (("HOME", settings.home), ("OPENAI_URL", settings.openai_url), ("LLM", settings.llm), ("LLM_TIMEOUT", 600)):  # fmt: skip
+        monkeypatch.setenv(f"CONCORD_{variable}", str(value))
+    page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=900)
+    page.session_state["persona"] = "admin"
+    page.run()
+    setup = Setup("when is form 111 filed", (Column(name="BM25", config=configs.parse("bm25")),), tool="Ask")
+    page.query_params["link"] = real_app.playground.notebook.keep(ADMIN, setup)
+    page.switch_page("pages/playground.py").run()
+    page.button(key="ask_go").click().run()
+    assert not page.exception
+    told = words(page)
+    print(told[-1500:])
+    assert "is not fit for" in told or "was not used" in told or fit(real_app, "ask")
+    page.switch_page("pages/index.py").run()
+    fitting = sum(check.fit for check in real_app.models.fitness.listed(ADMIN))
+    assert f"fit for {fitting} of {len(FEATURES)} features" in words(page)
