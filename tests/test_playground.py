@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.errors import BadInput, NotFound, Refused, Unavailable
+from core.errors import BadInput, NotFound, Refused, Unavailable, Unfit
 from core.evaluation.measures import rank_distance as laws
 from core.retrieval import config as configs
 from core.retrieval.alpha_strip import alpha_strip
@@ -21,7 +21,7 @@ from core.services.playground.compare import Column, best_alpha, to_json
 from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
 from core.services.playground.where import applied
-from core.types import Filters, SearchConfig
+from core.types import Answer, Filters, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
 from tests.small_kb import FILES
 
@@ -488,6 +488,16 @@ def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(indexe
 
 
 # ---------------------------------------------------------------- ask
+
+
+def test_a_model_that_is_not_fit_is_not_told_to_be_configured(indexed_app: App) -> None:
+    class NotFit(ScriptedLlm):
+        def complete(self, prompt: str, **_: object) -> Answer:
+            raise Unfit("It is not fit.")
+
+    hits = indexed_app.search.searcher.search("error 809").hits
+    reply = Answerer(SmallModels(NotFit(""))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
+    assert reply.advice.startswith("It is not fit. This is the sentence")
 
 
 def test_an_answer_cites_passages_that_exist_or_is_not_shown(indexed_app: App) -> None:

@@ -10,7 +10,7 @@ from math import log
 from core.access import Actor, require
 from core.analysis import analyser
 from core.curation.render import plain
-from core.errors import BadInput, OverBudget, Unavailable, Unusable
+from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
 from core.llm.asking import ModelTask, ask
 from core.llm.grounding import unsupported
 from core.llm.prompt import RULE, quoted
@@ -73,7 +73,7 @@ class Answerer:
         shown = hits[:PASSAGES]
         try:
             text, answer = ask(self.models.llm(), task(question, shown))
-        except Unusable as error:
+        except (Unusable, Unfit) as error:
             return _extract(question, shown, f"{error} {_EXTRACT}")
         except (Unavailable, OverBudget) as error:
             return _extract(question, shown, f"{error} Configure a model to get written answers. {_EXTRACT}")
