@@ -235,6 +235,9 @@ class Walker:
         """What lies above is closed first; what is shown only under the pointer gets the pointer."""
         if "intercepts pointer events" in why:
             self.page.keyboard.press("Escape")
+            if "stSidebar" in why:  # on a phone the menu lies above the page
+                self.page.locator("[data-testid=stSidebarCollapseButton] button").first.click(force=True, timeout=2000)
+                self.page.wait_for_timeout(400)
             self.before = self.page.evaluate("walker.print()")
         elif control["kind"] == "link":
             around = self.page.evaluate_handle(f"walker_found[{control['n']}].node.parentElement?.parentElement")
