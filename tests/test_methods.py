@@ -189,7 +189,7 @@ def test_every_preset_and_every_row_of_every_experiment_parses() -> None:
     configured = [*presets().values(), *fifteen().values(), *compliance.configurations(), *cascade.stages().values()]
     for config in configured:
         assert configs.parse(spell(config)) == config
-    assert len(list(chunking.profiles_of(chunking.check(chunking.Profile("local"))))) == 19
+    assert len(list(chunking.deterministic(chunking.check(chunking.Profile("local"))))) == 19
 
 
 @pytest.mark.parametrize(

@@ -388,6 +388,20 @@ def test_adding_a_profile_and_making_an_unbuilt_one_the_default(visit: Open, own
         own_app.index.admin.make_default(demo("admin"), "small")
 
 
+def test_a_known_setting_fills_the_fields_of_its_chunker(visit: Open, own_app: App) -> None:
+    app = visit("index", home=own_app.settings.home)
+    app.text_input(key="new_name").set_value("kin").run()
+    app.selectbox(key="new_chunker").set_value("hierarchical").run()
+    app.selectbox(key="new_hierarchical_preset").set_value("hierarchical-2000-500-100").run()
+    assert app.number_input(key="new_hierarchical-2000-500-100_overlap").value == 100
+    app.button(key="new_add").click().run()
+    assert dict(own_app.platform.settings.profile("kin").chunker.params) == {
+        "child": 500,
+        "overlap": 100,
+        "parent": 2000,
+    }
+
+
 def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app: App) -> None:
     """A new field of a profile needs a place in the form and a flag on the command line."""
     app = visit("index", home=own_app.settings.home)

@@ -13,6 +13,7 @@ import pytest
 
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
+from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.evaluation.generators import qa
 from core.evaluation.learning.learners import NETWORKS, TREES
@@ -260,3 +261,11 @@ def test_overlap_is_measured_against_the_thousand_words_around_an_answer(tmp_pat
     )
     assert ("w5" in found[0], "w1500" in found[1], found[2][-1]) == (True, True, "w2299")
     assert anchoring.SEGMENT == qa.WORDS
+
+
+def test_the_settings_of_the_thesis_are_presets_that_a_profile_can_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_app(tmp_path)
+    assert main(["--home", str(tmp_path), "--json", "profiles", "add", "kin", "--chunker", "hierarchical-2000-500-100"]) == 0  # fmt: skip
+    assert json.loads(capsys.readouterr().out)["chunker"]["params"] == {"child": 500, "overlap": 100, "parent": 2000}

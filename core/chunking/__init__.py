@@ -19,7 +19,7 @@ from core.chunking.semantic import SEMANTIC
 from core.chunking.tools import Tools
 from core.curation.render import in_words
 from core.errors import BadInput
-from core.types import Chunk, ChunkerSpec, Document
+from core.types import Chunk, ChunkerSpec, Document, Frozen
 
 CHUNKERS: dict[str, Chunker] = {record.name: record for record in (MARKDOWN, FIXED, SEMANTIC, HIERARCHICAL, AGENTIC)}
 
@@ -35,6 +35,21 @@ def known(name: str) -> Chunker:
     if name not in CHUNKERS:
         raise BadInput(f"There is no chunker {name!r}. Chunkers: {', '.join(CHUNKERS)}.")
     return CHUNKERS[name]
+
+
+def presets() -> dict[str, ChunkerSpec]:
+    """The settings that experiments compare, by name: those of the thesis, 4.2, and of the compliance benchmark.
+
+    >>> presets()["hierarchical-2000-500-100"].params["overlap"]
+    100
+    >>> [sum(name.startswith(chunker) for name in presets()) for chunker in ("fixed", "semantic", "hierarchical")]
+    [7, 6, 6]
+    """
+    return {
+        "-".join([record.name, *map(str, params.values())]): ChunkerSpec(record.name, Frozen(params))
+        for record in CHUNKERS.values()
+        for params in record.settings
+    }
 
 
 def check_spec(spec: ChunkerSpec) -> dict[str, int]:

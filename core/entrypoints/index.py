@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core import profiles, strict
-from core.chunking import CHUNKERS
+from core.chunking import CHUNKERS, presets
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
@@ -32,7 +32,11 @@ def _profiles(add: Any) -> None:
     add("list", profiles_list, "every profile")
     new = add("add", profiles_add, "keep a new profile")
     new.add_argument("name", metavar="NAME")
-    new.add_argument("--chunker", default="markdown", help=f"{_about('chunker')}: {', '.join(CHUNKERS)}")
+    new.add_argument(
+        "--chunker",
+        default="markdown",
+        help=f"{_about('chunker')}: {', '.join(CHUNKERS)}, or a setting such as hierarchical-2000-500-100",
+    )
     new.add_argument(
         "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
     )
@@ -112,12 +116,18 @@ def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) ->
     return 0
 
 
+def _chunker(name: str, params: dict[str, int]) -> dict[str, Any]:
+    """A chunker with its parameters, or a setting that experiments compare, such as fixed-700-70."""
+    preset = presets().get(name)
+    return {"name": preset.name, "params": {**preset.params, **params}} if preset else {"name": name, "params": params}
+
+
 def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     raw: dict[str, Any] = {
         "name": options.name,
         "context": options.context,
         "graph": options.graph,
-        "chunker": {"name": options.chunker, "params": params_of(options.param)},
+        "chunker": _chunker(options.chunker, params_of(options.param)),
     }
     if options.embedder:
         raw["embedder"], *raw["embedders"] = options.embedder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,11 @@ import streamlit as st
 
 from core import profiles
 from core.access import Actor
-from core.chunking import CHUNKERS, CONTEXTS, known
+from core.chunking import CHUNKERS, CONTEXTS, known, presets
 from core.errors import ConcordError
 from core.parameter import Parameter
 from core.retrieval.legs.embedders import COMBINATIONS
-from core.types import Profile
+from core.types import NOTHING, Profile
 from pages.ui import actions, flash, identity
 from pages.ui.index import estimated
 from pages.ui.workspace import app
@@ -37,17 +37,26 @@ def _chunking() -> dict[str, Any]:
     chunker = second.selectbox("Chunker", list(CHUNKERS), key="new_chunker", help=ABOUT["chunker"])
     context = third.selectbox("Context", list(CONTEXTS), key="new_context", help=ABOUT["context"])
     second.caption(known(chunker).about)
-    params = _numbers(known(chunker).parameters, f"new_{chunker}")
+    preset = _preset(chunker)
+    start = presets()[preset].params if preset else {}
+    params = _numbers(known(chunker).parameters, f"new_{preset or chunker}", start)
     return {"name": name.strip(), "context": context, "chunker": {"name": chunker, "params": params}}
 
 
-def _numbers(knobs: Sequence[Parameter], key: str) -> dict[str, float]:
-    """One field for each parameter of a record, with its range; three in a row."""
+def _preset(chunker: str) -> str:
+    """A setting that experiments compare, whose values stand in the fields below; "" for one's own."""
+    offered = [name for name, spec in presets().items() if spec.name == chunker]
+    about = "Settings that the studies compared; the fields below take their values."
+    return st.selectbox("Known setting", ["", *offered], key=f"new_{chunker}_preset", format_func=lambda name: name or "none", help=about) if offered else ""  # fmt: skip
+
+
+def _numbers(knobs: Sequence[Parameter], key: str, start: Mapping[str, float] = NOTHING) -> dict[str, float]:
+    """One field for each parameter of a record, with its range and its default or another start; three in a row."""
     cells = [cell for _ in range(0, len(knobs), 3) for cell in st.columns(3)]
     values = {}
     for cell, knob in zip(cells, knobs, strict=False):
         kind = int if knob.whole else float
-        bounds = (kind(knob.low), kind(knob.high), kind(knob.default), kind(knob.step))
+        bounds = (kind(knob.low), kind(knob.high), kind(start.get(knob.name, knob.default)), kind(knob.step))
         low, high, default, step = bounds
         values[knob.name] = cell.number_input(
             knob.title, low, high, default, step, key=f"{key}_{knob.name}", help=knob.about

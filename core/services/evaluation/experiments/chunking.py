@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.chunking import CHUNKERS
+from core.chunking import CHUNKERS, presets
 from core.errors import ConcordError
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
@@ -55,10 +55,9 @@ def cut(base: Profile, name: str, chunker: str, params: Frozen) -> Trial:
 def deterministic(base: Profile) -> Iterator[Trial]:
     """The production profile, then each setting of each deterministic chunker."""
     yield Trial(base.name, base)
-    for chunker in CHUNKERS.values():
-        for params in chunker.settings[-SIX:]:
-            label = "-".join([chunker.name, *(str(value) for value in params.values())])
-            yield cut(plain(base), label, chunker.name, Frozen(params))
+    for chunker in CHUNKERS:
+        for name, spec in [each for each in presets().items() if each[1].name == chunker][-SIX:]:
+            yield cut(plain(base), name, chunker, Frozen(spec.params))
 
 
 def agentic(base: Profile) -> Iterator[Trial]:
