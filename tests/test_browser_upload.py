@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from core.bootstrap import build
 from tests import browser, uploads
-from tests.conftest import ROOT
+from tests.conftest import ROOT, demo, kb_settings
 from tests.hostile import INSPECT, PAYLOADS, document
 
 pytestmark = pytest.mark.browser
@@ -29,6 +30,13 @@ BAD = (
 def url(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with browser.server(kb_home, tmp_path_factory.mktemp("log") / "server.log") as address:
         yield address
+
+
+@pytest.fixture(autouse=True)
+def empty_desk(kb_home: Path) -> Iterator[None]:
+    """What a test leaves on the page is kept as a draft; the next one starts without it."""
+    yield
+    build(kb_settings(kb_home)).knowledge.drafts.forget(demo("admin"), "upload")
 
 
 def files() -> list[dict[str, Any]]:
