@@ -148,6 +148,16 @@ class Commit:
 # ---------------------------------------------------------------- how documents become an index
 
 
+FIELDS = {
+    "title": "The title of the document.",
+    "headings": "The headings above the passage.",
+    "path": "The words of its folders and file name.",
+    "tags": "The tags of the document.",
+    "answers": "The questions that the document says it answers.",
+}
+"""Short texts around a passage that words are also looked up in, beside the passage itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalOptions:
     """How words are analysed and scored."""
@@ -260,6 +270,8 @@ class SearchConfig:
     parents: bool = False  # search children, return their parents
     engines: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # of a leg; by default the served image
     rerank_orders: int = 2  # in which a language model sees the passages: 2 is also from last to first
+    fields: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what words there add to those of the passage
+    documents: bool = False  # fuse documents by their best passages: one hit each
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +298,7 @@ class LegScore:
     rank: int
     note: str = ""  # why the leg retrieved it, e.g. the entities it shares with the query
     part: float = 0.0  # its share of the fused score
+    fields: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what of the score each field gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +324,7 @@ class Hit:
     version: int
     fused_rank: int = 0
     rerank_score: float | None = None
+    further: tuple[Hit, ...] = ()  # other passages of the same document, where documents are found
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ MORE = {
     "Weights by a model": configs.from_mapping({"base": "trimodal", "alpha_from": "llm"}),
     "Floor": configs.from_mapping({"missing": "floor", "normalisation": "zscore"}),
     "Blend": configs.from_mapping({"base": "convex-0.7+rerank", "rerank_blend": 0.5}),
+    "Fields": configs.from_mapping({"base": "tm2c2-0.9", "fields": {"title": 1.5, "headings": 0.5}}),
+    "Documents": configs.from_mapping({"base": "tm2c2-0.9", "fields": {"title": 1.5}, "documents": True}),
+    "Documents, reranked": configs.from_mapping({"base": "convex-0.5+rerank", "documents": True}),
     "PageRank": configs.from_mapping({"legs": ["bm25", "dense", "pagerank"], "fusion": "combsum"}),
 }
 CONFIGURATIONS = {**presets(), **MORE}

@@ -82,13 +82,18 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
         for name, leg in hit.legs.items():
             lines.append(
                 f"    {name:<6} rank {leg.rank or '-':>3}  score {leg.score:8.4f}  normalised {leg.normalised:.4f}  weight {leg.weight:g}"
+                + "".join(f"  {field} {points:.2f}" for field, points in leg.fields.items())
                 + (f"  {leg.note}" if leg.note else "")
             )
     passage = " ".join(hit.text.split())
+    further = [
+        f"    also {' › '.join(other.heading) or other.title}:{other.start}-{other.end}" for other in hit.further
+    ]
     return [
         *lines,
         *textwrap.wrap(
             passage[:300] + ("…" if len(passage) > 300 else ""), 100, initial_indent="    ", subsequent_indent="    "
         ),
+        *further,
         "",
     ]

@@ -38,7 +38,8 @@ class QueryCache:
 
     def open_leg(self, name: str, asked: LegQuery, index: Index) -> Leg:
         """The cached leg. A leg with a path is not cached: its path depends on the filters."""
-        key = (name, asked.query, asked.engine, asked.vector().tobytes() if LEGS[name].embeds else b"")
+        vector = asked.vector().tobytes() if LEGS[name].embeds else b""
+        key = (name, asked.query, asked.engine, tuple(sorted(asked.fields.items())), vector)
         if key not in self._legs:
             leg = open_leg(name, asked, index)
             if hasattr(leg, "path"):

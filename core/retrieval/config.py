@@ -23,7 +23,7 @@ from core.retrieval.prompts import PROMPTS, TUNED
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.rerank import RERANK
 from core.retrieval.scaling import MISSING
-from core.types import Frozen, SearchConfig
+from core.types import FIELDS, Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
@@ -45,6 +45,8 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 }
 """Fields of a configuration that name a method or an option, and what they may name."""
 
+LATER = {"engines", "rerank_orders", "fields", "documents"}  # fields that older workspaces do not know
+MOST = 10  # times the passage: the largest weight of a field
 _NUMBERED = re.compile(r"(.+)-(\d+(?:\.\d+)?)")
 
 
@@ -178,6 +180,7 @@ def check(config: SearchConfig) -> SearchConfig:
     for leg, engine in config.engines.items():
         _one_of(f"engines.{leg}", engine, LEGS[leg].engines)
     _check_weights(config)
+    _check_fields(config)
     _check_alpha(config)
     return config
 
@@ -187,6 +190,13 @@ def _check_weights(config: SearchConfig) -> None:
         raise BadInput("configuration.weights: weights are finite numbers and not negative.")
     if config.weights and not any(config.weights.get(leg) for leg in config.legs):
         raise BadInput(f"configuration.weights: one of {', '.join(config.legs)} must weigh more than zero.")
+
+
+def _check_fields(config: SearchConfig) -> None:
+    for name, weight in config.fields.items():
+        _one_of("fields", name, FIELDS)
+        if not 0 <= weight <= MOST:
+            raise BadInput(f"configuration.fields.{name}: {weight:g} is not between 0 and {MOST}.")
 
 
 def _check_alpha(config: SearchConfig) -> None:
@@ -253,11 +263,12 @@ def relevant(config: SearchConfig) -> frozenset[str]:
     """The fields that change anything for the legs and methods of a configuration.
 
     >>> sorted(relevant(parse("bm25")))
-    ['depth', 'engines', 'k', 'legs', 'parents', 'rerank']
+    ['depth', 'documents', 'engines', 'fields', 'k', 'legs', 'parents', 'rerank']
     >>> sorted(relevant(parse("rrf-60")) - relevant(parse("bm25")))
     ['alpha_from', 'fusion', 'hyde', 'rrf_k', 'weights']
     """
-    names = {"legs", "depth", "k", "rerank", "parents"}
+    names = {"legs", "depth", "k", "rerank", "parents", "documents"}
+    names |= {"fields"} if "bm25" in config.legs else set()
     names |= {"engines"} if any(LEGS[leg].engines for leg in config.legs) else set()
     names |= {"hyde"} if "dense" in config.legs else set()
     if config.rerank != "off":
@@ -325,11 +336,10 @@ def name(config: SearchConfig) -> str:
 
 def identity(config: SearchConfig) -> str:
     """What names a configuration in runs. Fields that came later and are not used leave older names as they are."""
-    shape = strict.plain(config)
-    return strict.digest(usual(shape, config))
+    return strict.digest(shape(config))
 
 
-def usual(shape: dict[str, Any], config: SearchConfig) -> dict[str, Any]:
-    """A configuration's plain values, without fields that came later and are not used."""
-    later = {"engines": not config.engines, "rerank_orders": config.rerank_orders == SearchConfig().rerank_orders}
-    return {name: value for name, value in shape.items() if not later.get(name)}
+def shape(config: SearchConfig) -> dict[str, Any]:
+    """A configuration as plain values, without fields that came later and are as they were before."""
+    plain, before = strict.plain(config), strict.plain(SearchConfig())
+    return {key: value for key, value in plain.items() if key not in LATER or value != before[key]}

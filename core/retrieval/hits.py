@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
 from core.retrieval.methods import Outcome
-from core.types import Hit, LegScore
+from core.types import NOTHING, Hit, LegScore
 
 
 class Explainer:
     """Explains the hits of one ranking: scores of the legs, the fusion and the reranker."""
 
-    def __init__(self, index: Index, candidates: Candidates, fused: Fused, outcome: Outcome) -> None:
-        self.index, self.candidates, self.fused, self.outcome = index, candidates, fused, outcome
+    def __init__(
+        self,
+        index: Index,
+        candidates: Candidates,
+        fused: Fused,
+        outcome: Outcome,
+        fields: Mapping[str, float] = NOTHING,
+    ) -> None:
+        self.index, self.candidates, self.fused, self.outcome, self.fields = index, candidates, fused, outcome, fields
         self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
         self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
         legs, guides = fused.legs, candidates.guides
@@ -42,6 +50,16 @@ class Explainer:
             version=facts.version,
             fused_rank=self.ranks.get(chunk, 0),
             rerank_score=self.outcome.scored.get(chunk),
+            further=tuple(self._further(place, other) for other in self.candidates.further.get(chunk, ())),
+        )
+
+    def _further(self, place: int, chunk: int) -> Hit:
+        """Another passage of the document at a place; what the legs said of the document stands with the first."""
+        passage = self.index.passage(chunk)
+        facts = self.index.documents[passage.document]
+        span = (passage.id, passage.start, passage.end, self.index.excerpt(chunk))
+        return Hit(
+            place, facts.doc, facts.path, facts.title, passage.heading, *span, 0.0, {}, facts.status, facts.version
         )
 
     def parent(self, place: int, chunk: int) -> Hit:
@@ -58,7 +76,22 @@ class Explainer:
         if at is None:
             return {}
         return {
-            name: LegScore(raw[at], scores[at], weight, places[at], guide.path(chunk) if guide else "", parts[at])
+            name: LegScore(
+                raw[at],
+                scores[at],
+                weight,
+                places[at],
+                guide.path(chunk) if guide else "",
+                parts[at],
+                self._fields(chunk) if name == "bm25" else NOTHING,
+            )
             for name, weight, guide, here, raw, scores, places, parts in self.legs
             if here[at]
         }
+
+    def _fields(self, chunk: int) -> Mapping[str, float]:
+        """What each field that counts gave to the score for words."""
+        if not self.fields:
+            return NOTHING
+        given = self.index.fields(self.candidates.query, chunk)
+        return {name: weight * given[name] for name, weight in self.fields.items() if weight * given[name] > 0}

@@ -92,6 +92,7 @@ class LegQuery(NamedTuple):
     vector: Callable[[], np.ndarray]
     open_leg: Callable[[str, LegQuery, Index], Leg]  # how a leg opens another one for the same query
     engine: str = ""
+    fields: Mapping[str, float] = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

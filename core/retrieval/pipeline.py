@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
-from core.retrieval import parents
+from core.retrieval import documents, parents
 from core.retrieval.alpha.features import Seen
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.hits import Explainer
@@ -28,7 +28,7 @@ from core.retrieval.prompts import RerankPrompt, built_in
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
-from core.types import Filters, Frozen, Hit, Result, SearchConfig
+from core.types import NOTHING, Filters, Frozen, Hit, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,10 +114,9 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
     retrieved: dict[str, Ranking] = {}
     for name in config.legs:
         try:
-            engine = config.engines.get(name)
-            leg = ask.open_leg(name, asked._replace(engine=engine) if engine else asked, index)
+            leg = ask.open_leg(name, _for_leg(name, asked, config), index)
             with trace.stage(name) as stage:
-                legs[name], retrieved[name] = leg, leg.search(config.depth, allowed)
+                legs[name], retrieved[name] = leg, leg.search(documents.passages(config), allowed)
                 stage.hits = len(retrieved[name])
                 stage.note = guide.note if (guide := _guide(leg)) else ""
         except ConcordError as error:
@@ -126,7 +125,14 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
         raise Unavailable("No leg could answer. " + " ".join(trace.warnings))
     guides = {name: guide for name in retrieved if (guide := _guide(legs[name]))}
     floors = {name: legs[name].floor for name in retrieved}
-    return Candidates(query, retrieved, floors, lambda leg, chunks: legs[leg].score(chunks), guides, asked.vector)
+    found = Candidates(query, retrieved, floors, lambda leg, chunks: legs[leg].score(chunks), guides, asked.vector)
+    return documents.reduced(found, index, config.depth) if config.documents else found
+
+
+def _for_leg(name: str, asked: LegQuery, config: SearchConfig) -> LegQuery:
+    """The query as one leg sees it: with the engine and the fields of the configuration."""
+    engine, fields = config.engines.get(name, ""), config.fields if name == "bm25" else NOTHING
+    return asked._replace(engine=engine, fields=fields) if engine or fields else asked
 
 
 def check_query(query: str) -> str:
@@ -219,12 +225,13 @@ def _text(index: Index, chunk: int) -> str:
 def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> tuple[Hit, ...]:
     """The first k as hits that say why they stand there; with `parents`, the larger parts they were cut from."""
     with trace.stage("cut") as stage:
-        explain = Explainer(index, ranked.candidates, ranked.fused, ranked.outcome)
+        explain = Explainer(index, ranked.candidates, ranked.fused, ranked.outcome, ranked.config.fields)
         if config.parents:
             deeper = lambda depth: _deeper(ranked, depth, index, ask)
             results, stage.note = parents.collect(explain, ranked.order, config, deeper)
         else:
-            results = tuple(explain.hit(n, chunk) for n, chunk in enumerate(ranked.order[: config.k], 1))
+            order = documents.once(ranked.order, index) if config.documents else ranked.order
+            results = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
         stage.hits = len(results)
     return results
 

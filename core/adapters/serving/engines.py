@@ -33,16 +33,16 @@ class Engines:
     ) -> None:
         self.folder, self.options, self.ids, self.number = folder, options, ids, number
 
-    def bm25(self, name: str, terms: Sequence[str]) -> Leg:
-        """BM25 by DuckDB or rank-bm25, for distinct terms. Both score every chunk."""
+    def bm25(self, name: str, terms: Sequence[str], more: Callable[[], np.ndarray | float] = lambda: 0.0) -> Leg:
+        """BM25 by DuckDB or rank-bm25, for distinct terms, plus `more`. Both score every chunk."""
         if name == DUCKDB:
-            return FullLeg(lambda: self._match_bm25(terms))
+            return FullLeg(lambda: self._match_bm25(terms) + more())
         if len(self.ids) > RANK_BM25_LIMIT:
             raise Unavailable(
                 f"rank-bm25 answers for at most {RANK_BM25_LIMIT:,} chunks, this index has {len(self.ids):,}. "
                 "Choose the engine duckdb or image."
             )
-        return FullLeg(lambda: np.asarray(self._rank_bm25.get_scores(terms)) if self._rank_bm25 else self._nothing)
+        return FullLeg(lambda: (self._rank_bm25.get_scores(terms) if self._rank_bm25 else self._nothing) + more())
 
     def dense(self, vector: np.ndarray) -> Leg:
         """Cosine by LanceDB."""

@@ -49,14 +49,16 @@ def top(
     size: int,
     allowed: np.ndarray | None,
     depth: int,
+    more: np.ndarray | float = 0.0,
 ) -> dict[int, float]:
-    """The `depth` best chunks, best first, ties by number."""
+    """The `depth` best chunks, best first, ties by number; `more` is added to the score of each."""
     if fast := _compiled(size):
         scores = np.zeros(size, np.float64)
         fast.accumulate(start, where, gains, terms, scores)
+        scores += more
         ids, best = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
     else:
-        scores = accumulated(start, where, gains, terms, size)
+        scores = accumulated(start, where, gains, terms, size) + more
         if allowed is not None:
             scores[~allowed] = 0.0
         ids = near_top(scores, depth, 0.0)

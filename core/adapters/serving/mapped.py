@@ -14,15 +14,16 @@ import numpy as np
 
 from core.adapters.index import graph, lance
 from core.adapters.index.duckdb import HEADING
-from core.adapters.serving import image, kernels
+from core.adapters.serving import fields, image, kernels
 from core.adapters.serving import tfidf as ngrams
 from core.adapters.serving.engines import Engines
+from core.adapters.serving.fields import Field
 from core.adapters.serving.kernels import near_top
 from core.errors import Unavailable
 from core.ports import Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
-from core.types import DocumentFacts, Filters, Generation, Graph, Passage, Profile
+from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
 _CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
 
@@ -135,9 +136,15 @@ class MappedIndex:
 
     def chunks_of(self, document: int) -> list[int]:
         """In the order of the text."""
-        chunks = np.flatnonzero(self._doc_of == document)
-        ordered: list[int] = chunks[np.argsort(self._starts[chunks], kind="stable")].tolist()
-        return ordered
+        order, bounds = self._by_document
+        chunks: list[int] = order[bounds[document] : bounds[document + 1]].tolist()
+        return chunks
+
+    @cached_property
+    def _by_document(self) -> tuple[np.ndarray, np.ndarray]:
+        """All chunks in the order of documents and text, and where each document begins."""
+        bounds = np.searchsorted(np.sort(self._doc_of), np.arange(len(self.documents) + 1))
+        return np.lexsort((self._starts, self._doc_of)), bounds
 
     # ------------------------------------------------------------ filters
 
@@ -151,14 +158,26 @@ class MappedIndex:
 
     # ------------------------------------------------------------ legs
 
-    def bm25(self, query: str, engine: str = "") -> Leg:
-        """The lexical leg, by the image or another engine."""
-        engine = engine_of("bm25", engine)
-        return self._bm25(query) if engine == IMAGE else self._engines.bm25(engine, self._terms_of(query))
+    def bm25(self, query: str, engine: str = "", fields: Mapping[str, float] = NOTHING) -> Leg:
+        """The lexical leg, by the image or another engine; words in a field add its weight."""
+        engine, terms = engine_of("bm25", engine), self._terms_of(query)
+        weighed = [(self._fields[name], weight) for name, weight in fields.items() if weight]
+        if engine == IMAGE:
+            return FieldedLeg(self._bm25(query), terms, weighed) if weighed else self._bm25(query)
+        return self._engines.bm25(engine, terms, lambda: sum(weight * field.every(terms) for field, weight in weighed))
 
     def _bm25(self, query: str) -> Bm25Leg:
         numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
         return Bm25Leg(self, np.array(numbers, dtype=np.int64))
+
+    def fields(self, query: str, chunk: int) -> Mapping[str, float]:
+        """What the words of a query score in each field of a passage, before weights."""
+        terms, one = self._terms_of(query), np.array([chunk])
+        return {name: float(field.score(terms, one)[0]) for name, field in self._fields.items()}
+
+    @cached_property
+    def _fields(self) -> Mapping[str, Field]:
+        return fields.load(self._folder, self.analyse)
 
     def _terms_of(self, query: str) -> list[str]:
         """Distinct terms: repeating a word does not weigh it."""
@@ -231,6 +250,27 @@ class Bm25Leg:
     def score(self, chunks: Sequence[int]) -> list[float]:
         index = self.index
         return kernels.lookup(index._start, index._where, index._impacts, self.terms, np.array(chunks, dtype=np.uint32))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldedLeg:
+    """BM25 of the passage, plus what the words score in weighed fields."""
+
+    passages: Bm25Leg
+    terms: Sequence[str]
+    fields: Sequence[tuple[Field, float]]
+    floor = 0.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        index, own = self.passages.index, self.passages.terms
+        more = sum(weight * field.every(self.terms) for field, weight in self.fields)
+        return kernels.top(index._start, index._where, index._impacts, own, index.size, allowed, depth, more)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        wanted = np.array(chunks, dtype=np.int64)
+        more = sum(weight * field.score(self.terms, wanted) for field, weight in self.fields)
+        exact: list[float] = (np.array(self.passages.score(chunks)) + more).tolist()
+        return exact
 
 
 @dataclass(frozen=True, slots=True)

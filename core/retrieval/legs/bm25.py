@@ -9,7 +9,7 @@ from core.retrieval.methods import LegKind, LegQuery
 
 def open_leg(asked: LegQuery, index: Index) -> Leg:
     """BM25 over the index's postings, or by another engine."""
-    return index.bm25(asked.query, asked.engine)
+    return index.bm25(asked.query, asked.engine, asked.fields)
 
 
 BM25 = LegKind(

@@ -21,7 +21,7 @@ from core.retrieval.prompts import RerankPrompt
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
-from core.types import Answer, Filters, Hit, SearchConfig, Stage
+from core.types import NOTHING, Answer, Filters, Hit, SearchConfig, Stage
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
@@ -139,10 +139,14 @@ class CandidateCache:
             fusion="convex" if len(legs) > 1 else "single",
             hyde=hyde,
             engines=config.engines,
+            fields=config.fields if "bm25" in legs else NOTHING,
+            documents=config.documents,
         )
         shape = [generation_key(searcher, index), list(legs), config.depth]
         shape += searcher.models_used(index.profile, self.config) if hyde else ()
         shape += [dict(config.engines)] if config.engines else ()
+        shape += [{"fields": dict(self.config.fields)}] if self.config.fields else ()
+        shape += ["documents"] if config.documents else ()
         self._saved = RankingCache(database, "legs-" + strict.digest(shape, 16))
         self._known = {query: _gathered(query, raw) for query, raw in self._saved.all().items()}
 
@@ -150,8 +154,10 @@ class CandidateCache:
         """Whether a configuration can be ranked from this cache; a single leg also from a pair of the same depth."""
         legs = tuple(sorted(config.legs))
         alike = legs == self.config.legs or (len(legs) == 1 and legs[0] in self.config.legs)
-        same = (config.depth, configs.imagines(config), config.engines)
-        return alike and same == (self.config.depth, self.config.hyde, self.config.engines)
+        fields = config.fields if "bm25" in config.legs else NOTHING
+        same = (config.depth, configs.imagines(config), config.engines, config.documents)
+        own = (self.config.depth, self.config.hyde, self.config.engines, self.config.documents)
+        return alike and same == own and ("bm25" not in legs or fields == self.config.fields)
 
     def of(self, query: str) -> Gathered:
         """What the legs retrieve for a query; searched only the first time."""
@@ -248,8 +254,7 @@ def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:
     alpha_model = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
     ranked = config if config.parents else replace(config, k=KEEP)  # the search for parents stops at k
     models = searcher.models_used(index.profile, config)
-    shape = configs.usual(strict.plain(ranked), config)  # keeps the keys of rankings stored before later fields
-    return strict.digest([generation_key(searcher, index), shape, alpha_model, models], 16)
+    return strict.digest([generation_key(searcher, index), configs.shape(ranked), alpha_model, models], 16)
 
 
 def _times(stages: Sequence[Stage]) -> dict[str, float]:

@@ -107,7 +107,7 @@ class SearchPage:
         known = self._catalogue(index)
         grouped: dict[str, list[Hit]] = {}
         for hit in result.hits:
-            grouped.setdefault(hit.doc, []).append(hit)
+            grouped.setdefault(hit.doc, []).extend((hit, *hit.further))
         return tuple(
             Group(
                 *known.by_id[doc][1:],

@@ -17,7 +17,7 @@ from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import follow
 from core.retrieval.rerankers import RERANKERS
 from core.services.playground.compare import Column
-from core.types import Frozen, SearchConfig
+from core.types import FIELDS, Frozen, SearchConfig
 from pages.ui import flash, identity, style
 from pages.ui.configurations import choices
 from pages.ui.playground import state
@@ -28,13 +28,14 @@ LABELS |= {"alpha_model": "Trained model", "rerank_model": "Model"}
 SENTENCES = {
     "hyde": "A language model imagines an answer, and its meaning is searched for instead of the question's.",
     "parents": "Searches small passages and returns the larger parts they were cut from, where a profile has them.",
+    "documents": "Ranks documents by their best passages: one hit each, further passages below it.",
     "alpha_model": "Predicts alpha for every query; trained under Tuning.",
     "rerank_model": "Reads the query with every passage.",
 }
 ORDER = (
     *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", "alpha", "rrf_k", "depth", "k"),
     *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_orders", "rerank_depth", "rerank_blend"),
-    *("hyde", "parents"),
+    *("hyde", "parents", "documents"),
 )
 
 
@@ -76,8 +77,10 @@ def _chosen(config: SearchConfig, prefix: str) -> SearchConfig:
             config = configs.fitting(replace(config, **{field: value}))
             shown += 1
     weights = _weights(config, legs, prefix) if "weights" in configs.relevant(config) else {}
+    fields = _fields(config, prefix) if "fields" in configs.relevant(config) else {}
     engines = _engines(config, legs, prefix)
-    return configs.fitting(replace(config, weights=Frozen(weights), engines=Frozen(engines)))
+    chosen = replace(config, weights=Frozen(weights), fields=Frozen(fields), engines=Frozen(engines))
+    return configs.fitting(chosen)
 
 
 def _legs(config: SearchConfig, prefix: str) -> list[str]:
@@ -159,6 +162,25 @@ def _engines(config: SearchConfig, legs: list[str], prefix: str) -> dict[str, st
         for cell, (leg, engines) in zip(cells, offered.items(), strict=True)
     }
     return {leg: engine for leg, engine in chosen.items() if engine}
+
+
+def _fields(config: SearchConfig, prefix: str) -> dict[str, float]:
+    """What each field adds to words; 0 leaves it out."""
+    st.caption("What words in a field add, beside the passage. 1 is worth ten points of BM25 for a perfect fit.")
+    cells = st.columns(len(FIELDS))
+    weights = {
+        name: cell.number_input(
+            name.capitalize(),
+            0.0,
+            float(configs.MOST),
+            float(config.fields.get(name, 0.0)),
+            step=0.5,
+            key=f"{prefix}_field_{name}",
+            help=about,
+        )
+        for cell, (name, about) in zip(cells, FIELDS.items(), strict=True)
+    }
+    return {name: weight for name, weight in weights.items() if weight}
 
 
 def _weights(config: SearchConfig, legs: list[str], prefix: str) -> dict[str, float]:

@@ -14,7 +14,7 @@ from core.retrieval.snippets import snippet
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
 from core.services.playground.grades import K, LiveScore
 from core.services.search.page import freshness_of, readable
-from core.types import DocumentFacts, Hit, SearchConfig
+from core.types import DocumentFacts, Hit, LegScore, SearchConfig
 from pages.ui import style
 from pages.ui.passage_links import place
 
@@ -98,7 +98,8 @@ def about(config: SearchConfig) -> str:
     parts = [" + ".join(legs)]
     if config.fusion != "single":
         parts.append(config.fusion + ("" if config.normalisation == "none" else f", {config.normalisation}"))
-    parts.append(f"{config.depth} deep")
+    parts += [" + ".join(config.fields)] if any(config.fields.values()) else []
+    parts.append(f"{config.depth} deep" + (", documents" if config.documents else ""))
     if config.rerank != "off":
         parts.append(f"rerank {config.rerank}")
     return " · ".join(parts)
@@ -258,7 +259,7 @@ def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
     arithmetic = FUSIONS[config.fusion].arithmetic
     return [
         {
-            "label": style.stage_title(name),
+            "label": style.stage_title(name) + _of_fields(leg),
             "color": style.stage_colour(name),
             "rank": leg.rank or "–",
             "raw": f"{leg.score:.3f}",
@@ -268,6 +269,15 @@ def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
         }
         for name, leg in hit.legs.items()
     ]
+
+
+def _of_fields(leg: LegScore) -> str:
+    """What of a leg's score came from fields.
+
+    >>> _of_fields(LegScore(9.0, 1.0, 1.0, 1, fields={"title": 4.25}))
+    ', title 4.2'
+    """
+    return "".join(f", {name} {points:.1f}" for name, points in leg.fields.items())
 
 
 def _sentence(hit: Hit, config: SearchConfig) -> str:

@@ -1,0 +1,160 @@
+"""The short fields around passages: how well a question fits a title, a heading, a tag; built at first use, kept on disk.
+
+A field holds entries: a document has one title and several tags. BM25 would favour long titles, where some word always
+fits. What counts here is how much of the entry the question says, and how much of the question the entry says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from core.adapters.index.duckdb import HEADING
+from core.adapters.serving import image, kernels
+from core.adapters.system.files import fsync_tree, scratch_folder
+from core.types import FIELDS
+
+UNFINISHED = ".fields-"  # folders that are being written
+POINTS = 10.0  # of BM25 that a perfect fit is worth, at weight 1
+_ARRAYS = ("start", "where", "worth", "owner")
+
+
+@dataclass(frozen=True)
+class Field:
+    """The entries of one field. `owner` is the document or passage of each, `owner_of` that of each chunk."""
+
+    vocabulary: Mapping[str, int]
+    start: np.ndarray  # per term, the entries that hold it
+    where: np.ndarray
+    worth: np.ndarray  # of each term: the rarer, the more
+    owner: np.ndarray
+    whole: np.ndarray  # the worth of each entry
+    owner_of: np.ndarray  # per chunk
+    owners: int
+
+    def every(self, terms: Sequence[str]) -> np.ndarray:
+        """The score of every chunk: that of the entry that fits best."""
+        scores: np.ndarray = self._owners(terms)[self.owner_of]
+        return scores
+
+    def score(self, terms: Sequence[str], chunks: np.ndarray) -> np.ndarray:
+        """The scores of some chunks."""
+        scores: np.ndarray = self._owners(terms)[self.owner_of[chunks]]
+        return scores
+
+    def _owners(self, terms: Sequence[str]) -> np.ndarray:
+        known = [self.vocabulary[term] for term in terms if term in self.vocabulary]
+        best = np.zeros(self.owners)
+        if not known:
+            return best
+        lists = [self.where[self.start[term] : self.start[term + 1]] for term in known]
+        held = np.repeat(self.worth[known], [len(entries) for entries in lists])
+        said = np.bincount(np.concatenate(lists), held, minlength=len(self.owner))
+        entries = np.flatnonzero(said)
+        fits = fit(said[entries], self.whole[entries], self._asked(terms, known))
+        np.maximum.at(best, self.owner[entries], fits)
+        return POINTS * best
+
+    def _asked(self, terms: Sequence[str], known: Sequence[int]) -> float:
+        """What the question's words are worth; one that no entry holds is the rarest."""
+        rarest = float(image.inverse_frequencies(np.zeros(1), max(1, len(self.owner)))[0])
+        return float(self.worth[known].sum()) + rarest * (len(terms) - len(known))
+
+
+def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
+    """How much of an entry is said, times the root of how much of the question that is; by the worth of words.
+
+    >>> fit(np.array([2.0, 2.0]), np.array([2.0, 4.0]), 2.0).tolist()
+    [1.0, 0.5]
+    """
+    fits: np.ndarray = said / entry * np.sqrt(said / question)
+    return fits
+
+
+def load(folder: Path, analyse: Callable[[str], list[str]]) -> dict[str, Field]:
+    """The fields of a generation, mapped from disk; built and saved if they are not there yet."""
+    served, place = folder / "served", folder / "fields"
+    documents, chunks = image.read_table(served / "documents.arrow"), image.read_table(served / "chunks.arrow")
+    if not place.is_dir():
+        made = dict(_build(documents, chunks, analyse))
+        _keep(place, made)
+    else:
+        made = {name: _read(place, name) for name in FIELDS}
+    doc_of = image.numbers(chunks, "doc")
+    own = {"headings": (np.arange(len(chunks)), len(chunks))}
+    return {name: _field(*entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
+
+
+Entries = tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _field(
+    terms: list[str],
+    start: np.ndarray,
+    where: np.ndarray,
+    worth: np.ndarray,
+    owner: np.ndarray,
+    owner_of: np.ndarray,
+    owners: int,
+) -> Field:
+    whole = np.bincount(where, np.repeat(worth, np.diff(start)), minlength=len(owner))
+    return Field({term: n for n, term in enumerate(terms)}, start, where, worth, owner, whole, owner_of, owners)
+
+
+def _texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence[str]]:
+    """The entries of each document or passage."""
+    if name == "headings":
+        yield from (heading.split(HEADING) for heading in chunks["heading"].to_pylist())
+    elif name == "answers":
+        yield from (json.loads(meta).get("answers") or () for meta in documents["meta"].to_pylist())
+    elif name == "path":
+        yield from ((_words_of(path),) for path in documents["path"].to_pylist())
+    elif name == "tags":
+        yield from documents["tags"].to_pylist()
+    else:
+        yield from ((title,) for title in documents["title"].to_pylist())
+
+
+def _words_of(path: str) -> str:
+    """A path as words: the last folder and the file name without its ending.
+
+    >>> _words_of("hr/travel-policy/index.md")
+    'travel policy index'
+    """
+    return " ".join(path.rpartition(".")[0].split("/")[-2:]).replace("-", " ").replace("_", " ")
+
+
+def _build(documents: pa.Table, chunks: pa.Table, analyse: Callable[[str], list[str]]) -> Iterator[tuple[str, Entries]]:
+    for name in FIELDS:
+        entries = [
+            (owner, set(analyse(text))) for owner, own in enumerate(_texts(name, documents, chunks)) for text in own
+        ]
+        terms = sorted({term for _, own in entries for term in own})
+        numbers = {term: n for n, term in enumerate(terms)}
+        entry = np.repeat(np.arange(len(entries)), [len(own) for _, own in entries])
+        term = np.array([numbers[term] for _, own in entries for term in own], dtype=np.int64)
+        start, where, _, _ = kernels.postings(entry, term, len(entries), len(terms))
+        worth = image.inverse_frequencies(np.diff(start), len(entries))
+        yield name, (terms, start, where, worth, np.array([owner for owner, _ in entries], dtype=np.int64))
+
+
+def _read(place: Path, name: str) -> Entries:
+    start, where, worth, owner = (image.map_array(place / f"{name}-{array}.npy") for array in _ARRAYS)
+    return image.read_table(place / f"{name}.arrow")["term"].to_pylist(), start, where, worth, owner
+
+
+def _keep(place: Path, made: Mapping[str, Entries]) -> None:
+    """Write aside, then rename: readers find all of it or nothing. A second writer keeps the first one's copy."""
+    with suppress(OSError), scratch_folder(place.parent, UNFINISHED) as aside:
+        for name, (terms, *arrays) in made.items():
+            image.write_table(aside / f"{name}.arrow", pa.table({"term": pa.array(terms, pa.string())}))
+            for array, values in zip(_ARRAYS, arrays, strict=True):
+                np.save(aside / f"{name}-{array}.npy", values)
+        fsync_tree(aside)
+        aside.rename(place)
