@@ -189,6 +189,8 @@ def test_the_support_study_has_its_tables_with_several_language_models(study_app
     purposes = Counter(call.purpose for call in study_app.models.ledger.recent(ADMIN, limit=1000) if not call.cached)
     assert purposes["rerank"] == ASKED * (3 + 2 + 1 + 2 + 1), "repeats, windows, BM25, prompts, the other model"
     assert purposes["hyde"] == ASKED
+    shares = [float(v) for row in table(report, "Recall@10 by category").values() for v in list(row.values())[1:]]
+    assert all(60 * share == pytest.approx(round(60 * share), abs=0.05) for share in shares), "found or not, of 1 to 6"
 
 
 @pytest.mark.usefixtures("few")

@@ -246,8 +246,8 @@ def leaderboard_parts(
     )
     price = ["1,000 questions"] if paid else []
     heads = ("Configuration", *columns, f"95 % interval of {measure}", "p50 ms", *price, "Against the best")
-    categories = list(comparisons.grouped(order[0].run))
-    groups = [comparisons.grouped(row.run) for row in order]
+    groups = [comparisons.grouped(row.run, measure=measure) for row in order]
+    categories = list(groups[0])
     table = [[group.get(name, (0.0, 0))[0] for name in categories] for group in groups]
     by_category = tuple((name, *(f"{value:.3f}" for value in line)) for name, line in zip(labels, table, strict=True))
     return [
