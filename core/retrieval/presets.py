@@ -21,6 +21,10 @@ _PRESETS = (
     ("Rerank always", "convex-0.5+rerank"),
     ("Tri-modal", "trimodal"),
     ("Tri-modal with graph", "trimodal-graph"),
+    (
+        "Documents, titles",
+        '{"base": "tm2c2-0.9", "fields": {"title": 1.5, "path": 0.5}, "documents": true, "depth": 30}',
+    ),
     ("BM25 by DuckDB FTS", "bm25@duckdb"),
     ("Vectors by LanceDB", "dense@lancedb"),
 )
