@@ -61,6 +61,7 @@ READING = {
     "evaluation.runs": "estimate estimate_judging listed show",
     "evaluation.experiments": "estimate reports summary values",
     "evaluation.jobs": "estimate last",
+    "tuning.prompts": "listed",
     "tuning.production": "default_queryset evidence guardrails history watched",
     "models.ledger": "recent summary",
     "models.fitness": "listed",
@@ -84,6 +85,16 @@ def proposed(app: App, name: str, submitted: bool = True) -> int:
     if submitted:
         app.reviews.changes.submit(AUTHOR, number)
     return number
+
+
+def tuned(app: App) -> None:
+    """A prompt tuned with a language model that is there for this alone."""
+    models = app.search.searcher.models
+    try:
+        app.search.searcher.models = SmallModels(ScriptedLlm("[2, 1, 3]"))
+        app.tuning.prompts.tune(ADMIN, "small", samples=2, rounds=1)
+    finally:
+        app.search.searcher.models = models
 
 
 def approved(app: App, name: str) -> int:
@@ -314,6 +325,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.sweeps.curve": lambda app: app.tuning.sweeps.curve(ADMIN, "small", configs.parse("convex-0.5")),
     "tuning.sweeps.tau": lambda app: app.tuning.sweeps.tau(ADMIN, "small", config=configs.parse("convex-0.5")),
     "tuning.training.train": lambda app: app.tuning.training.train(ADMIN, "small", config=configs.parse("tm2c2-0.5")),
+    "tuning.prompts.tune": lambda app: tuned(app),
     "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),
     "tuning.production.promote": lambda app: app.tuning.production.promote(ADMIN, config="bm25", reason="A try."),
     "tuning.production.rollback": lambda app: app.tuning.production.rollback(ADMIN, "It was a try."),

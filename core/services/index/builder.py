@@ -178,7 +178,7 @@ class IndexBuilder:
             seconds,
             tuple((path, why) for path, (_, why) in plan.skipped.items()),
             fallbacks=tuple(
-                (path, "; ".join(why.rstrip(".") for why in fallbacks[path]))
+                (path, "; ".join(why.rstrip(".") for why in fallbacks[path]) + ".")
                 for path in plan.changed
                 if path in fallbacks
             ),
