@@ -198,7 +198,8 @@ USE_CASES = {
     "models.fitness": {
         "listed": "compare configurations",
         "force": "use an unfit model",
-        "caveat keep of require require_checked": INNER,
+        "caveat": EVERYBODY,
+        "keep of require require_checked": INNER,
     },
     "models.checker": {"check start": "check a language model", "work": INNER},
     "platform.workspace": {"catch_up create warm": UPKEEP},

@@ -212,7 +212,9 @@ def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -
     built = app.index.builder.build(profile)
     assert dict(built.fallbacks).keys() == {"b.md"}
     assert built.fallbacks[0][1].startswith("1 of 1 chunks have entities by rules: The answer of scripted was not used")
-    assert built.generation.notes[0].startswith("1 of 2 documents indexed in another way than the profile asks")
+    asked, note = built.generation.notes
+    assert asked.startswith("Language models: 2 calls to scripted")
+    assert note.startswith("1 of 2 documents indexed in another way than the profile asks")
     graph = app.search.searcher.index("deep").graph()
     assert (named(graph, "sar"), "collects") in [
         (to, name) for to, _, name in walking.neighbours(graph, named(graph, "fincen"))

@@ -498,7 +498,7 @@ def test_a_build_whose_entities_fail_says_so_and_publishes_nothing(app: App, mon
     before = app.index.generations.current(profile)
     put(app, {"finance/new.md": "# New\n\nThe Bank Secrecy Act asks for a form.\n"})
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise Unavailable("The rules are out.")
 
     monkeypatch.setattr(app.index.builder.extracting, "extracts", broken)
