@@ -327,13 +327,15 @@ def build(
     )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
-    estimator = CallEstimator(models, ledger)
+    estimator = CallEstimator(models, ledger, settings.llm_concurrency)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"), estimator)
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
     comparer = Comparer(searcher)
 
-    entities = EntityExtractor(models, spacy_ner.entities)
-    builder = IndexBuilder(store, documents, generations, models, vectors, clock, texts, entities)
+    entities = EntityExtractor(models, spacy_ner.entities, settings.llm_concurrency)
+    builder = IndexBuilder(
+        store, documents, generations, models, vectors, clock, texts, entities, settings.llm_concurrency
+    )
     guard = WorkspaceGuard(store, database, generations)
     looks = (
         ("repository and database", guard.damaged),

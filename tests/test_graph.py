@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
-from core.types import Filters, Graph
+from core.types import Answer, Filters, Graph
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.graphs import FILES, RELATIONS, page, some_graph
 
@@ -223,6 +224,27 @@ def test_a_model_builds_the_graph_and_what_it_botched_is_noted(tmp_path: Path) -
     put(app, {"b.md": "The OFAC waits."})
     app.index.builder.build(profile)
     assert len(llm.asked) == asked + 1
+
+
+def test_entities_are_asked_for_as_many_at_once_as_an_endpoint_takes(tmp_path: Path) -> None:
+    rows = {"entities": [{"text": "FinCEN", "type": "organisation"}]}
+    six = threading.Barrier(6)
+
+    class Slow(ScriptedLlm):
+        def complete(self, prompt: str, *, purpose: str, **options: object) -> Answer:
+            if self.asked:  # the first alone shows that the model is of use
+                six.wait(20)  # breaks if fewer come
+            return super().complete(prompt, purpose=purpose, **options)
+
+    llm = Slow(json.dumps(rows), "nonsense", json.dumps(rows))
+    home = load({"CONCORD_LLM_CONCURRENCY": "6"}, home=tmp_path / "home")
+    app = build(home, clock=FixedClock(), models=SmallModels(llm))
+    app.platform.workspace.create()
+    profile = app.platform.settings.add_profile(from_mapping({"name": "deep", "graph": "llm"}), ME)
+    put(app, {f"{name}.md": f"FinCEN takes form {name}." for name in "abcdefghijklm"})
+    built = app.index.builder.build(profile)
+    assert len(built.fallbacks) == 1
+    assert len(llm.asked) == 13
 
 
 # ---------------------------------------------------------------- local search

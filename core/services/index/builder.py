@@ -16,7 +16,7 @@ from core.chunking.tools import Tools
 from core.curation.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError
 from core.llm.bill import Bill
-from core.llm.together import together
+from core.llm.together import THREADS, together
 from core.llm.writer import Writer
 from core.ports import Clock, Models, Progress, Texts, no_progress
 from core.profiles import model_uses
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from core.adapters.index.generations import Generations, Parent
 
 
-DOCUMENTS = 4  # that are chunked at once where a language model is asked
 _CALLS = ("calls", "worth")  # of language models, that a manifest sums over the builds of a generation
 
 
@@ -93,7 +92,9 @@ class IndexBuilder:
         clock: Clock,
         texts: Texts,
         extracting: EntityExtractor | None = None,
+        at_once: int = THREADS,
     ) -> None:
+        """`at_once`: questions that a language model is asked at the same time."""
         self.store, self.documents, self.generations, self.models, self.cache, self.clock = (
             store,
             documents,
@@ -102,7 +103,7 @@ class IndexBuilder:
             cache,
             clock,
         )
-        self.texts = texts
+        self.texts, self.at_once = texts, at_once
         self.extracting = extracting or EntityExtractor(models)
 
     def behind(self, profile: Profile) -> bool:
@@ -233,13 +234,13 @@ class IndexBuilder:
     def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
         """What the profile's chunker may use; language models are loaded on first use."""
         embedder = self.models.of(profile)
-        writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts)
+        writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts, self.at_once)
         return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
 
     def _chunk(self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress) -> list[Chunk]:
         split = chunker(profile.chunker, tools, profile.context)
         chunks: list[Chunk] = []
-        asking = together(split, documents, DOCUMENTS) if model_uses(profile) else nullcontext(map(split, documents))
+        asking = together(split, documents, self.at_once) if model_uses(profile) else nullcontext(map(split, documents))
         with asking as results:
             for n, some in enumerate(results, 1):
                 chunks += some

@@ -30,8 +30,9 @@ def no_recogniser(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:
 class EntityExtractor:
     """Chunks to extracts, as the profile asks."""
 
-    def __init__(self, models: Models, recogniser: Recogniser = no_recogniser) -> None:
-        self.models, self.recogniser = models, recogniser
+    def __init__(self, models: Models, recogniser: Recogniser = no_recogniser, at_once: int = THREADS) -> None:
+        """`at_once`: chunks that a language model is asked about at the same time."""
+        self.models, self.recogniser, self.at_once = models, recogniser, at_once
 
     def extracts(
         self,
@@ -78,9 +79,11 @@ class EntityExtractor:
             return extract(chunk.text, linked[chunk.doc]), why, Bill()
 
         while len(extracts) < len(chunks):
-            usable = bool(extracts) and not in_a_row  # else one at a time, so that no more than three are in vain
-            some = chunks[len(extracts) : len(extracts) + (THREADS if usable or in_a_row >= PATIENCE else 1)]
-            with together(asked if in_a_row < PATIENCE else ruled, some) as results:
+            begun = in_a_row != len(
+                extracts
+            )  # a first answer was usable: until then one at a time, three at most in vain
+            some = chunks[len(extracts) : len(extracts) + (self.at_once if begun or in_a_row >= PATIENCE else 1)]
+            with together(asked if in_a_row < PATIENCE else ruled, some, self.at_once) as results:
                 for chunk, (found, reason, spent) in zip(some, results, strict=True):
                     extracts.append(found)
                     bill.join(spent)

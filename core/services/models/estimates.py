@@ -9,11 +9,11 @@ from math import fsum
 from core.chunking.ruler import pieces
 from core.llm.asking import ModelTask
 from core.llm.bill import dollars_of
+from core.llm.together import THREADS
 from core.ports import Models
 from core.services.models.ledger import Ledger
 
 USUAL = 0.25  # of the allowed output is what an answer has, where no earlier call says otherwise
-THREADS = 4  # calls that a build makes at once
 SLACK = 1.15  # tokens are estimated, since the tokenizer is not here
 
 
@@ -32,8 +32,9 @@ class CallEstimate:
 class CallEstimator:
     """Estimates from questions that would be asked, prices, and what earlier calls took."""
 
-    def __init__(self, models: Models, ledger: Ledger) -> None:
-        self.models, self.ledger = models, ledger
+    def __init__(self, models: Models, ledger: Ledger, at_once: int = THREADS) -> None:
+        """`at_once`: calls that a build makes at the same time."""
+        self.models, self.ledger, self.at_once = models, ledger, at_once
 
     def of(self, sample: Sequence[ModelTask], calls: tuple[int, int], name: str = "") -> CallEstimate | None:
         """What so many calls like those of the sample take; None when there is nothing to ask."""
@@ -47,7 +48,7 @@ class CallEstimator:
         price = self.ledger.prices.of(llm.name)
         low = round(calls[0] * size), round(calls[0] * usual)
         high = round(calls[1] * size * SLACK), round(calls[1] * most)
-        seconds = (calls[0] * past.seconds / THREADS, calls[1] * past.seconds * 1.5) if past else None
+        seconds = (calls[0] * past.seconds / self.at_once, calls[1] * past.seconds * 1.5) if past else None
         return CallEstimate(
             purpose,
             llm.name,
