@@ -24,7 +24,7 @@ from core.llm.asking import ModelTask, ask
 from core.llm.grounding import content_words
 from core.llm.prompt import RULE, quoted
 from core.llm.reading import listed, schema_of
-from core.llm.together import together
+from core.llm.together import THREADS, together
 from core.llm.usable import words
 from core.ports import Llm, Progress, no_progress
 from core.types import NOTHING, Document
@@ -94,11 +94,12 @@ def generate(
     progress: Progress = no_progress,
     names: Names | None = None,
     size: int = WORDS,
+    at_once: int = THREADS,
 ) -> GeneratedSet:
     """Up to `per_kind` prompts of each kind, the same for the same seed; each may give up to three questions."""
     ordered = sorted(documents, key=lambda document: document.path)
     every = [SourceSegment(document, *span) for document in ordered for span in segments(document, size, size // 2)]
-    with together(lambda segment: _named(segment, llm, names), every) as results:
+    with together(lambda segment: _named(segment, llm, names), every, at_once) as results:
         named = list(results)
     tasks = [*_sample([(segment,) for segment in named], ONE, per_kind, seed)]
     tasks += _sample(list(pairs(named, same_file=True)), SAME, per_kind, seed)
@@ -106,7 +107,7 @@ def generate(
     questions: dict[str, Question] = {}
     judgments: list[Judgment] = []
     refused: Counter[str] = Counter()
-    with together(lambda task: _ask(llm, task[1]), tasks) as answers:
+    with together(lambda task: _ask(llm, task[1]), tasks, at_once) as answers:
         for n, ((kind, group), (rows, dropped)) in enumerate(zip(tasks, answers, strict=True), 1):
             refused.update(dropped)
             for text, answer in rows:

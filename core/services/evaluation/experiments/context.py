@@ -108,7 +108,9 @@ class ExperimentContext:
         require(actor, "keep a query set")
         check_count(per_kind)
         llm = self.models.llm()
-        generated = qa.generate(self.findable(), llm, seed, per_kind, name or QA, progress, self.names, size)
+        generated = qa.generate(
+            self.findable(), llm, seed, per_kind, name or QA, progress, self.names, size, self.runs.at_once
+        )
         return replace(generated, queryset=self.runs.querysets.keep(actor, generated.queryset))
 
     def calls_of(
