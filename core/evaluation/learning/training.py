@@ -53,13 +53,14 @@ class Trained:
     """A model with everything that a report shows.
 
     `regret` is what a choice of alpha adds to the squared error of the optimum, averaged over test queries: of the
-    model, of the best fixed alpha of the training part. `contributions` are SHAP values per test query and feature.
+    model, and of the mean optimum of the training part. `contributions` are SHAP values per test query and feature;
+    `learned_from` are the queries of the other two parts.
     """
 
     model: AlphaModel
     r2: Mapping[str, float]
     regret: Mapping[str, float]
-    fixed: float
+    learned_from: tuple[str, ...]
     chosen: Mapping[str, Any]
     tried: tuple[tuple[Mapping[str, Any], float], ...]
     test: tuple[Prediction, ...]
@@ -165,17 +166,17 @@ def _reported(
     scores = {
         part: r2(y, p) for part, (_, y, _), p in zip(("train", "validation", "test"), tables, predicted, strict=True)
     }
-    fixed = _fixed(parts[0])
-    regrets = {"model": _regret(parts[2], predicted[2]), "fixed": _regret(parts[2], np.full(len(parts[2]), fixed))}
+    middle = np.full(len(parts[2]), _mean_optimum(parts[0]))
+    regrets = {"model": _regret(parts[2], predicted[2]), "fixed": _regret(parts[2], middle)}
     count = sum(map(len, parts))
-    evidence = {"r2": scores, "regret": regrets, "queries": count, "chosen": learned.chosen, "best_fixed_alpha": fixed}
+    evidence = {"r2": scores, "regret": regrets, "queries": count, "chosen": learned.chosen}
     inputs = INPUTS[kind]
     shap = learned.contributions(tables[2][0])[:, :-1] if learned.contributions else np.empty((0, 0))
     return Trained(
         model=AlphaModel(name, kind, trained_for, learned.parameters, evidence),
         r2=scores,
         regret=regrets,
-        fixed=fixed,
+        learned_from=tuple(sample.query for part in parts[:2] for sample in part),
         chosen=learned.chosen,
         tried=learned.tried,
         test=tuple(
@@ -187,12 +188,12 @@ def _reported(
         coefficients=dict(zip(inputs, learned.parameters["coefficients"], strict=True)) if kind == "ridge" else {},
         contributions=rows_of(shap),
         losses=learned.losses,
-        warning=_warning(count, regrets, fixed),
+        warning=_warning(count, regrets),
     )
 
 
-def _fixed(part: Sequence[Example]) -> float:
-    """The best fixed alpha: the mean of the optima, weighted by how much each matters."""
+def _mean_optimum(part: Sequence[Example]) -> float:
+    """The mean of the optima, weighted by how much each matters."""
     return sum(sample.alpha * sample.matters for sample in part) / sum(sample.matters for sample in part)
 
 
@@ -206,9 +207,9 @@ def rows_of(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(float(value) for value in row) for row in table)
 
 
-def _warning(count: int, regrets: Mapping[str, float], fixed: float) -> str:
+def _warning(count: int, regrets: Mapping[str, float]) -> str:
     if count < ENOUGH:
-        return f"The evidence is thin: {count} judged queries, {ENOUGH} are wanted. Use the fixed alpha {fixed:.2f}."
+        return f"The evidence is thin: {count} judged queries, {ENOUGH} are wanted."
     if regrets["model"] >= regrets["fixed"]:
-        return f"The model does no better than the fixed alpha {fixed:.2f} on queries it has not seen. Use that."
+        return "The model's alphas are no nearer to the best ones than the same alpha for every query."
     return ""

@@ -134,7 +134,6 @@ def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:
         "kind": trained.model.kind,
         "queries": trained.model.evidence["queries"],
         "r2": dict(trained.r2),
-        "fixed": trained.fixed,
         "coefficients": dict(trained.coefficients),
         "contributions": _strengths(trained),
         "swarm": _swarm(trained),
@@ -145,6 +144,7 @@ def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:
         "best_fixed": result.best_fixed,
         "against_best_fixed": strict.plain(result.against_best_fixed),
         "warning": trained.warning,
+        "wins": result.wins,
         "advice": result.advice,
         "config": strict.plain(result.config),
     }

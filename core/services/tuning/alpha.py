@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +10,7 @@ from typing import Protocol
 from core.access import Actor, require
 from core.curation.names import free_name
 from core.errors import BadInput
-from core.evaluation.learning.training import Example, Trained, example, train
+from core.evaluation.learning.training import Example, Prediction, Trained, example, train
 from core.evaluation.measures.lcs import coverage
 from core.evaluation.measures.registry import known as known_measure
 from core.evaluation.measures.scoring import READ, Gold, value
@@ -26,7 +26,7 @@ from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import Runs, gold
 from core.types import NOTHING, SearchConfig
 
-FIXED = 11  # fixed alphas that a model is compared with
+FIXED = 11  # alphas among which the fixed one is chosen
 
 
 class AlphaStore(Protocol):
@@ -39,7 +39,10 @@ class AlphaStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrainedAlpha:
-    """A trained model, and its retrieval quality on test questions beside every fixed alpha and the oracle."""
+    """A trained model, and its retrieval quality on questions it has not seen beside one fixed alpha and the oracle.
+
+    The fixed alpha was chosen on the questions that the model learned from, as the model was.
+    """
 
     trained: Trained
     measure: str
@@ -50,11 +53,19 @@ class TrainedAlpha:
     path: str
 
     @property
+    def wins(self) -> bool:
+        """Whether the model is worth having."""
+        return self.against_best_fixed.verdict == "better" and not self.trained.warning
+
+    @property
     def advice(self) -> str:
-        """Whether to use the model."""
-        if self.against_best_fixed.verdict == "better":
-            return f"Use the model: it beats the best fixed alpha ({self.best_fixed:g}) on questions it has not seen."
-        return f"Use the fixed alpha {self.best_fixed:g}: the model does not beat it on questions it has not seen."
+        """Whether to use the model, or the one alpha to use instead."""
+        learned, unseen = len(self.trained.learned_from), self.against_best_fixed.queries
+        fixed = f"the fixed alpha {self.best_fixed:g}, chosen on the {learned} questions that the model learned from"
+        if self.wins:
+            return f"Use the model: on {unseen} questions it has not seen it beats {fixed}."
+        why = "does not beat" if self.against_best_fixed.verdict != "better" else "is not shown well enough to beat"
+        return f"Use {fixed}: the model {why} it on {unseen} questions it has not seen."
 
 
 class AlphaTraining:
@@ -95,12 +106,14 @@ class AlphaTraining:
             name=name,
             progress=progress,
         )
-        quality, best, against = examples.quality(trained, measure)
+        best = examples.best_fixed(trained, measure)
+        quality, against = examples.quality(trained, best, measure)
         self._named(name, "")  # it may have been promoted during the training
-        path = self.store.save(trained.model)
+        model = replace(trained.model, evidence={**trained.model.evidence, "best_fixed_alpha": best})
+        path = self.store.save(model)
         self.runs.audit.note(actor, "learn alpha", name, detail=f"{kind} from {queryset}")
         served = replace(base, alpha_from="learned", alpha_model=name)
-        return TrainedAlpha(trained, measure, quality, best, against, served, str(path))
+        return TrainedAlpha(replace(trained, model=model), measure, quality, best, against, served, str(path))
 
     def _named(self, name: str, default: str) -> str:
         """A name that may be written: a model that is or was in production must not change."""
@@ -164,28 +177,38 @@ class AlphaExamples:
         relevant = self.passages.get(question.id, {})
         return {chunk: float(relevant.get(chunk, 0.0) > 0) for chunk in chunks}
 
-    def quality(self, trained: Trained, measure: str) -> tuple[dict[str, Interval], float, PairedComparison]:
-        """The measure on the test questions for every fixed alpha, the model and the oracle; the best fixed alpha."""
+    def best_fixed(self, trained: Trained, measure: str) -> float:
+        """The fixed alpha that does best on the questions that a model learned from; the smallest of equals."""
+        learned = [self.questions[number] for number in trained.learned_from]
+        totals = {
+            alpha: sum(self._measure(question, alpha, measure) or 0.0 for question in learned)
+            for alpha in alphas(FIXED)
+        }
+        return max(totals, key=lambda alpha: totals[alpha])
+
+    def quality(self, trained: Trained, fixed: float, measure: str) -> tuple[dict[str, Interval], PairedComparison]:
+        """The measure on test questions of a fixed alpha, the model and the oracle; the model against the fixed one."""
         import numpy as np
 
         test = [
             (self.questions[prediction.query], prediction)
             for prediction in trained.test
-            if self._measure(self.questions[prediction.query], 0.5, measure) is not None
+            if self._measure(self.questions[prediction.query], fixed, measure) is not None
         ]
         if not test:
             raise BadInput(f"No question that training kept apart quotes its answer, so there is no {measure} of it.")
-        alpha_of: dict[str, Callable[[int], float]] = {f"fixed {alpha:g}": _always(alpha) for alpha in alphas(FIXED)}
-        alpha_of["model"] = lambda n: test[n][1].predicted
-        alpha_of["oracle"] = lambda n: test[n][1].optimal
+        alpha_of: dict[str, Callable[[Prediction], float]] = {
+            f"fixed {fixed:g}": lambda _: fixed,
+            "model": lambda prediction: prediction.predicted,
+            "oracle": lambda prediction: prediction.optimal,
+        }
         table = {
-            name: [self._measure(question, alpha(n), measure) or 0.0 for n, (question, _) in enumerate(test)]
+            name: [self._measure(question, alpha(prediction), measure) or 0.0 for question, prediction in test]
             for name, alpha in alpha_of.items()
         }
         intervals = bootstrap(np.array(list(table.values())).T)
-        best = _best_fixed(table)
-        fixed = float(best.removeprefix("fixed "))
-        return dict(zip(table, intervals, strict=True)), fixed, compare(table[best], table["model"])
+        compared = compare(table[f"fixed {fixed:g}"], table["model"])
+        return dict(zip(table, intervals, strict=True)), compared
 
     def _measure(self, question: Question, alpha: float, measure: str) -> float | None:
         """A measure of a question at an alpha; None where it quotes no answer that passages could hold."""
@@ -195,12 +218,3 @@ class AlphaExamples:
         if question.id not in self._golds:
             self._golds[question.id] = gold(self.judged[question.id], self.documents[question.id], self.index)
         return value(measure, list(documents), passages, self._golds[question.id])
-
-
-def _always(alpha: float) -> Callable[[int], float]:
-    return lambda _: alpha
-
-
-def _best_fixed(table: Mapping[str, Sequence[float]]) -> str:
-    """The best fixed alpha in hindsight on the test part: harder to beat than the best of the train part."""
-    return max((name for name in table if name.startswith("fixed")), key=lambda name: sum(table[name]))

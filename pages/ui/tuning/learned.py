@@ -1,4 +1,4 @@
-"""The Learned alpha tab: train a model, see what it learned, and whether it beats every fixed alpha."""
+"""The Learned alpha tab: train a model, see what it learned, and whether it beats the fixed alpha that the same questions would choose."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw(tuning_set: TuningSet) -> None:
         empty.state(
             "model_training",
             "No model was trained on this query set",
-            "A model predicts an alpha for every question. It is worth having when it beats the best fixed alpha.",
+            "A model predicts an alpha for every question. It is worth having when it beats the best fixed alpha of the questions it learned from.",
             "no_model",
         )
         return
@@ -73,14 +73,15 @@ def start(actor: Actor, queryset: str, kind: str, config: str, target: str, meas
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    better = result["against_best_fixed"]["verdict"] == "better" and not result["warning"]
-    say, icon = (st.success, "verified") if better else (st.info, "balance")
-    say(flash.plain(result["warning"] or result["advice"]), icon=f":material/{icon}:")
+    say, icon = (st.success, "verified") if result.get("wins") else (st.info, "balance")
+    say(flash.plain(result["advice"]), icon=f":material/{icon}:")
+    if result["warning"]:
+        st.caption(flash.plain(result["warning"]))
     cells = st.columns(4)
     for cell, part in zip(cells, ("train", "validation", "test"), strict=False):
         cell.metric(f"R² on {part}", f"{result['r2'][part]:.3f}", border=True)
     cells[3].metric("Questions", f"{result['queries']:,}", border=True)
-    st.caption(flash.plain(f"{result['model']} against the best fixed alpha {result['best_fixed']:g}: {result['against_best_fixed']['sentence']}"))  # fmt: skip
+    st.caption(flash.plain(f"{result['model']} against the fixed alpha {result['best_fixed']:g}: {result['against_best_fixed']['sentence']}"))  # fmt: skip
 
 
 def _model(result: dict[str, Any]) -> None:
@@ -89,7 +90,7 @@ def _model(result: dict[str, Any]) -> None:
         st.markdown("**Predicted against optimal alpha** on questions it has not seen")
         charts.show(drawn.against_by(_groups(result["test"]), "optimal", "predicted"), "learn_pairs")
     with second:
-        st.markdown(f"**{result['measure']}** beside every fixed alpha and the oracle")
+        st.markdown(f"**{result['measure']}** beside the fixed alpha and the oracle")
         quality = {name: Interval(**interval) for name, interval in result["quality"].items()}
         colours = [_COLOURS.get(name, drawn.GREY) for name in quality]
         charts.show(
