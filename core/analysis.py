@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from core.errors import BadInput
@@ -50,6 +51,19 @@ def analyser(options: LexicalOptions) -> Analyser:
     if options.stopwords not in STOPWORDS:
         raise BadInput(f"There is no stop word list {options.stopwords!r}. Lists: {', '.join(STOPWORDS)}.")
     return _analyser(options.stemmer, options.stopwords)
+
+
+@lru_cache(maxsize=1024)
+def options_for(query: str, options: LexicalOptions) -> LexicalOptions:
+    """The options, with stop words kept where a query holds nothing else.
+
+    >>> options_for("who we are", LexicalOptions()).stopwords
+    'none'
+    >>> options_for("who pays", LexicalOptions()).stopwords, options_for("?", LexicalOptions()).stopwords
+    ('english', 'english')
+    """
+    every = replace(options, stopwords="none")
+    return every if not analyser(options)(query) and analyser(every)(query) else options
 
 
 class Analyser:

@@ -63,6 +63,7 @@ class CachedLeg:
 
     def __init__(self, leg: Leg, ahead: int) -> None:
         self._leg, self._ahead, self.floor, self.searches = leg, ahead, leg.floor, 0
+        self.note: str = getattr(leg, "note", "")
         self._rankings: dict[bytes | None, tuple[int, Ranking]] = {}
         self._scores: dict[int, float] = {}
 

@@ -118,7 +118,7 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
             with trace.stage(name) as stage:
                 legs[name], retrieved[name] = leg, leg.search(documents.passages(config), allowed)
                 stage.hits = len(retrieved[name])
-                stage.note = guide.note if (guide := _guide(leg)) else ""
+                stage.note = getattr(leg, "note", "")
         except ConcordError as error:
             trace.warnings.append(f"The {name} leg failed: {error}")
     if not retrieved:

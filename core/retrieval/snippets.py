@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from core.analysis import analyser
+from core.analysis import analyser, options_for
 from core.chunking.sentences import sentences
 from core.types import LexicalOptions
 
@@ -56,6 +56,7 @@ def snippet(
     >>> [(s.text, s.matched, s.best) for s in result.segments if s.matched]
     [('SAR', True, True), ('records', True, True)]
     """
+    options = options_for(query, options)
     layout = _layout(text, options)
     known = [term for term in _query_terms(query, options) if term in layout.places]
     worths = _worths(layout, known, rarity)

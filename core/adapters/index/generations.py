@@ -28,7 +28,7 @@ import numpy as np
 
 from core import strict
 from core.adapters.index import damage, duckdb, graph, inspection, lance
-from core.adapters.serving import image, tfidf
+from core.adapters.serving import fields, image, stopwords, tfidf
 from core.adapters.serving.mapped import MappedIndex
 from core.adapters.system import sums
 from core.adapters.system.files import (
@@ -293,7 +293,8 @@ class Generations:
                 self._remove_leftovers(folder)
                 os.close(descriptor)
             for generation in folder.glob("gen-*"):
-                sweep(generation, tfidf.UNFINISHED)
+                for unfinished in (tfidf.UNFINISHED, fields.UNFINISHED, stopwords.UNFINISHED):
+                    sweep(generation, unfinished)
 
     def prepare(self) -> None:
         """Load the libraries that writing needs: seconds that a builder can spend while something else computes."""

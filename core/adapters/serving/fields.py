@@ -77,9 +77,9 @@ def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
     return fits
 
 
-def load(folder: Path, analyse: Callable[[str], list[str]]) -> dict[str, Field]:
-    """The fields of a generation, mapped from disk; built and saved if they are not there yet."""
-    served, place = folder / "served", folder / "fields"
+def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Field]:
+    """The fields of a generation, mapped from disk; built and saved under this name if they are not there yet."""
+    served, place = folder / "served", folder / name
     documents, chunks = image.read_table(served / "documents.arrow"), image.read_table(served / "chunks.arrow")
     if not place.is_dir():
         made = dict(_build(documents, chunks, analyse))

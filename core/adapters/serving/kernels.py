@@ -9,11 +9,19 @@ negative indices, which halves the time.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 COMPILED_FROM = 50_000  # chunks
+
+
+class Postings(NamedTuple):
+    """Per term where its chunks start, the chunks in order, and what the term adds to the score of each."""
+
+    start: np.ndarray
+    where: np.ndarray
+    impacts: np.ndarray
 
 
 def postings(

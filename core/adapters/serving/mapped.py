@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -14,17 +14,21 @@ import numpy as np
 
 from core.adapters.index import graph, lance
 from core.adapters.index.duckdb import HEADING
-from core.adapters.serving import fields, image, kernels
+from core.adapters.serving import fields, image, kernels, stopwords
 from core.adapters.serving import tfidf as ngrams
 from core.adapters.serving.engines import Engines
 from core.adapters.serving.fields import Field
-from core.adapters.serving.kernels import near_top
+from core.adapters.serving.kernels import Postings, near_top
+from core.adapters.serving.stopwords import StopWords
+from core.analysis import analyser, options_for
+from core.curation.render import in_words
 from core.errors import Unavailable
 from core.ports import Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
-from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
+from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
+ONLY_STOPS = "The question has stop words alone, so they count here."
 _CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
 
 
@@ -55,9 +59,7 @@ class MappedIndex:
         self._first_byte, self._last_byte = (image.numbers(chunks, name) for name in ("first_byte", "last_byte"))
         self._parents = np.stack([image.numbers(chunks, "parent_start"), image.numbers(chunks, "parent_end")], axis=1)
         self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
-        self._start, self._where, self._impacts = (
-            image.map_array(served / f"{name}.npy") for name in ("start", "where", "impacts")
-        )
+        self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
         self._vectors = image.map_array(served / "vectors.npy")
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
         self._masks = lru_cache(maxsize=64)(self._mask)
@@ -117,7 +119,8 @@ class MappedIndex:
         number = self.vocabulary.get(term)
         if number is None:
             return 0.0
-        return float(image.inverse_frequencies(self._start[number + 1] - self._start[number], self.size))
+        start = self._postings.start
+        return float(image.inverse_frequencies(start[number + 1] - start[number], self.size))
 
     def excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""
@@ -159,29 +162,59 @@ class MappedIndex:
     # ------------------------------------------------------------ legs
 
     def bm25(self, query: str, engine: str = "", fields: Mapping[str, float] = NOTHING) -> Leg:
-        """The lexical leg, by the image or another engine; words in a field add its weight."""
+        """The lexical leg, by the image or another engine; words in a field add its weight. Stop words alone: by the image."""
         engine, terms = engine_of("bm25", engine), self._terms_of(query)
-        weighed = [(self._fields[name], weight) for name, weight in fields.items() if weight]
-        if engine == IMAGE:
+        known = self._fields_for(query) if fields else {}
+        weighed = [(known[name], weight) for name, weight in fields.items() if weight]
+        if engine == IMAGE or self._only_stops(query):
             return FieldedLeg(self._bm25(query), terms, weighed) if weighed else self._bm25(query)
         return self._engines.bm25(engine, terms, lambda: sum(weight * field.every(terms) for field, weight in weighed))
 
     def _bm25(self, query: str) -> Bm25Leg:
+        if self._only_stops(query):
+            words = analyser(options_for(query, self.profile.lexical))(query)
+            return Bm25Leg(self._stops.postings, self.size, self._stops.numbers(words), ONLY_STOPS)
         numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
-        return Bm25Leg(self, np.array(numbers, dtype=np.int64))
+        return Bm25Leg(self._postings, self.size, np.array(numbers, dtype=np.int64))
 
     def fields(self, query: str, chunk: int) -> Mapping[str, float]:
         """What the words of a query score in each field of a passage, before weights."""
         terms, one = self._terms_of(query), np.array([chunk])
-        return {name: float(field.score(terms, one)[0]) for name, field in self._fields.items()}
+        return {name: float(field.score(terms, one)[0]) for name, field in self._fields_for(query).items()}
+
+    def _fields_for(self, query: str) -> Mapping[str, Field]:
+        return self._fields_of_all_words if self._only_stops(query) else self._fields
 
     @cached_property
     def _fields(self) -> Mapping[str, Field]:
         return fields.load(self._folder, self.analyse)
 
+    @cached_property
+    def _fields_of_all_words(self) -> Mapping[str, Field]:
+        return fields.load(self._folder, analyser(self._every_word), "fields-of-all-words")
+
+    @cached_property
+    def _stops(self) -> StopWords:
+        return stopwords.load(self._folder, self.profile.lexical, self._every_word, self._indexed_texts)
+
+    def _indexed_texts(self) -> Iterator[str]:
+        """What the lexical leg reads of each chunk; its title and headings also where no context has them."""
+        for chunk in range(self.size):
+            title = self.documents[self.document_of(chunk)].title
+            above = self.context(chunk) or " ".join((title, *self.passage(chunk).heading))
+            yield f"{above}\n\n{in_words(self.excerpt(chunk))}"
+
+    @property
+    def _every_word(self) -> LexicalOptions:
+        return replace(self.profile.lexical, stopwords="none")
+
+    def _only_stops(self, query: str) -> bool:
+        """Whether a query holds nothing but stop words."""
+        return options_for(query, self.profile.lexical) != self.profile.lexical
+
     def _terms_of(self, query: str) -> list[str]:
         """Distinct terms: repeating a word does not weigh it."""
-        return sorted(set(self.analyse(query)))
+        return sorted(set(analyser(options_for(query, self.profile.lexical))(query)))
 
     def tfidf(self, query: str) -> ngrams.FullLeg:
         """TF-IDF over unigrams and bigrams."""
@@ -234,22 +267,21 @@ def _single_threaded_blas() -> None:
 class Bm25Leg:
     """BM25 over the query's distinct terms, with the impacts computed at build time."""
 
-    index: MappedIndex
+    postings: Postings
+    size: int
     terms: np.ndarray
+    note: str = ""
     floor = 0.0
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        index = self.index
-        return kernels.top(index._start, index._where, index._impacts, self.terms, index.size, allowed, depth)
+        return kernels.top(*self.postings, self.terms, self.size, allowed, depth)
 
     def every(self) -> np.ndarray:
         """The score of every chunk."""
-        index = self.index
-        return kernels.accumulated(index._start, index._where, index._impacts, self.terms, index.size)
+        return kernels.accumulated(*self.postings, self.terms, self.size)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        index = self.index
-        return kernels.lookup(index._start, index._where, index._impacts, self.terms, np.array(chunks, dtype=np.uint32))
+        return kernels.lookup(*self.postings, self.terms, np.array(chunks, dtype=np.uint32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +293,14 @@ class FieldedLeg:
     fields: Sequence[tuple[Field, float]]
     floor = 0.0
 
+    @property
+    def note(self) -> str:
+        return self.passages.note
+
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        index, own = self.passages.index, self.passages.terms
+        own = self.passages
         more = sum(weight * field.every(self.terms) for field, weight in self.fields)
-        return kernels.top(index._start, index._where, index._impacts, own, index.size, allowed, depth, more)
+        return kernels.top(*own.postings, own.terms, own.size, allowed, depth, more)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         wanted = np.array(chunks, dtype=np.int64)

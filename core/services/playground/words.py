@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.analysis import analyser
+from core.analysis import analyser, options_for
 from core.ports import Index
 
 FIELDS = ("title", "heading", "text")
@@ -37,7 +37,8 @@ class QueryWord:
 
 def query_words(index: Index, document: int, query: str) -> tuple[QueryWord, ...]:
     """Each word of the query that counts, in the order in which it was asked."""
-    analyse = analyser(index.profile.lexical)
+    options = options_for(query, index.profile.lexical)
+    analyse, only_stops = analyser(options), options != index.profile.lexical
     wanted: dict[str, str] = {}
     for start, end, terms in analyse.words(query):
         if terms:
@@ -55,7 +56,7 @@ def query_words(index: Index, document: int, query: str) -> tuple[QueryWord, ...
             word,
             tuple(field for field in FIELDS if term in terms_of[field]),
             tuple(passage.id for number, passage in passages.items() if term in read[number]),
-            index.rarity(term) > 0,
+            only_stops or index.rarity(term) > 0,
         )
         for term, word in wanted.items()
     )
