@@ -31,7 +31,7 @@ def device(wanted: str = "") -> str:
     return wanted
 
 
-def _load(kind: str, name: str, offline: bool, wanted: str) -> Any:
+def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
     """The model, or Unavailable with the way to get it."""
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -61,7 +61,7 @@ class HubEmbedder:
     parts: Sequence[Embedder] = ()
 
     def __init__(self, name: str, offline: bool = True, wanted: str = "") -> None:
-        self._model = _load("SentenceTransformer", name, offline, wanted)
+        self._model = load("SentenceTransformer", name, offline, wanted)
         self.name = name
         self.dimension = int(self._model.get_embedding_dimension())
         self.limit = int(self._model.max_seq_length or 512)
@@ -124,7 +124,7 @@ class HubReranker:
     """The `Reranker` port on a hub cross-encoder."""
 
     def __init__(self, name: str, offline: bool = True, wanted: str = "") -> None:
-        self._model = _load("CrossEncoder", name, offline, wanted)
+        self._model = load("CrossEncoder", name, offline, wanted)
         self.name = name
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
