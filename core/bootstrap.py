@@ -90,6 +90,7 @@ from core.services.playground.answers import Answerer
 from core.services.playground.compare import Comparer
 from core.services.playground.grades import Grades
 from core.services.playground.notebook import Notebook
+from core.services.playground.pools import Pools
 from core.services.playground.where import Locator
 from core.services.reviews.changes import Changes
 from core.services.reviews.diff import Looks
@@ -105,7 +106,7 @@ from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.uploads import Uploads
 from core.settings import ProviderSettings, Settings
-from core.types import Document
+from core.types import Document, Hit
 
 NEAR = 20  # passages that are looked at to find the documents nearest to a question
 
@@ -211,6 +212,7 @@ class Playground:
     notebook: Notebook
     grades: Grades
     answerer: Answerer
+    pools: Pools
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +332,7 @@ def build(
     estimator = CallEstimator(models, ledger, settings.llm_concurrency)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"), estimator)
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
-    comparer = Comparer(searcher)
+    comparer, answerer = Comparer(searcher), Answerer(models)
 
     entities = EntityExtractor(models, spacy_ner.entities, settings.llm_concurrency)
     builder = IndexBuilder(
@@ -460,7 +462,8 @@ def build(
             Locator(comparer, documents),
             Notebook(database, clock, audit),
             Grades(database, clock, audit),
-            Answerer(models),
+            answerer,
+            Pools(database, searcher, partial(_as_shown, page), answerer, clock, audit),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
         tuning=Tuning(sweeps, training, alphas, production, PromptTuning(runs, audit)),
@@ -502,6 +505,11 @@ def _nearest(searcher: Searcher, documents: Documents, question: str) -> list[Do
     paths = dict.fromkeys(hit.path for hit in searcher.search(question, k=NEAR).hits)
     known = {document.path: document for document in documents.all()}
     return [known[path] for path in list(paths)[:3] if path in known]
+
+
+def _as_shown(page: SearchPage, query: str) -> list[Hit]:
+    """The hits of a query in the order of the Search page."""
+    return [passage.hit for group in page.find(query).groups for passage in group.passages]
 
 
 def _models(settings: Settings, ledger: Ledger, fitness: Fitness) -> Models:

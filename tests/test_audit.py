@@ -14,6 +14,7 @@ from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment
+from core.evaluation.querysets.ratings import AddedPassage
 from core.evaluation.runs.pooling import Pooled
 from core.ports import Progress
 from core.retrieval import config as configs
@@ -57,7 +58,8 @@ READING = {
     "playground.locator": "where",
     "playground.notebook": "saved",
     "playground.grades": "grades of scores",
-    "evaluation.querysets": "agreement export guidelines listed problems show unmapped write",
+    "playground.pools": "added added_chunks answer find own pool ratings",
+    "evaluation.querysets": "agreement export guidelines listed pool_summary problems show unmapped write",
     "evaluation.runs": "estimate estimate_judging listed show",
     "evaluation.experiments": "estimate reports summary values",
     "evaluation.jobs": "estimate last",
@@ -195,6 +197,10 @@ def checked_model(app: App) -> None:
     app.models.checker.check(ADMIN, features=["judge"])
 
 
+def pooled(app: App, query: str = "garden") -> AddedPassage:
+    return app.playground.pools.add(ADMIN, query, app.search.searcher.search("garden").hits[0], ())
+
+
 def graded(app: App) -> Grade:
     hit = app.search.searcher.search("garden").hits[0]
     return app.playground.grades.judge(ADMIN, "garden", hit, 2)
@@ -281,6 +287,14 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "playground.grades.withdraw": lambda app: (
         graded(app),
         app.playground.grades.withdraw(ADMIN, "garden", app.search.searcher.search("garden").hits[0]),
+    ),
+    "playground.pools.add": pooled,
+    "playground.pools.remove": lambda app: (
+        pooled(app, "shed"),
+        app.playground.pools.remove(ADMIN, "shed", app.search.searcher.search("garden").hits[0]),
+    ),
+    "playground.pools.rate": lambda app: app.playground.pools.rate(
+        ADMIN, "garden", app.playground.pools.answer(ADMIN, "garden"), "yes"
     ),
     "evaluation.editor.rename": lambda app: app.evaluation.editor.rename(ADMIN, copied_set(app), "renamed"),
     "evaluation.editor.add_question": lambda app: app.evaluation.editor.add_question(ADMIN, "small", "why?"),

@@ -161,9 +161,10 @@ USE_CASES = {
     "playground.locator": {"where": "compare configurations"},
     "playground.notebook": {"forget history keep opened remember save saved star": "compare configurations"},
     "playground.grades": {"grades judge of scores withdraw": "judge passages"},
+    "playground.pools": {"add added added_chunks answer find own pool rate ratings remove": "judge passages"},
     "playground.answerer": {"ask": "compare configurations", "plain": "ask a language model"},
     "evaluation.querysets": {
-        "agreement export guidelines listed problems show unmapped write": "see query sets",
+        "agreement export guidelines listed pool_summary problems show unmapped write": "see query sets",
         "drop from_frontmatter from_playground guard judge_by_model keep read read_upload set_guidelines": "keep a query set",
         "judge": "judge results",
         "all get guards head judged_by": INNER,
@@ -264,7 +265,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "graph communities", "graph links",
     ),
     "compare configurations": ("compare nothing --config bm25", "where nothing BSA-1 --config bm25", "profiles list"),
-    "judge passages": ("judge nothing",),
+    "judge passages": ("judge nothing", "pool nothing --config bm25", "rate nothing"),
     "ask a language model": ("models ask nothing",),
     "see query sets": ("eval querysets", "eval export nothing {out}"),
     "keep a query set": (

@@ -165,6 +165,40 @@ def test_blind_judging_pools_the_columns_and_shows_no_ranks(visit: Open) -> None
     assert {hit["rank"] for hit in data["pool"]} == {0}
 
 
+def test_a_blind_judge_adds_what_the_list_lacks_and_rates_the_answer(visit: Open, home: Path) -> None:
+    app = build(kb_settings(home), models=SmallModels())
+    app.evaluation.querysets.keep(demo("admin"), QuerySet("lacking", (Question("q1", "cash over 10,000"),)))
+    setup = Setup("cash over 10,000", columns("BM25"), blind=True, queryset="lacking", question="q1")
+    page = visit(setup)
+    listed = {hit["chunk"] for hit in drawn(page)["pool"]}
+    page.text_input(key="playground_missing").set_value("error 809").run()
+    missing = next(one for one in page.segmented_control if one.key and one.key.startswith("add_"))
+    missing.set_value("2").run()
+    assert not page.exception, page.exception
+    new = missing.key.removeprefix("add_")
+    data = drawn(page)
+    assert {hit["chunk"] for hit in data["pool"]} == listed | {new}
+    assert data["grades"][new] == 2
+    assert [judgment.grade for judgment in app.evaluation.querysets.get("lacking").judgments] == [2.0]
+    other = visit(setup, persona="reviewer")
+    assert new in {hit["chunk"] for hit in drawn(other)["pool"]}
+    assert new not in drawn(other)["grades"]
+    assert "You added" not in words(other)
+    assert "You added" in words(page)
+
+    assert "Was it good?" not in words(page)
+    page.button(key="show_first").click().run()
+    assert "Currency reports" in words(page)
+    page.segmented_control(key="rating").set_value("partly")
+    page.text_input(key="rating_note").set_value("no deadline")
+    next(button for button in page.button if button.label == "Keep").click().run()
+    assert [
+        (given.rating, given.note) for given in app.playground.pools.ratings(demo("admin"), "cash over 10,000")
+    ] == [("partly", "no deadline")]
+    page.button(key=f"out_{new}").click().run()
+    assert {hit["chunk"] for hit in drawn(page)["pool"]} == listed
+
+
 def test_grades_that_were_given_are_shown(visit: Open, home: Path) -> None:
     app = build(kb_settings(home), models=SmallModels())
     hit = app.search.searcher.search(QUERY).hits[0]

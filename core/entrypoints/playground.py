@@ -1,4 +1,4 @@
-"""Commands of the playground: compare configurations, follow a document, judge a passage."""
+"""Commands of the playground: compare configurations, follow a document, judge passages and answers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.errors import BadInput, NotFound
+from core.errors import BadInput
 from core.evaluation.measures.rank_distance import Move
+from core.evaluation.querysets.ratings import FIRST, WRITTEN
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from core.services.playground.compare import Column, ColumnOutcome, Comparison, passage, to_json
+from core.services.playground.compare import Column, ColumnOutcome, Comparison, named_passage, to_json
 from core.services.playground.grades import K, LiveScore
 from core.services.playground.where import Diagnosis, SuggestedChange, applied
 from core.services.search.searcher import CHANGE
@@ -54,6 +55,21 @@ def register(add: Any) -> None:
     judge.add_argument("--profile", default="", help="which index the chunk is in (default: the one in production)")
     judge.add_argument("--note", default=None, help="why this grade")
     judge.add_argument("--remove", action="store_true", help="take your own grade of the passage back")
+    pooled = add("pool", pool, "the passages that judges of a query grade, blind; find and add what it lacks")
+    pooled.add_argument("query", metavar="QUERY")
+    pooled.add_argument("--config", action="append", default=[], help="whose hits are pooled; repeat for several")
+    pooled.add_argument("--profile", default="", help="which index (default: the one in production)")
+    pooled.add_argument("--find", default="", metavar="WORDS", help="passages that could be added, by title")
+    pooled.add_argument("--add", default="", metavar="CHUNK", help="put a passage into the pool, for every judge")
+    pooled.add_argument("--grade", type=int, default=None, help="with --add: how relevant it is, 0 to 3")
+    pooled.add_argument("--remove", default="", metavar="CHUNK", help="take your own addition out again")
+    rating = add("rate", rate, "say whether the answer to a query was good, or list what was said")
+    rating.add_argument("query", metavar="QUERY")
+    rating.add_argument("rating", metavar="RATING", nargs="?", default="", help="yes, partly or no")
+    rating.add_argument(
+        "--written", action="store_true", help="the answer that a language model writes, not the first result"
+    )
+    rating.add_argument("--note", default="", help="why")
 
 
 def _filters(command: ArgumentParser) -> None:
@@ -211,8 +227,61 @@ def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) ->
 
 def _hit(app: App, options: Namespace) -> Hit:
     """The passage as a hit."""
+    return named_passage(app.search.searcher.index(options.profile), options.chunk)
+
+
+def pool(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The pool with the actor's own grades; or find, add and take out passages."""
+    app = open_app(settings)
+    actor, pools = acting(app, options), app.playground.pools
     index = app.search.searcher.index(options.profile)
-    number = index.number(options.chunk)
-    if number is None:
-        raise NotFound(f'There is no passage {options.chunk!r} in this index. search --json names them as "chunk".')
-    return passage(index, number)
+    if options.find:
+        return _show_passages(app, options, terminal, pools.find(actor, options.find, index))
+    if options.remove:
+        pools.remove(actor, options.query, named_passage(index, options.remove))
+        terminal.show({"removed": options.remove}, ["It was taken out of the pool. Grades of it stay."])
+        return 0
+    options.profile = [options.profile] if options.profile else []
+    compared = app.playground.comparer.run(actor, options.query, _columns(app, options))
+    found = [outcome.result.hits for outcome in compared.outcomes if outcome.result]
+    pooled = pools.pool(actor, options.query, found, index)
+    if not options.add:
+        return _show_passages(app, options, terminal, pooled)
+    hit = named_passage(index, options.add)
+    added = pools.add(actor, options.query, hit, pooled)
+    grade = None
+    if options.grade is not None:
+        grade = app.playground.grades.judge(actor, options.query, hit, options.grade, blind=True)
+    lines = [f"{added.path}, {added.heading or 'beginning'}: every judge of this query gets it now."]
+    terminal.show({**strict.plain(added), "grade": grade.grade if grade else None}, lines)
+    return 0
+
+
+def _show_passages(app: App, options: Namespace, terminal: Terminal, hits: Sequence[Hit]) -> int:
+    """Passages without rank, score or who found them."""
+    own = app.playground.grades.grades(acting(app, options), options.query, hits)
+    grades = {chunk: grade.grade for chunk, grade in own.items()}
+    rows = [(hit.chunk, grades.get(hit.chunk, "-"), " › ".join((hit.title, *hit.heading)), hit.doc) for hit in hits]
+    shown = [
+        {"chunk": hit.chunk, "doc": hit.doc, "path": hit.path, "title": hit.title, "heading": list(hit.heading),
+         "text": hit.text, "grade": grades.get(hit.chunk)}
+        for hit in hits
+    ]  # fmt: skip
+    terminal.show(shown, table(rows, ("chunk", "grade", "passage", "doc")) if rows else ["Nothing found."])
+    return 0
+
+
+def rate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Show an answer and keep the rating; without a rating, list what was said."""
+    app = open_app(settings)
+    actor, pools = acting(app, options), app.playground.pools
+    if not options.rating:
+        ratings = pools.ratings(actor, options.query)
+        rows = [(given.rating, given.kind, given.name, given.answer[:60], given.note) for given in ratings]
+        terminal.show(list(ratings), table(rows, ("good", "kind", "judge", "answer", "note")))
+        return 0
+    shown = pools.answer(actor, options.query, WRITTEN if options.written else FIRST)
+    given = pools.rate(actor, options.query, shown, options.rating, options.note)
+    place = " › ".join((shown.title, *shown.heading)) if shown.title else shown.by or shown.advice
+    terminal.show(strict.plain(given), [place, shown.text, "", f"Good: {given.rating}."])
+    return 0

@@ -17,6 +17,7 @@ from core.errors import BadInput, NotFound
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.import_querysets import ARROW
 from core.evaluation.querysets.queryset import Judgment, by_question
+from core.evaluation.querysets.ratings import AnswerQuality, PoolSummary, Share
 from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.services.evaluation.jobs import worded_by_rules
@@ -156,6 +157,7 @@ def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> 
     queryset, agreed = app.evaluation.querysets.show(actor, name), app.evaluation.querysets.agreement(actor, name)
     lost = app.evaluation.querysets.unmapped(actor, name, app.search.searcher.index())
     left_out = app.evaluation.querysets.problems(actor, name)
+    judged_pools = app.evaluation.querysets.pool_summary(actor, name)
     value: dict[str, Any] = {
         "name": queryset.name,
         "about": queryset.about,
@@ -163,6 +165,9 @@ def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> 
         "questions": len(queryset.questions),
         "judgments": len(queryset.judgments),
         "agreement": strict.plain(agreed),
+        "answers": [_quality_json(quality) for quality in judged_pools.answers],
+        "added": _share_json(judged_pools.added),
+        "new_documents": _share_json(judged_pools.new_documents),
         "left_out": strict.plain(left_out),
         "unmapped": [
             {"question": judgment.judgment.question, "path": judgment.judgment.path, "why": judgment.why}
@@ -177,6 +182,7 @@ def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> 
         for pair in agreed
         if pair.kappa is not None
     ]
+    lines += _pool_lines(judged_pools)
     lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in left_out]
     lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
     if options.questions:
@@ -189,6 +195,32 @@ def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> 
             lines += [f"    {given.grade:g}  {given.path}  {given.note}".rstrip() for given in judged.get(asked.id, [])]
     terminal.show(value, lines)
     return 0
+
+
+def _pool_lines(summary: PoolSummary) -> list[str]:
+    """Whether answers were good, and how often a judge added a passage; nothing where nobody said."""
+    lines = []
+    for quality in summary.answers:
+        lines.append(f"{quality.kind}: good for {quality.good} questions, partly for {quality.partly}")
+        lines += [
+            f"  {' and '.join(pair.judges)}: kappa {pair.kappa:.2f} on {pair.places} answers"
+            for pair in quality.judges
+            if pair.kappa is not None
+        ]
+    if summary.added.of:
+        lines.append(
+            f"judges added a passage for {summary.added} questions, a new document for {summary.new_documents}"
+        )
+    return lines
+
+
+def _share_json(share: Share) -> dict[str, Any]:
+    return {"count": share.count, "of": share.of, "share": share.share, "interval": list(share.interval)}
+
+
+def _quality_json(quality: AnswerQuality) -> dict[str, Any]:
+    good, judges = _share_json(quality.good), strict.plain(quality.judges)
+    return {"kind": quality.kind, "good": good, "partly": quality.partly, "agreement": judges}
 
 
 def show_estimate(terminal: Terminal, rows: Sequence[CallEstimate]) -> int:
@@ -279,7 +311,10 @@ def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> in
     actor = acting(app, options)
     runs = [app.evaluation.runs.show(actor, number) for number in options.runs]
     llm = app.models.registry.llm()
-    pool = pooling.pool(runs, app.search.searcher.index(runs[0].profile), options.depth)
+    index = app.search.searcher.index(runs[0].profile)
+    asked = {ident: result.question for run in runs for ident, result in run.results.items()}
+    added = app.playground.pools.added_chunks(actor, list(asked.values()), index)
+    pool = pooling.pool(runs, index, options.depth, added=added)
     if options.estimate:
         return show_estimate(terminal, app.evaluation.runs.estimate_judging(actor, options.queryset, pool))
     judged, failed = app.evaluation.querysets.judge_by_model(actor, options.queryset, pool, llm, terminal.progress)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event, insert, select
 
 from core.adapters.state import migrations, tables
-from core.adapters.state.evaluation import GradeRows, NotebookRows, QuerySetRows, RankingRows, RunRows
+from core.adapters.state.evaluation import GradeRows, NotebookRows, PoolRows, QuerySetRows, RankingRows, RunRows
 from core.adapters.state.knowledge import (
     DraftRows,
     FeedbackRows,
@@ -68,6 +68,7 @@ class State:
         self.settlements = SettlementRows(statements)
         self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
         self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
+        self.pools = PoolRows(statements)
         self.rankings = RankingRows(statements)
         self.queries, self.answers = QueryRows(statements), AnswerRows(statements)
         self.jobs, self.calls = JobRows(statements), CallRows(statements)

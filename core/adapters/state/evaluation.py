@@ -16,9 +16,11 @@ from core.adapters.state.tables import (
     judged,
     judgments,
     permalinks,
+    pool_additions,
     querysets,
     questions,
     rankings,
+    ratings,
     runs,
 )
 
@@ -195,6 +197,39 @@ class GradeRows:
         wanted = [judged.c.query == query] if query else []
         columns = [column for column in judged.c if column.name != "id"]
         return self._run.rows(select(*columns).where(*wanted).order_by(judged.c.id))
+
+
+class PoolRows:
+    """The tables `pool_additions` and `ratings`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> None:
+        """A passage is in a pool once, whoever added it first."""
+        self._run.upsert(pool_additions, [values], list(_PASSAGE[:-1]), [])
+
+    def remove(self, query: str, path: str, heading: str, quote: str, judge: str) -> bool:
+        """False when this judge added no such passage."""
+        place = zip(_PASSAGE, (query, path, heading, quote, judge), strict=True)
+        wanted = (pool_additions.c[name] == value for name, value in place)
+        return self._run.change(delete(pool_additions).where(*wanted)) > 0
+
+    def added(self, query: str = "") -> list[Row]:
+        """What judges added to the pool of one query, or of all for "", oldest first."""
+        wanted = [pool_additions.c.query == query] if query else []
+        columns = [column for column in pool_additions.c if column.name != "id"]
+        return self._run.rows(select(*columns).where(*wanted).order_by(pool_additions.c.id))
+
+    def rate(self, **values: Any) -> None:
+        """One rating per query, kind of answer and judge."""
+        self._run.upsert(ratings, [values], ["query", "kind", "judge"], ["answer", "rating", "note", "created"])
+
+    def ratings(self, query: str = "") -> list[Row]:
+        """Ratings of the answers to one query, or to all for "", oldest first."""
+        wanted = [ratings.c.query == query] if query else []
+        columns = [column for column in ratings.c if column.name != "id"]
+        return self._run.rows(select(*columns).where(*wanted).order_by(ratings.c.id))
 
 
 class NotebookRows:

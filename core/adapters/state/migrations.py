@@ -258,6 +258,17 @@ MIGRATIONS: tuple[str, ...] = (
     );
     ALTER TABLE querysets ADD COLUMN guard INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    CREATE TABLE pool_additions (
+        id INTEGER PRIMARY KEY, query TEXT NOT NULL, path TEXT NOT NULL, heading TEXT NOT NULL, quote TEXT NOT NULL,
+        judge TEXT NOT NULL, new_document INTEGER NOT NULL, created TEXT NOT NULL,
+        UNIQUE (query, path, heading, quote)
+    );
+    CREATE TABLE ratings (
+        id INTEGER PRIMARY KEY, query TEXT NOT NULL, kind TEXT NOT NULL, answer TEXT NOT NULL, rating TEXT NOT NULL,
+        judge TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, UNIQUE (query, kind, judge)
+    );
+    """,
 )
 
 

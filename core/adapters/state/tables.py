@@ -372,6 +372,33 @@ judged = Table(
     Unique("query", "path", "heading", "quote", "judge"),
 )
 
+pool_additions = Table(
+    "pool_additions",
+    METADATA,
+    _id(),
+    _text("query"),
+    _text("path"),
+    _text("heading"),
+    _text("quote"),
+    _text("judge"),  # the account that added it
+    _number("new_document"),  # 1: the pool had nothing else of its document
+    _text("created"),
+    Unique("query", "path", "heading", "quote"),
+)
+ratings = Table(
+    "ratings",
+    METADATA,
+    _id(),
+    _text("query"),
+    _text("kind"),  # of answer: the first result, or a written one
+    _text("answer"),  # the words that were shown
+    _text("rating"),
+    _text("judge"),
+    _text("note", ""),
+    _text("created"),
+    Unique("query", "kind", "judge"),
+)
+
 # ---------------------------------------------------------------- evaluation
 
 querysets = Table(

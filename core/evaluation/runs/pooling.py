@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment, Question
@@ -45,12 +46,19 @@ class Pooled:
         return Judgment(self.question.id, self.path, self.heading, self.quote, grade, source, judge)
 
 
-def pool(runs: Sequence[Run], index: Index, depth: int = 5, seed: int = 42) -> list[Pooled]:
-    """The first `depth` passages of every run, question by question, shuffled."""
+def pool(
+    runs: Sequence[Run],
+    index: Index,
+    depth: int = 5,
+    seed: int = 42,
+    added: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> list[Pooled]:
+    """The first `depth` passages of every run and what judges added, question by question, shuffled."""
     pooled: list[Pooled] = []
     for question in dict.fromkeys(ident for run in runs for ident in run.results):
         results = [run.results[question] for run in runs if question in run.results]
-        chunks = sorted({chunk for result in results for chunk in result.passages[:depth]})
+        found = {chunk for result in results for chunk in result.passages[:depth]}
+        chunks = sorted(found | set(added.get(question, ())))
         random.Random(f"{seed}:{question}").shuffle(chunks)
         numbers = [number for chunk in chunks if (number := index.number(chunk)) is not None]
         pooled += [_pooled(results[0].question, index, number) for number in numbers]

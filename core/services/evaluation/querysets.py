@@ -18,6 +18,7 @@ from core.evaluation.querysets import anchoring, export_querysets, import_querys
 from core.evaluation.querysets.agreement import JudgeAgreement, agreement
 from core.evaluation.querysets.draft import Problem
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
+from core.evaluation.querysets.ratings import AddedPassage, PoolSummary, Rating, pool_summary
 from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents
@@ -199,6 +200,15 @@ class QuerySets:
             else judgment
             for judgment in self.get(name).judgments
         )
+
+    def pool_summary(self, actor: Actor, name: str) -> PoolSummary:
+        """How good judges found the answers to the questions of a set, and how often they added to a pool."""
+        require(actor, "see query sets")
+        names = shown_names(self.database.accounts)
+        ratings = [Rating(**row, name=names.get(row["judge"], "")) for row in self.database.pools.ratings()]
+        added = self.database.pools.added()
+        passages = [AddedPassage(**{**row, "new_document": bool(row["new_document"])}) for row in added]
+        return pool_summary(self.get(name), ratings, passages)
 
     def unmapped(self, actor: Actor, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
         """Judgments whose place a generation does not have, with the reason."""

@@ -226,6 +226,14 @@ def passage(index: Index, number: int) -> Hit:
     return Hit(0, facts.doc, facts.path, facts.title, *place, 0.0, {}, facts.status, facts.version)
 
 
+def named_passage(index: Index, chunk: str) -> Hit:
+    """A passage by the name of its chunk, as a hit that no search has ranked."""
+    number = index.number(chunk)
+    if number is None:
+        raise NotFound(f'There is no passage {chunk!r} in this index. search --json names them as "chunk".')
+    return passage(index, number)
+
+
 def to_json(comparison: Comparison) -> dict[str, Any]:
     """The contract of `compare --json`."""
     return {

@@ -15,6 +15,7 @@ from core.errors import BadInput, NotFound
 from core.evaluation.measures import ranking
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment
+from core.evaluation.querysets.ratings import words_of
 from core.ports import Clock, Index
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
@@ -111,7 +112,7 @@ class Grades:
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
         require(actor, "judge passages")
-        rows, names = self.database.grades.of(_words(query)), shown_names(self.database.accounts)
+        rows, names = self.database.grades.of(words_of(query)), shown_names(self.database.accounts)
         return tuple(
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
@@ -160,12 +161,8 @@ def _score(judgments: tuple[Judgment, ...], index: Index, hits: Sequence[Hit]) -
 
 def _place(actor: Actor, query: str, hit: Hit) -> dict[str, str]:
     path, heading, quote = anchor(hit)
-    return {"query": _words(query), "path": path, "heading": heading, "quote": quote, "judge": actor.id}
+    return {"query": words_of(query), "path": path, "heading": heading, "quote": quote, "judge": actor.id}
 
 
 def _steps(heading: str) -> tuple[str, ...]:
     return tuple(step for step in heading.split(" › ") if step)
-
-
-def _words(query: str) -> str:
-    return " ".join(query.split())

@@ -672,9 +672,9 @@ function drawPool(root, state) {
     el(
       "p",
       { class: "muted" },
-      `${pool.length} passages of all columns, shuffled, without ranks. Grade with 0 to 3; ${done} done.`,
+      `${pool.length} passages, shuffled, without ranks. Grade with 0 to 3; ${done} done. Below the list you can add what is missing.`,
     ),
-    poolScores(state),
+    done === pool.length ? poolScores(state) : null, // earlier they would tell who found what
     pool.map((hit) =>
       el(
         "article",

@@ -73,6 +73,7 @@ def _query_set(queryset: QuerySet) -> None:
         st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
         _unmapped(queryset)
         _agreement(queryset.name)
+        _pool_summary(queryset.name)
     _guard(queryset.name)
     _left_out(queryset.name)
     with st.expander("Questions", icon=":material/list:", key="set_questions"):
@@ -192,6 +193,20 @@ def _agreement(name: str) -> None:
             "Kappa": st.column_config.NumberColumn(format="%.2f", help="0 is chance, 1 is full agreement."),
         },
     )
+
+
+def _pool_summary(name: str) -> None:
+    """Whether answers were good, and how often judges had to add a passage."""
+    summary = app().evaluation.querysets.pool_summary(identity.me(), name)
+    for quality in summary.answers:
+        kappas = [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in quality.judges if pair.kappa is not None]  # fmt: skip
+        said = f"The {quality.kind} was good for {quality.good} rated questions, partly for {quality.partly}."
+        st.caption(flash.plain(" ".join([said, *(f"{kappa}." for kappa in kappas)])))
+    if summary.added.of and (summary.answers or summary.added.count):
+        st.caption(
+            f"Judges added a passage for {summary.added} judged questions; for {summary.new_documents} "
+            "it came from a document that was not in the list."
+        )
 
 
 def _questions(queryset: QuerySet) -> None:

@@ -25,7 +25,7 @@ def start() -> None:
         del st.query_params[keys.JUDGE]
         queryset = _set(name)
         if queryset and queryset.questions:
-            _show(queryset, _open_question(queryset, -1))
+            _show(queryset, _open_question(queryset, -1), blind=True)
 
 
 def draw(now: Setup) -> None:
@@ -91,9 +91,10 @@ def _open_question(queryset: QuerySet, after: int) -> int:
     return next((place for place in places if not judged[queryset.questions[place].id]), 0)
 
 
-def _show(queryset: QuerySet, place: int) -> None:
-    question = queryset.questions[place]
-    state.put(replace(state.setup(), query=question.text, queryset=queryset.name, question=question.id), fresh=True)
+def _show(queryset: QuerySet, place: int, *, blind: bool = False) -> None:
+    question, now = queryset.questions[place], state.setup()
+    opened = replace(now, query=question.text, queryset=queryset.name, question=question.id, blind=blind or now.blind)
+    state.put(opened, fresh=True)
 
 
 def _go(name: str, place: int) -> None:

@@ -13,7 +13,18 @@ from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from pages.ui import actions, flash, identity, keys
 from pages.ui.components.playground import playground
-from pages.ui.playground import adjust_form, answer, judging, share, state, strip_chart, tau_chart, view_data, where
+from pages.ui.playground import (
+    adjust_form,
+    answer,
+    judging,
+    pool_tools,
+    share,
+    state,
+    strip_chart,
+    tau_chart,
+    view_data,
+    where,
+)
 from pages.ui.workspace import app
 
 KEY = "playground_view"
@@ -38,6 +49,8 @@ def draw() -> None:
     clicked = playground(
         {**data, "direct": identity.page_token()}, KEY, {"turn": _turn, "judge": _judge, "look": _look, "keep": _keep}
     )
+    if comparison and now.blind:
+        pool_tools.draw(now, comparison)
     if clicked.adjust:
         adjust_form.show(int(clicked.adjust.get("column", 0)))
     flash.show()
@@ -85,7 +98,8 @@ def _judge() -> None:
         return
 
     def judge(actor: Actor) -> None:
-        hit = view_data.hits(state.compare(now)).get(str(event["chunk"]))
+        added = {hit.chunk: hit for hit in view_data.added(actor, now, state.searches(now))}
+        hit = (added | view_data.hits(state.compare(now))).get(str(event["chunk"]))
         if hit and event.get("grade") is None:
             app().playground.grades.withdraw(actor, now.query, hit)
         elif hit:

@@ -13,7 +13,6 @@ from core.errors import BadInput
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import follow, presets
 from core.services.playground.compare import MOST, CachedSearch, Column, Comparison
-from core.services.playground.grades import pool
 from core.services.playground.notebook import Setup, check
 from core.services.search.searcher import CHANGE
 from core.types import Hit
@@ -45,12 +44,12 @@ def update(actor: Actor, request: Mapping[str, Any]) -> dict[str, Any]:
     for turn in turns:
         now = apply_turn(actor, now, turn)
     if not now.query or not now.columns:
-        return ranked(now, run, None, {}, looked, ())
+        return ranked(actor, now, run, None, {}, looked, ())
     searches = cached_searches(actor, now, run)
     page = compare(shown, searches) if turns else None
     comparison = compare(now, searches)
     return {
-        **ranked(now, run, comparison, searches, looked, (), page),
+        **ranked(actor, now, run, comparison, searches, looked, (), page),
         "scores": _scores(actor, comparison, searches),
     }
 
@@ -64,15 +63,16 @@ def _listed(request: Mapping[str, Any], name: str) -> list[Any]:
 
 def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
     """Everything that the component shows."""
-    own = app().playground.grades.grades(actor, now.query, list(hits(comparison).values())) if comparison else {}
     searches = cached_searches(actor, now, run) if comparison else {}
+    judged = [*hits(comparison).values(), *added(actor, now, searches)] if comparison else []
+    own = app().playground.grades.grades(actor, now.query, judged) if judged else {}
     return {
         "most": MOST,
         "profiles": [*built_profiles(actor), *_proposed(now)],
         "grades": {chunk: grade.grade for chunk, grade in own.items()},
         "notes": {chunk: grade.note for chunk, grade in own.items() if grade.note},
         "scores": _scores(actor, comparison, searches) if comparison else [],
-        **ranked(now, run, comparison, searches, looked, list(choices(actor))),
+        **ranked(actor, now, run, comparison, searches, looked, list(choices(actor))),
     }
 
 
@@ -88,6 +88,7 @@ def _scores(actor: Actor, comparison: Comparison, searches: Mapping[str, CachedS
 
 
 def ranked(
+    actor: Actor,
     now: Setup,
     run: str,
     comparison: Comparison | None,
@@ -110,7 +111,7 @@ def ranked(
         if comparison and not now.blind
         else [column_data.head(column, n, names) for n, column in enumerate(now.columns)],
         "around": _around(comparison, searches, looked) if comparison else {},
-        "pool": _pool(now, comparison, searches) if comparison and now.blind else [],
+        "pool": _pool(actor, now, comparison, searches) if comparison and now.blind else [],
     }
 
 
@@ -126,15 +127,30 @@ def _summary(comparison: Comparison) -> str:
     return style.count(len(passages), "passage") + slowest
 
 
-def _pool(now: Setup, comparison: Comparison, searches: Mapping[str, CachedSearch]) -> list[dict[str, Any]]:
+def added(actor: Actor, now: Setup, searches: Mapping[str, CachedSearch]) -> tuple[Hit, ...]:
+    """What judges added to the pool of the query, while it is judged blind."""
+    search = searches.get(now.columns[0].profile)
+    return app().playground.pools.added(actor, now.query, search.index) if now.blind and search else ()
+
+
+def pooled(actor: Actor, now: Setup, comparison: Comparison, searches: Mapping[str, CachedSearch]) -> tuple[Hit, ...]:
+    """What judges of the query grade: the hits of all columns and what was added, shuffled."""
+    found = [outcome.result.hits for outcome in comparison.outcomes if outcome.result]
+    search = searches.get(now.columns[0].profile)
+    return app().playground.pools.pool(actor, now.query, found, search.index) if search else ()
+
+
+def _pool(
+    actor: Actor, now: Setup, comparison: Comparison, searches: Mapping[str, CachedSearch]
+) -> list[dict[str, Any]]:
+    first = now.columns[0]
     lists = [(outcome.column.profile, outcome.result.hits) for outcome in comparison.outcomes if outcome.result]
     profile_of = {hit.chunk: profile for profile, column_hits in lists for hit in column_hits}
-    order = pool([column_hits for _, column_hits in lists], int(strict.digest(now.query, 8), 16))
     return [
         column_data.hit_view(
-            replace(hit, rank=0), now.query, now.columns[0].config, searches[profile_of[hit.chunk]], 420
+            replace(hit, rank=0), now.query, first.config, searches[profile_of.get(hit.chunk, first.profile)], 420
         )
-        for hit in order
+        for hit in pooled(actor, now, comparison, searches)
     ]
 
 
