@@ -128,7 +128,7 @@ def test_an_answer_cites_what_it_says_or_an_extract_is_shown_as_one(real_app: Ap
     reply = real_app.playground.answerer.ask(ADMIN, "when is form 111 filed", hits)
     print(reply)
     assert reply.extract or "[" in reply.text or not reply.cited
-    assert bool(reply.advice) == reply.extract
+    assert reply.advice or not reply.extract
 
 
 def test_a_passage_that_speaks_of_its_grade_is_not_believed(real_app: App) -> None:

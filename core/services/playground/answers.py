@@ -13,7 +13,7 @@ from core.curation.render import plain
 from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
 from core.llm.asking import ModelTask, ask
 from core.llm.grounding import unsupported
-from core.llm.prompt import RULE, quoted
+from core.llm.prompt import RULE, gives_orders, quoted
 from core.llm.usable import prose
 from core.ports import Models
 from core.retrieval.snippets import snippet
@@ -36,6 +36,7 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 NO_ANSWER = "The passages do not answer the question."
+_KEPT_BACK = "Not shown to the model, because they give it orders: {} of the passages."
 _EXTRACT = "This is the sentence that fits best, word for word; it may not answer the question."
 
 
@@ -43,7 +44,7 @@ _EXTRACT = "This is the sentence that fits best, word for word; it may not answe
 class Reply:
     """An answer and the hits it cites: none when the passages do not answer.
 
-    `extract` is true when no model wrote it; `advice` says why not.
+    `extract` is true when no model wrote it; `advice` says why not, or what was kept from the model.
     """
 
     text: str
@@ -70,15 +71,21 @@ class Answerer:
         require(actor, "compare configurations")
         if not hits:
             raise BadInput("This column found nothing, so there is nothing to answer from.")
-        shown = hits[:PASSAGES]
+        shown = [hit for hit in hits[:PASSAGES] if not gives_orders(hit.text)]
+        kept_back = min(PASSAGES, len(hits)) - len(shown)
+        said = _KEPT_BACK.format(kept_back) if kept_back else ""
+        if not shown:
+            return _extract(question, hits[:PASSAGES], f"{said} {_EXTRACT}")
         try:
             text, answer = ask(self.models.llm(), task(question, shown))
         except (Unusable, Unfit) as error:
-            return _extract(question, shown, f"{error} {_EXTRACT}")
+            return _extract(question, shown, f"{error} {_EXTRACT} {said}".strip())
         except (Unavailable, OverBudget) as error:
-            return _extract(question, shown, f"{error} Configure a model to get written answers. {_EXTRACT}")
+            return _extract(
+                question, shown, f"{error} Configure a model to get written answers. {_EXTRACT} {said}".strip()
+            )
         numbers = [int(n) for n in dict.fromkeys(_CITED.findall(text))]
-        return Reply(text, tuple(shown[n - 1] for n in numbers), model=answer.model, dollars=answer.dollars)
+        return Reply(text, tuple(shown[n - 1] for n in numbers), False, said, answer.model, answer.dollars)
 
 
 def task(question: str, shown: Sequence[Hit]) -> ModelTask[str]:
