@@ -104,6 +104,7 @@ from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import PromptTuning
 from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
+from core.services.upload.statuses import StatusWords
 from core.services.upload.uploads import Uploads
 from core.settings import ProviderSettings, Settings
 from core.types import Document, Hit
@@ -164,6 +165,7 @@ class Upload:
 
     uploads: Uploads
     reader: TextReader
+    statuses: StatusWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +300,8 @@ def build(
     place = partial(_generations, settings)
     generations = place(settings.home / "index", settings.keep_generations)
     reader = TextReader()
-    documents, team_settings = Documents(store, reader.admit), TeamSettings(store)
+    team_settings = TeamSettings(store)
+    documents = Documents(store, reader.admit, team_settings.statuses)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     accounts = Accounts(database, Argon2(), audit, clock)
     jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
@@ -428,8 +431,10 @@ def build(
                 clock,
                 changes,
                 Originals(),
+                team_settings.statuses,
             ),
             reader,
+            StatusWords(team_settings, audit),
         ),
         index=IndexRoom(
             generations,

@@ -16,7 +16,7 @@ from core.parameter import Parameter
 from core.retrieval.legs.embedders import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
-INDEX_FORMAT = 6  # raise it when the same profile gives another index
+INDEX_FORMAT = 7  # raise it when the same profile gives another index
 
 DEFAULT = Profile("local")
 GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from core.chunking import chunker, known
 from core.chunking.ruler import Ruler, words
 from core.chunking.tools import Tools
+from core.curation.boilerplate import blanked
 from core.curation.frontmatter import decode, read_document
 from core.types import ChunkerSpec, Document
 from tests.conftest import ROOT, HashEmbedder
@@ -39,7 +40,8 @@ ODD = {
 
 
 def visible(document: Document) -> set[int]:
-    return {n for n in range(document.body, len(document.text)) if not document.text[n].isspace()}
+    text = blanked(document.text)
+    return {n for n in range(document.body, len(text)) if not text[n].isspace()}
 
 
 def check_laws(document: Document, spec: ChunkerSpec) -> None:
@@ -48,7 +50,7 @@ def check_laws(document: Document, spec: ChunkerSpec) -> None:
     assert chunks == chunker(spec, TOOLS)(document), f"{where}: not the same twice"
     covered: set[int] = set()
     limit = spec.params.get("child", spec.params.get("max_tokens", known(spec.name).defaults.get("max_tokens", 500)))
-    ruler = Ruler(document.text, words)
+    ruler = Ruler(blanked(document.text), words)
     for chunk in chunks:
         assert document.body <= chunk.start < chunk.end <= len(document.text), where
         assert chunk.text == document.text[chunk.start : chunk.end], where

@@ -63,7 +63,7 @@ def payload(r: random.Random) -> Upload:
 YAML = [
     "a: &a [x]\nb: [*a, *a]", "a: &a [l]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]", "<<: {a: b}", "a: !!python/object/apply:os.system [ls]",
     "a: !!binary AAAA", "a: " + "[" * 500, "a: " + "{" * 500, "a: " + "[" * 900 + "]" * 900, "? [a]\n: b", "a: b\na: c", "- a", "'", '"', "a: |\n" + "  x\n" * 3000,
-    "%TAG ! x\n---\na: b", "a: \x00", "a: \ud7ff", "id: ../../x", "id: " + "x" * 300, "status: wip", "review_due: 9999-99-99", "title: [a]", "tags: {a: b}",
+    "%TAG ! x\n---\na: b", "a: \x00", "a: \ud7ff", "id: ../../x", "id: " + "x" * 300, "review_due: soon", "review_due: 9999-99-99", "title: [a]", "tags: {a: b}",
     "a: 0x" + "f" * 9000, "a: 1e999999", "title: =HYPERLINK(1)", "\t- a", "a:\n" * 900, ": " * 4000, "a: >-\n\n\n  b", "...", "a: *nobody", "x: &x\n  y: *x",
     "\n".join(f"k{n}: v" for n in range(1500)), "owner: \u202eadmin", "a: ${jndi:ldap://x}", "a: {{7*7}}", "answers: [" + "a, " * 3000 + "a]", "a: !!timestamp x",
 ]  # fmt: skip

@@ -261,6 +261,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "reviews.merger.merge": lambda app: app.reviews.merger.merge(ADMIN, approved(app, "merge")),
     "reviews.merger.revert": lambda app: app.reviews.merger.revert(ADMIN, merged(app, "revert")),
     "reviews.merger.solve": lambda app: app.reviews.merger.solve(ADMIN, in_conflict(app), {"conflict.md": ("mine",)}),
+    "upload.statuses.decide": lambda app: app.upload.statuses.decide(ADMIN, {"beta": "draft"}),
     "upload.uploads.submit": lambda app: app.upload.uploads.submit(
         ADMIN, app.upload.uploads.paste(ADMIN, "pasted", "# Parking\n\nBehind the house.\n"), "Upload"
     ),

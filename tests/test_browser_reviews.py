@@ -41,12 +41,12 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         page = screen.page
         screen.open("/upload")
         act_as(screen, "Avery")
-        files = {"survey-boat.md": BOAT.replace("approved", "wip"), "survey-radio.md": RADIO}
+        files = {"survey-boat.md": BOAT.replace("status: approved", "review_due: soon"), "survey-radio.md": RADIO}
         page.locator("input[type=file]").set_input_files(
             [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in files.items()]
         )
         lines = page.locator("button.line")
-        expect(lines.nth(0)).to_contain_text("status is 'wip'", timeout=60_000)
+        expect(lines.nth(0)).to_contain_text("review_due is 'soon'", timeout=60_000)
         expect(page.get_by_text("1 document goes on · 1 refused")).to_be_visible()
         screen.settle().shot("journey-1-upload")
         page.get_by_role("button", name="Start the fields fresh").click()

@@ -21,9 +21,7 @@ GOOD = (
     "answers:\n  - How do I replace a lost badge?\n---\n# Replace a lost badge\n\nReport the loss within **2 hours**.\n\n"
     "## Desks\n\n| Site | Hours |\n|---|---|\n| CMH2 | 06:00 to 22:00 |\n| RNO1 | 24 hours |\n"
 )
-BAD = (
-    "---\ntitle: Badge printers\nstatus: wip\n---\n# Badge printers\n\n### Ribbon\n\nOrder from [stores](stores.md).\n"
-)
+BAD = "---\ntitle: Badge printers\nreview_due: soon\n---\n# Badge printers\n\n### Ribbon\n\nOrder from [stores](stores.md).\n"
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +63,12 @@ def test_files_are_read_checked_compared_and_fixed(chromium: Any, url: str) -> N
         lines = screen.page.locator("button.line")
         expect(lines).to_have_count(4, timeout=60_000)
         expect(lines.nth(0)).to_contain_text("Ready")
-        expect(lines.nth(1)).to_contain_text("status is 'wip'")
+        expect(lines.nth(1)).to_contain_text("review_due is 'soon'")
         expect(lines.nth(2)).to_contain_text("Dock safety at CMH2")
         expect(lines.nth(3)).to_contain_text("Excel")
         lines.nth(1).click()
         screen.settle()
-        expect(screen.page.get_by_text("status is 'wip'").last).to_be_visible()
+        expect(screen.page.get_by_text("review_due is 'soon'").last).to_be_visible()
         screen.settle().page.wait_for_timeout(250)
         screen.shots("upload")
         screen.page.get_by_role("button", name="Start the fields fresh").click()

@@ -101,7 +101,7 @@ def test_what_is_typed_is_checked_before_it_is_saved(reviews_app: App) -> None:
     assert [one.rule for one in typed("it/x.md", f"# X\n\n{KEY}\n", head) if one.severity == "error"] == ["secrets"]
     assert [one.rule for one in typed("it/x.md", BASE["it/vpn.md"], head) if one.severity == "error"] == ["id"]
     assert not [one for one in typed("it/vpn.md", BASE["it/vpn.md"], head) if one.severity == "error"]
-    assert typed("it/x.md", "---\nstatus: wip\n---\n", head)[0].line == 2
+    assert typed("it/x.md", "---\nreview_due: soon\n---\n", head)[0].line == 2
 
 
 def test_a_picture_is_missing_only_until_a_draft_a_change_or_main_holds_it(reviews_app: App) -> None:
@@ -120,7 +120,7 @@ def test_a_picture_is_missing_only_until_a_draft_a_change_or_main_holds_it(revie
 
 
 def test_the_same_findings_are_in_the_facts(reviews_app: App) -> None:
-    number = change(reviews_app, it__vpn="---\nstatus: wip\n---\n# VPN\n")
+    number = change(reviews_app, it__vpn="---\nreview_due: soon\n---\n# VPN\n")
     database = reviews_app.reviews.changes.database
     row = database.changes.get(number)
     assert row

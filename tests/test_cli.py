@@ -197,7 +197,7 @@ def test_init_import_reindex_and_search_in_a_new_workspace(
         tmp_path / "more",
         {
             "sub/b.md": "# Beta\n\nBananas.\n",
-            "bad.md": "---\nstatus: wip\n---\n",
+            "bad.md": "---\nreview_due: soon\n---\n",
             "c.MD": "# Gamma\n\nCherries.\n",
             "d.txt": "no",
         },
@@ -208,7 +208,12 @@ def test_init_import_reindex_and_search_in_a_new_workspace(
     assert code == 0
     assert value["added"] == ["c.md", "sub/b.md"]
     assert {row["path"] for row in value["refused"]} == {"bad.md", "link.md", "latin.md"}
-    assert value["skipped"] == [{"path": "d.txt", "why": "Only .md files are read. Rename it if it is plain Markdown."}]
+    assert value["skipped"] == [
+        {
+            "path": "d.txt",
+            "why": "Only Markdown (.md, .markdown, .mdx) is read from a folder. Rename it if it is plain Markdown.",
+        }
+    ]
     code, value, _ = run("import", str(more), "--into", "again", home=home)
     assert value["added"] == ["again/c.md", "again/sub/b.md"]
     assert run("import", str(more), home=home)[1]["unchanged"] == ["c.md", "sub/b.md"]

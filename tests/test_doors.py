@@ -110,6 +110,7 @@ USE_CASES = {
         "fresh": IN_HAND,
         "ended work": INNER,
     },
+    "upload.statuses": {"decide": "import documents", "all": EVERYBODY},
     "upload.uploads": {
         "original paste read submit": "propose a change",
         "add choose decided edit files look meaning move remove": IN_HAND,
@@ -219,7 +220,7 @@ USE_CASES = {
     },
     "platform.settings": {
         "production profile prompt prompts questions": EVERYBODY,
-        "set_questions add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
+        "set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
@@ -259,7 +260,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "merge a change": ("change merge 99999",),
     "settle a disagreement": ("disagreements settle nothing --reason nothing", "disagreements reopen nothing"),
     "confirm a document": ("confirm BSA-1 --until 2000-01-01",),
-    "import documents": ("import {folder}", "init"),
+    "import documents": ("import {folder}", "statuses --set beta=draft", "init"),
     "explore the graph": (
         "graph document nothing", "graph query nothing", "graph entity nothing", "graph path one other",
         "graph communities", "graph links",

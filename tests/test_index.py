@@ -204,10 +204,10 @@ def test_two_documents_with_one_id_are_both_found_and_the_id_moves_when_it_is_fr
 
 
 def test_a_broken_document_is_left_out_and_named_and_found_again_when_fixed(app: App) -> None:
-    put(app, {"good.md": "# Good\n\nfine words\n", "bad.md": "---\nstatus: wip\n---\nbad words\n"})
+    put(app, {"good.md": "# Good\n\nfine words\n", "bad.md": "---\nreview_due: soon\n---\nbad words\n"})
     built = app.index.builder.build(app.platform.settings.profile())
     assert [path for path, _ in built.skipped] == ["bad.md"]
-    assert "status is 'wip'" in built.skipped[0][1]
+    assert "review_due is 'soon'" in built.skipped[0][1]
     assert app.index.verifier.problems() == ()
     put(app, {"bad.md": "---\nstatus: approved\n---\nbad words\n"})
     app.index.builder.build(app.platform.settings.profile())

@@ -78,7 +78,7 @@ def test_the_box_on_home_leads_to_search(visit: Open) -> None:
 
 
 def test_home_names_documents_that_cannot_be_read_and_an_index_that_is_behind(visit: Open, own_app: App) -> None:
-    put(own_app, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
+    put(own_app, {"it/broken.md": "---\nreview_due: soon\n---\n# Broken\n"})
     app = visit("home", home=own_app.settings.home)
     lists = [
         json.loads(element.proto.json)
@@ -337,7 +337,7 @@ def test_an_empty_library_says_how_to_begin(visit: Open, empty_home: Path) -> No
 
 
 def test_a_broken_document_is_named_and_the_rest_is_shown(visit: Open, own_app: App) -> None:
-    put(own_app, {"it/broken.md": "---\nstatus: wip\n---\n# Broken\n"})
+    put(own_app, {"it/broken.md": "---\nreview_due: soon\n---\n# Broken\n"})
     app = visit("documents", home=own_app.settings.home)
     assert "it/broken.md cannot be read" in words(app)
     assert len(drawn(app, "library")["rows"]) == 59

@@ -198,9 +198,9 @@ def test_new_moved_and_deleted_documents_are_recognised(visit: Open, kb: App) ->
 
 
 def test_a_document_that_cannot_be_read_says_why_and_still_shows_its_lines(visit: Open, kb: App) -> None:
-    change = started(kb, TEXT.replace("owner: Ann", "status: wip"))
+    change = started(kb, TEXT.replace("owner: Ann", "tags: {a: soon}"))
     one = drawn(visit("reviews", "author", change=str(change.id)), "review")["documents"][0]
-    assert "status is 'wip'" in one["problem"]
+    assert "must be a list of texts" in one["problem"]
     assert one["rows"]
 
 

@@ -47,10 +47,10 @@ def test_a_good_file_is_ready_and_keeps_its_bytes(app: App) -> None:
 
 
 def test_a_bad_file_becomes_ready_when_its_text_is_fixed(app: App) -> None:
-    batch = app.upload.uploads.read(demo("author"), [("a.md", b"---\nstatus: wip\n---\n# A\n\nText.\n")])
+    batch = app.upload.uploads.read(demo("author"), [("a.md", b"---\nreview_due: soon\n---\n# A\n\nText.\n")])
     assert one(batch).findings[0].line == 2
-    assert refusal(one(batch)).startswith("status is 'wip'")
-    fixed = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("wip", "approved"))
+    assert refusal(one(batch)).startswith("review_due is 'soon'")
+    fixed = app.upload.uploads.edit(batch, 0, text=one(batch).text.replace("soon", "2030-01-01"))
     assert one(fixed).included
 
 

@@ -19,7 +19,7 @@ from tests.apptest import Open, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 from tests.uploads import GOOD
 
-BAD = "---\ntitle: Badges\nstatus: wip\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
+BAD = "---\ntitle: Badges\nreview_due: soon\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_fields_that_cannot_be_read_are_started_fresh_and_what_is_good_of_them_stays(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("badges.md", BAD.encode()))
     assert [item["state"] for item in items(app)] == ["refused"]
-    assert "status is 'wip'" in words(app)
+    assert "is 'soon'; write the date" in words(app)
     assert not [one for one in app.text_input if one.label == "Title"]
     button(app, "item_fresh").click().run()
     assert box(app, "text_input", "Title").value == "Badges"
@@ -191,7 +191,7 @@ def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path) -> None:
 
 
 def test_a_zip_of_a_folder_brings_its_documents_and_names_what_it_leaves_out(visit: Open, home: Path) -> None:
-    files = {"hr/a.md": GOOD.format("H-1"), "hr/../../x.md": "# X\n\nText.\n", "hr/page.mdx": "x", "hr/.DS_Store": "x"}
+    files = {"hr/a.md": GOOD.format("H-1"), "hr/../../x.md": "# X\n\nText.\n", "hr/page.exe": "x", "hr/.DS_Store": "x"}
     app = bring(opened(visit, home), ("kb.zip", uploads.zipped(files)))
     assert [(item["path"], item["state"]) for item in items(app)][:1] == [("hr/a.md", "ready")]
     said = words(app) + str([item["why"] for item in items(app)])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import html
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 
 from core.chunking.agentic import AGENTIC, situate
@@ -17,6 +19,7 @@ from core.chunking.record import Chunker
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.chunking.tools import Tools
+from core.curation.boilerplate import blanked
 from core.curation.render import in_words
 from core.errors import BadInput
 from core.types import Chunk, ChunkerSpec, Document, Frozen
@@ -85,10 +88,11 @@ def chunker(spec: ChunkerSpec, tools: Tools, context: str = "structural") -> Cal
 def _chunk(
     document: Document, *, split: Callable[..., Iterable[Piece]], tools: Tools, context: str
 ) -> tuple[Chunk, ...]:
-    outline, ruler = Outline(document, blocks(document)), Ruler(document.text, tools.tokens)
+    read = replace(document, text=blanked(document.text))  # the same places, without embedded data and tags
+    outline, ruler = Outline(read, blocks(read)), Ruler(read.text, tools.tokens)
     seen: Counter[str] = Counter()
     chunks = []
-    for piece in trimmed(document.text, split(document)):
+    for piece in trimmed(read.text, split(read)):
         text = document.text[piece.start : piece.end]
         heading = outline.path(piece.start, piece.end)
         seen[text] += 1
@@ -121,6 +125,6 @@ def _context(document: Document, heading: tuple[str, ...], piece: Piece) -> str:
 
 
 def embedded_text(chunk: Chunk) -> str:
-    """What the legs read: the context, then the passage, with pictures by their words and not by their addresses."""
-    text = in_words(chunk.text)
+    """What the legs read: the context, then the passage, with pictures by their words, and without what nobody reads."""
+    text = html.unescape(blanked(in_words(chunk.text)))
     return f"{chunk.context}\n\n{text}" if chunk.context else text

@@ -20,6 +20,7 @@ RULES: Mapping[str, Rule] = {
     "secrets": secrets,
     "id": metadata.identity,
     "doc_type": metadata.doc_type,
+    "status": metadata.status,
     "keys": metadata.keys,
     "dates": metadata.dates,
     "supersedes": metadata.supersedes,
@@ -64,8 +65,8 @@ def check(path: str, raw: bytes, context: CheckContext = CheckContext(), read: R
 
     >>> [(finding.line, finding.severity, finding.rule) for finding in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n") if finding.severity != "note"]
     [(3, 'warning', 'headings')]
-    >>> check("a.md", b"---\\nstatus: wip\\n---\\n# A\\n")[0].message
-    "status is 'wip'; it must be one of draft, approved, superseded, retired."
+    >>> check("a.md", b"---\\nstatus: beta\\n---\\n# A\\n\\nText.\\n")[0].message
+    "The status 'beta' is not known here, so the document counts as approved. Statuses: draft, approved, superseded, retired."
     """
     try:
         text = decode(raw)

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.errors import BadInput
 
-TEXT = (".md", ".markdown", ".txt")
+TEXT = (".md", ".markdown", ".mdx", ".txt")
 CONVERTED: Mapping[str, str] = {
     ".docx": "Word", ".pdf": "PDF", ".html": "HTML", ".htm": "HTML", ".pptx": "PowerPoint", ".xlsx": "Excel",
 }  # fmt: skip
@@ -47,6 +47,14 @@ _HEADING = re.compile(r"^(#{1,5})(?= )", re.MULTILINE)
 _RULE = re.compile(r"\|[ :|-]*-[ :|-]*\|")
 _EMBEDDED = re.compile(
     r"!\[([^\]\n]{0,500})\]\(\s*<?data:image/(png|jpe?g|gif|webp|svg\+xml);base64,([A-Za-z0-9+/=]+)>?[^)\n]{0,200}\)",
+    re.IGNORECASE,
+)
+_DEFINED = re.compile(  # `![Map][1]` with its picture at the end of the file, as Google Docs writes it
+    r"^( {0,3}\[[^\]\n]{1,200}\]:[ \t]*)<?data:image/(png|jpe?g|gif|webp|svg\+xml);base64,([A-Za-z0-9+/=]+)>?[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TAGGED = re.compile(
+    r"(<img\b[^<>]{0,500}?\bsrc\s*=\s*[\"'])data:image/(png|jpe?g|gif|webp|svg\+xml);base64,([A-Za-z0-9+/=]+)(?=[\"'])",
     re.IGNORECASE,
 )
 _INVISIBLE = re.compile(r"[#`*_\[\]<>|\\\x00-\x1f\x7f-\x9f]")
@@ -110,19 +118,26 @@ def unpacked(text: str) -> Conversion:
 
     >>> unpacked("![Dot](data:image/gif;base64,R0lGODlhAQABAAAAACw=)").text
     '![Dot](picture-1.gif)'
+    >>> unpacked("![][1]\\n\\n[1]: <data:image/gif;base64,R0lGODlhAQABAAAAACw=>\\n").text
+    '![][1]\\n\\n[1]: picture-1.gif\\n'
     """
     found: dict[str, Picture] = {}
 
     def taken(match: re.Match[str]) -> str:
+        """The name of a picture that can be read; "" for any other."""
         try:
-            raw = base64.b64decode("".join(match[3].split()), validate=True)
+            raw = base64.b64decode(match[3], validate=True)
         except ValueError:
-            return match[0]
+            return ""
         suffix = {"jpeg": "jpg", "svg+xml": "svg"}.get(match[2].lower(), match[2].lower())
-        picture = found.setdefault(match[3], Picture(f"picture-{len(found) + 1}.{suffix}", raw))
-        return f"![{match[1]}]({picture.path})"
+        return found.setdefault(match[3], Picture(f"picture-{len(found) + 1}.{suffix}", raw)).path
 
-    return Conversion(_EMBEDDED.sub(taken, text), tuple(found.values()))
+    if "data:" not in text.lower():
+        return Conversion(text)
+    text = _EMBEDDED.sub(lambda match: f"![{match[1]}]({name})" if (name := taken(match)) else match[0], text)
+    for pattern in (_DEFINED, _TAGGED):
+        text = pattern.sub(lambda match: match[1] + name if (name := taken(match)) else match[0], text)
+    return Conversion(text, tuple(found.values()))
 
 
 def tidied(conversion: Conversion, suffix: str, name: str) -> Conversion:

@@ -12,6 +12,7 @@ import yaml
 
 from core.curation.markup import plain_heading
 from core.curation.names import safe_id
+from core.curation.statuses import counts_as
 from core.errors import BadInput
 from core.types import Document, Frozen, Meta
 
@@ -19,12 +20,13 @@ MAX_BYTES = 1024 * 1024
 MAX_FRONTMATTER = 16 * 1024
 MAX_LINES = 20_000
 MAX_NESTING = 6
-STATUSES = ("draft", "approved", "superseded", "retired")
 
 _OPEN = re.compile(r"---[ \t]*\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_H1 = re.compile(r"^(```|~~~)|^# ([^\n]*)", re.MULTILINE)
+_H1 = re.compile(r"^(```|~~~)|^# ([^\n]*)|^(?! |[-*+>#|])([^\n]+)\n=+[ \t]*$", re.MULTILINE)
 _CLOSING = re.compile(r"(?:^| )#+$")
+_QUOTED = re.compile(r'(?<=: )"(?:[^"\\\n]|\\.)*"')
+_ESCAPES = re.compile(r"\\(?=[^\w\s\"/\\])")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -81,14 +83,22 @@ def split(text: str) -> tuple[str, int]:
 def read_fields(raw: str) -> Fields:
     """YAML to text, lists and mappings. Anchors, aliases, tags and repeated keys are refused."""
     try:
-        events = yaml.parse(raw, Loader=_LOADER)
         lines: dict[str, int] = {}
-        value = _document(events, lines)
+        value = _document(yaml.parse(_doubled(raw), Loader=_LOADER), lines)
     except yaml.YAMLError as error:
         raise BadInput(_yaml_sentence(error)) from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"The fields at the top cannot be read: {error}.") from None
     return Fields(Frozen(value), Frozen(lines))
+
+
+def _doubled(raw: str) -> str:
+    """The YAML with Markdown's escapes, which it does not know between double quotes, as plain backslashes.
+
+    >>> _doubled(r'title: "Foo \\& Bar"')
+    'title: "Foo \\\\\\\\& Bar"'
+    """
+    return _QUOTED.sub(lambda quoted: _ESCAPES.sub(r"\\\\", quoted[0]), raw) if "\\" in raw else raw
 
 
 def _document(events: Iterator[Any], lines: dict[str, int]) -> dict[str, Any]:
@@ -180,9 +190,7 @@ def read_meta(fields: Fields) -> Meta:
     def where(key: str) -> str:
         return f"Line {fields.lines.get(key, 1)}: {key}"
 
-    status = _text(values.pop("status", ""), where("status")).lower() or "approved"
-    if status not in STATUSES:
-        raise BadInput(f"{where('status')} is {status!r}; it must be one of {', '.join(STATUSES)}.")
+    status = counts_as(_text(values.pop("status", ""), where("status"))) or "approved"
     identity = _text(values.pop("id", ""), where("id"))
     return Meta(
         id=safe_id(identity) if identity else "",
@@ -234,7 +242,7 @@ def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> 
     return Document(
         id=meta.id or path.removesuffix(".md"),
         path=path,
-        title=plain_heading(meta.title) or _first_heading(text[body:]) or _from_name(path),
+        title=plain_heading(meta.title).replace("&amp;", "&") or _first_heading(text[body:]) or _from_name(path),
         text=text,
         body=body,
         meta=meta,
@@ -248,7 +256,7 @@ def _first_heading(body: str) -> str:
     for match in _H1.finditer(body):
         if match[1]:
             fenced = not fenced
-        elif not fenced and (title := plain_heading(_CLOSING.sub("", match[2].strip()))):
+        elif not fenced and (title := plain_heading(_CLOSING.sub("", (match[2] or match[3] or "").strip()))):
             return title
     return ""
 

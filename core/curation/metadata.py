@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from core.curation.findings import CheckContext, File, Remark
+from core.curation.statuses import SOURCE, STATUSES, counts_as, spelled
 from core.types import Meta
 
 TYPES = ("sop", "policy", "runbook", "faq", "glossary", "reference")
@@ -38,9 +39,20 @@ def doc_type(file: File, context: CheckContext) -> Iterator[Remark]:
         yield Remark(_line(file, "doc_type"), "warning", f"The type {kind[:60]!r} is not known. {hint}", "doc_type")
 
 
+def status(file: File, context: CheckContext) -> Iterator[Remark]:
+    """The status is one of ours, or a word that counts as one."""
+    word = " ".join(str(file.fields.values.get("status", "")).split())[:60]
+    known = counts_as(word)
+    if word and not known and word not in ("~", "null"):
+        sentence = f"The status {word!r} is not known here, so the document counts as approved. Statuses: {', '.join(STATUSES)}."
+        yield Remark(_line(file, "status"), "warning", sentence, "status")
+    elif known and spelled(word) != known:
+        yield Remark(_line(file, "status"), "note", f"The status {word!r} counts as {known}.", "status")
+
+
 def keys(file: File, context: CheckContext) -> Iterator[Remark]:
     """An unknown key that resembles a known one is probably a typo."""
-    for key in file.document.meta.extra:
+    for key in (name for name in file.document.meta.extra if name != SOURCE):
         near = difflib.get_close_matches(key.lower().replace("-", "_")[:40], KNOWN, 1, 0.75)
         if near and near[0] not in file.fields.values:
             yield Remark(_line(file, key), "warning", f"The key {key[:60]!r} is not known. Did you mean {near[0]}?")

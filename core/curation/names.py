@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 
 from core.errors import BadInput
 
-MAX_PATH_BYTES = 180
-MAX_DEPTH = 8
+MAX_PATH_BYTES = 500
+MAX_NAME_BYTES = 180  # of one folder or file; a file system takes 255
 _SIGNS = frozenset(" .,()&+'’@=#!-–—_")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -34,8 +34,6 @@ def safe_path(path: str, suffixes: tuple[str, ...] = (".md",)) -> str:
     if len(name.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:
         raise BadInput(f"The path {_show(path)} is longer than {MAX_PATH_BYTES} bytes. Shorten a folder or the name.")
     parts = name.split("/")
-    if len(parts) > MAX_DEPTH:
-        raise BadInput(f"The path {_show(path)} is more than {MAX_DEPTH} folders deep. Move it up.")
     for part in parts:
         _check_segment(part, path)
     return name
@@ -47,6 +45,8 @@ def _check_segment(part: str, path: str) -> None:
             f"The path {_show(path)} has the part {_show(part)}, which is not a plain file or folder name. "
             "Use letters, digits, spaces and . , ( ) & + ' @ = # ! - _ and start with a letter or digit."
         )
+    if len(part.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
+        raise BadInput(f"The path {_show(path)} has a name longer than {MAX_NAME_BYTES} bytes. Shorten it.")
     if part.split(".")[0].casefold() in _RESERVED:
         raise BadInput(f"The path {_show(path)} uses the reserved name {_show(part)}. Rename it.")
 

@@ -11,6 +11,7 @@ from core.curation.archives import HIDDEN, unpack
 from core.curation.conversions import Picture, ToCheck
 from core.curation.duplicates import CLOSE, Duplicate
 from core.curation.findings import Finding
+from core.curation.foreign import MARKDOWN, relinked, stem_path
 from core.curation.frontmatter import MAX_BYTES, read_document
 from core.curation.limits import check_limits
 from core.curation.links import picture_paths, rewrite_links
@@ -155,8 +156,17 @@ def proposed_path(name: str, folder: str) -> str:
     suffix = conversions.suffix_of(name)
     above, _, last = name.rpartition("/")
     stem = last[: -len(suffix)] if suffix else last
-    path = name if name.endswith(".md") else f"{above}/" * bool(above) + conversions.slug(stem) + ".md"
+    path = stem_path(name) if suffix in MARKDOWN else f"{above}/" * bool(above) + conversions.slug(stem) + ".md"
     return f"{folder}/{path}" if folder else path
+
+
+def followed(items: Iterable[UploadItem], folder: str) -> tuple[UploadItem, ...]:
+    """Items whose links lead to the paths that the others got."""
+    every = tuple(items)
+    at = {item: f"{folder}/{item.name}" if folder else item.name for item in every}
+    renamed = {at[item]: item.path for item in every if at[item] != item.path}
+    texts = relinked({item.path: item.text for item in every if item.readable}, renamed) if renamed else {}
+    return tuple(replace(item, text=texts.get(item.path, item.text)) for item in every)
 
 
 def title_of(name: str) -> str:

@@ -38,7 +38,7 @@ def with_fields(text: str, values: Mapping[str, Value]) -> str:
 def started_fresh(text: str) -> str:
     """The file with those lines of its frontmatter that can be read by themselves; the others are left out.
 
-    >>> started_fresh("---\\ntitle: A\\nstatus: wip\\nowner: 'Ann\\n---\\n# A\\n")
+    >>> started_fresh("---\\ntitle: A\\ntags: {a: 1}\\nowner: 'Ann\\n---\\n# A\\n")
     '---\\ntitle: A\\n---\\n# A\\n'
     >>> started_fresh("---\\ntitle: A\\n\\n# A\\n")
     '---\\ntitle: A\\n---\\n\\n# A\\n'

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
+from core.curation.statuses import COUNTS_AS, WORDS, spelled
 from core.curation.upload_edits import fill_all, look_at
 from core.curation.uploads import MAX_UPLOAD, UploadItem
 from core.entrypoints.session import acting, open_app
@@ -33,9 +34,36 @@ def register(add: Any) -> None:
     submit.add_argument("--looked", action="store_true", help="you compared converted files with their originals")
     submit.add_argument("--reviewer", action="append", default=[], metavar="WHO", help="ask this person to review")
     submit.add_argument("--draft", action="store_true", help="keep it as a draft")
+    words = add("statuses", statuses, "the words of other tools for a status, and what each is written as")
+    words.add_argument("--set", action="append", default=[], metavar="WORD=STATUS", help="a word and its status")
+    words.add_argument("--remove", action="append", default=[], metavar="WORD", help="a word to take out")
     look = add("check", check, "check files and look for duplicates, without writing anything")
     look.add_argument("files", nargs="+", type=Path, metavar="FILE")
     look.add_argument("--into", default="", help="the folder they would go to")
+
+
+def statuses(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """The team's own words, after those that are named were set or taken out."""
+    app = open_app(settings)
+    own = dict(app.upload.statuses.all())
+    if options.set or options.remove:
+        given = dict(_word(pair) for pair in options.set)
+        if unknown := [word for word in map(spelled, options.remove) if word not in own]:
+            raise NotFound(f"There is no status word {unknown[0]!r}. Words: {', '.join(own) or 'none'}.")
+        left = {word: status for word, status in own.items() if word not in map(spelled, options.remove)}
+        own = dict(app.upload.statuses.decide(acting(app, options), {**left, **given}))
+    built_in = {word: status for word, status in WORDS.items() if word not in own}
+    lines = [f"{word} = {status}" for word, status in own.items()] or ["The team has no words of its own."]
+    lines += [f"Built in for {status}: {', '.join(words)}." for status, words in COUNTS_AS.items()]
+    terminal.show({"own": own, "built_in": built_in}, lines)
+    return 0
+
+
+def _word(pair: str) -> tuple[str, str]:
+    word, mark, status = pair.partition("=")
+    if not mark:
+        raise BadInput(f"Write {pair!r} as WORD=STATUS, such as beta=draft.")
+    return spelled(word), status.strip().lower()
 
 
 def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -96,7 +124,10 @@ def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> in
     message = options.message or f"Import {options.folder.name}"
     save = partial(app.knowledge.documents.save, actor, files, refused, message)
     imported = app.reviews.merger.importing(actor, options.folder.name, save)
-    return show_imported(terminal, replace(imported, skipped=batch.left_out))
+    notes = [
+        (item.path, note.message) for item in batch.items for note in item.findings if note.rule in ("file", "status")
+    ]
+    return show_imported(terminal, replace(imported, warnings=(*notes, *imported.warnings), skipped=batch.left_out))
 
 
 def _read(path: Path) -> tuple[str, bytes]:

@@ -86,7 +86,7 @@ def import_folder(settings: Settings, options: Namespace, terminal: Terminal) ->
 
 def show_imported(terminal: Terminal, imported: Any) -> int:
     lines = [
-        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len(imported.refused)} refused, {len(imported.skipped)} left out."
+        f"{len(imported.added)} added, {len(imported.edited)} edited, {len(imported.unchanged)} unchanged, {len({path for path, _ in imported.warnings})} with a note, {len(imported.refused)} refused, {len(imported.skipped)} left out."
     ]
     if imported.pictures:
         lines.append(f"{len(imported.pictures)} pictures came along.")

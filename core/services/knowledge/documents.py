@@ -85,8 +85,14 @@ def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
 class Documents:
     """The approved documents and their history."""
 
-    def __init__(self, store: GitStore, admit: Callable[[Document], None] = lambda document: None) -> None:
+    def __init__(
+        self,
+        store: GitStore,
+        admit: Callable[[Document], None] = lambda document: None,
+        words: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self.store, self.admit = store, admit
+        self.words = words  # the team's own for statuses
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
 
@@ -195,11 +201,17 @@ class Documents:
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.store.entries(self.store.head())]
-        files, refused = folders.documents(folder, into, stored, self.admit, progress)
-        text = message or f"Import {len(files)} documents from {folder.name}"
-        images, left_out = folders.pictures(folder, into, files)
-        skipped = (*left_out, *folders.skipped(folder))
-        return saving(lambda: replace(self.save(actor, files, refused, text, images), skipped=skipped))
+        listed = folders.listing(folder)
+        read = folders.documents(listed, into, stored, self.admit, progress, self.words())
+        text = message or f"Import {len(read.files)} documents from {folder.name}"
+        images, left_out = folders.pictures(listed, into, read.files)
+        skipped = (*left_out, *folders.skipped(listed))
+
+        def save() -> Imported:
+            saved = self.save(actor, read.files, read.refused, text, {**read.pictures, **images})
+            return replace(saved, warnings=(*read.warnings, *saved.warnings), skipped=skipped)
+
+        return saving(save)
 
     def save(
         self,

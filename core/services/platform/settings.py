@@ -27,6 +27,7 @@ _PROFILES = "profiles.yaml"
 _SEARCH = "search.yaml"
 _QUESTIONS = "questions.yaml"
 _PROMPTS = "prompts.yaml"
+_STATUSES = "statuses.yaml"
 MAX_DAYS, MAX_FIRST = 3650, 20
 
 BUILT_IN: tuple[Profile, ...] = tuple(
@@ -106,6 +107,7 @@ class TeamSettings:
         self._profiles = lru_cache(maxsize=8)(self._profiles_at)
         self._production = lru_cache(maxsize=8)(self._production_at)
         self._questions = lru_cache(maxsize=8)(self._questions_at)
+        self._statuses = lru_cache(maxsize=8)(lambda head: Frozen(self._parse(head, _STATUSES).get("words") or {}))
         self._prompts = lru_cache(maxsize=8)(self._prompts_at)
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
@@ -183,6 +185,15 @@ class TeamSettings:
             raise BadInput("A question is a gap after 1 asking or more.")
         if settings != self.questions():
             self._write(_QUESTIONS, strict.plain(settings), author, "Decide on asked questions")
+
+    def statuses(self) -> Mapping[str, str]:
+        """The words of other tools that the team gave a status."""
+        return self._statuses(self.head())
+
+    def set_statuses(self, words: Mapping[str, str], author: Person) -> None:
+        """Replace them."""
+        if dict(words) != dict(self.statuses()):
+            self._write(_STATUSES, {"words": dict(words)}, author, "Decide on status words")
 
     def prompts(self) -> tuple[TunedPrompt, ...]:
         """Prompts that were tuned here, every version, oldest first."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from core.access import Actor, require
-from core.curation.frontmatter import STATUSES
+from core.curation.statuses import STATUSES
 from core.curation.writing import Value, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.documents import Documents

@@ -12,6 +12,7 @@ from itertools import chain
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser
+from core.curation.boilerplate import blanked
 from core.curation.excerpts import excerpt_text
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.names import top_folder
@@ -166,7 +167,7 @@ def _text(markdown: str, chunk: int | None, index: Index) -> str:
 @lru_cache(maxsize=20_000)
 def readable(markdown: str, context: str = "") -> str:
     """A passage without its markup; cached, since the same passages are shown often."""
-    return excerpt_text(markdown, context)
+    return excerpt_text(blanked(markdown), context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from core.access import Actor, require
 from core.curation import checks, conversions
 from core.curation.archives import HIDDEN, check_office
-from core.curation.conversions import Conversion, Picture, unpacked
+from core.curation.conversions import Conversion, Picture
 from core.curation.duplicates import CHOICES, CLOSE, Duplicate, MeaningMatches, ShingleIndex, body, pairs, replaceable
 from core.curation.findings import Anchors, CheckContext, Finding, Read
+from core.curation.foreign import brought
 from core.curation.frontmatter import decode
 from core.curation.names import collision_key, free_path, safe_folder, safe_path
 from core.curation.pictures import is_picture
@@ -27,6 +28,7 @@ from core.curation.uploads import (
     best_effort_text,
     brought_pictures,
     document_of,
+    followed,
     path_findings,
     placed,
     places,
@@ -70,9 +72,11 @@ class Uploads:
         clock: Clock,
         changes: ChangeStarter | None = None,
         originals: Originals | None = None,
+        words: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.documents, self.duplicates, self.converter = documents, duplicates, converter
         self.reader, self.clock, self.changes, self.originals = reader, clock, changes, originals
+        self.words = words  # the team's own for statuses
 
     # ------------------------------------------------------------ from bytes to items
 
@@ -98,8 +102,9 @@ class Uploads:
             items.append(_with_original(item, upload.raw, keep))
             pictures += brought
             progress(n, len(uploads), "Reading")
-        kept, left_out = brought_pictures(items, beside, folder)
-        return self.look(Batch(tuple(items), (*pictures, *kept), left_out))
+        linked = followed(items, folder)
+        kept, left_out = brought_pictures(linked, beside, folder)
+        return self.look(Batch(linked, (*pictures, *kept), left_out))
 
     def paste(self, actor: Actor, name: str, text: str, into: str = "") -> Batch:
         """Typed or pasted text as a batch of one."""
@@ -120,9 +125,9 @@ class Uploads:
         try:
             if upload.refused:
                 raise BadInput(upload.refused)
-            found, converted = self._text(upload)
+            found, converted, changed = self._text(upload)
             found = placed(usable(found), path)
-            notes = _notes(path, upload.raw, converted)
+            notes = _notes(path, upload.raw, converted, changed)
             item = UploadItem(upload.name, path, found.text, converted, notes=notes, to_check=found.to_check)
             return item, found.pictures
         except ConcordError as error:
@@ -130,15 +135,16 @@ class Uploads:
             text = best_effort_text(upload.raw, upload.name)
             return UploadItem(upload.name, path, text, findings=(why,), readable=False), ()
 
-    def _text(self, upload: Raw) -> tuple[Conversion, str]:
-        """The Markdown of an upload, and what it was converted from."""
+    def _text(self, upload: Raw) -> tuple[Conversion, str, tuple[str, ...]]:
+        """The Markdown of an upload, what it was converted from, and what was changed in it."""
         suffix = conversions.suffix_of(upload.name)
         if not suffix:
             raise BadInput(f"Files of this kind cannot be used. Bring {', '.join(conversions.SUFFIXES)}.")
         if not upload.raw.strip():
             raise BadInput("The file is empty.")
         if suffix in conversions.TEXT:
-            return unpacked(decode(upload.raw)), ""
+            made = brought(upload.name, upload.raw, self.words())
+            return made.found, "", made.changed
         if len(upload.raw) > MAX_UPLOAD:
             raise BadInput(f"The file has {len(upload.raw):,} bytes; the limit is {MAX_UPLOAD:,}.")
         if suffix in (".docx", ".pptx", ".xlsx"):
@@ -146,7 +152,7 @@ class Uploads:
         if suffix == ".pdf" and b"%PDF" not in upload.raw[:1024]:
             raise BadInput("The file is named .pdf and is none. Bring it in its own format.")
         found = conversions.tidied(self.converter.convert(suffix, upload.raw), suffix, title_of(upload.name))
-        return replace(found, text=decode(plain_lines(found.text).encode())), conversions.CONVERTED[suffix]
+        return replace(found, text=decode(plain_lines(found.text).encode())), conversions.CONVERTED[suffix], ()
 
     # ------------------------------------------------------------ looking at items
 
@@ -314,8 +320,10 @@ def _with_original(item: UploadItem, raw: bytes, keep: Callable[[str, bytes], No
     return replace(item, original=digest)
 
 
-def _notes(path: str, raw: bytes, converted: str) -> tuple[Finding, ...]:
-    return () if converted else checks.decoding_notes(path, raw)
+def _notes(path: str, raw: bytes, converted: str, changed: Sequence[str]) -> tuple[Finding, ...]:
+    """What reading changed in a file that is text already."""
+    said = tuple(Finding(path, 1, "warning", "file", sentence) for sentence in changed)
+    return () if converted else (*checks.decoding_notes(path, raw), *said)
 
 
 def _compared(item: UploadItem, found: MeaningMatches) -> UploadItem:

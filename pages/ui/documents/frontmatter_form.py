@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.curation.frontmatter import STATUSES
+from core.curation.statuses import STATUSES
 from core.curation.writing import Value
 from core.types import NOTHING, Document, Meta
 from pages.ui import flash, style

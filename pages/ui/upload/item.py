@@ -35,15 +35,16 @@ def _head(item: UploadItem, n: int, document: Document | None) -> None:
 
 
 def _fields(item: UploadItem, n: int, document: Document) -> None:
-    """The form of the editor. A status is asked for only where the file has another one than approved."""
+    """The form of the editor. A status is asked for only where the file has another one than approved, or an unknown word."""
     key = f"item_{session.turn()}_{n}"
+    remarks = {finding.field: finding.message for finding in reversed(item.findings) if finding.field}
     values = frontmatter_form.form(
         document.meta,
         document.title,
         key,
         title_key=f"{key}_title_{strict.digest([document.title])}",
-        status=document.meta.status != "approved" or item.choice == "replace",
-        remarks={finding.field: finding.message for finding in reversed(item.findings) if finding.field},
+        status=document.meta.status != "approved" or item.choice == "replace" or "status" in remarks,
+        remarks=remarks,
         typed=document,
     )
     changed = {name: value for name, value in values.items() if getattr(document.meta, name) != value}

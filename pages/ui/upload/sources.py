@@ -11,23 +11,25 @@ from core.curation.uploads import Batch
 from core.ports import Progress
 from core.services.upload.uploads import Uploads
 from pages.ui import flash, identity, keys, style
-from pages.ui.upload import session, shared
+from pages.ui.upload import session, shared, statuses
 from pages.ui.workspace import app
 
 
 def draw(me: Actor) -> None:
     """The chosen way to bring documents in."""
     ways = {"Files": files, "Paste text": paste, "Template": template}
-    way = st.segmented_control(
-        "Bring in", list(ways), default="Files", required=True, key="upload_way", bind="query-params"
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        way = st.segmented_control(
+            "Bring in", list(ways), default="Files", required=True, key="upload_way", bind="query-params"
+        )
+        statuses.draw(me)
     ways[way or "Files"](me)
 
 
 def files(me: Actor) -> None:
     """Read what was dropped, then reset the widget: only what was converted is kept, to be compared with."""
     dropped = st.file_uploader(
-        "Drop Markdown, Word, PDF, HTML, PowerPoint, Excel or text files here, or a zip of a folder",
+        "Drop Markdown, MDX, Word, PDF, HTML, PowerPoint, Excel or text files here, or a zip of a folder",
         type=[suffix.removeprefix(".") for suffix in SUFFIXES],
         accept_multiple_files=True,
         key=f"upload_files_{session.turn()}",

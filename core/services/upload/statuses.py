@@ -1,0 +1,32 @@
+"""The words that a team's other tools use for statuses, and which of ours each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from core.access import Actor, require
+from core.curation.statuses import checked
+from core.services.platform.settings import TeamSettings
+
+if TYPE_CHECKING:
+    from core.services.people.audit import Audit
+
+
+class StatusWords:
+    """What a foreign `status:` is written as when files come in."""
+
+    def __init__(self, team_settings: TeamSettings, audit: Audit) -> None:
+        self.team_settings, self.audit = team_settings, audit
+
+    def all(self) -> Mapping[str, str]:
+        """The team's own words; the built-in ones hold besides them."""
+        return self.team_settings.statuses()
+
+    def decide(self, actor: Actor, words: Mapping[str, str]) -> Mapping[str, str]:
+        """Replace the team's own words. Files that are here already stay as they are."""
+        require(actor, "import documents")
+        self.team_settings.set_statuses(checked(words), actor.person)
+        listed = ", ".join(f"{word} = {status}" for word, status in self.all().items())
+        self.audit.note(actor, "decide on status words", f"{len(self.all())} words", detail=listed)
+        return self.all()
