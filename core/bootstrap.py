@@ -365,7 +365,8 @@ def build(
     context = ExperimentContext(runs, builder, documents, models, names=recogniser, aside=aside)
     experiments = Experiments(context, settings.home / "reports", jobs)
     sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
-    evaluation_jobs = EvaluationJobs(context, sweeps, training, jobs)
+    prompts = PromptTuning(runs, audit)
+    evaluation_jobs = EvaluationJobs(context, sweeps, training, prompts, jobs)
     watches = Watches(database, messages, clock, lambda question: searcher.search(question, k=NEAR).hits)
     feedback = FeedbackBoard(database, documents, owners, news, audit, clock)
     answers = AnswerChecks(database, searcher, vectors, messages, owners, audit, jobs)
@@ -471,7 +472,7 @@ def build(
             Pools(database, searcher, partial(_as_shown, page), answerer, clock, audit),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
-        tuning=Tuning(sweeps, training, alphas, production, PromptTuning(runs, audit)),
+        tuning=Tuning(sweeps, training, alphas, production, prompts),
         models=ModelRoom(models, ledger, fitness, checker),
         platform=Platform(
             Workspace(

@@ -183,13 +183,13 @@ USE_CASES = {
     "evaluation.jobs": {
         "estimate generate": "keep a query set",
         "calibrate cancel drift": "run an evaluation",
-        "learn": "change what is in production",
+        "learn tune_prompt": "change what is in production",
         "last": "see jobs",
         "works": INNER,
     },
     "tuning.sweeps": {"curve load tau": "run an evaluation", "alpha compare_at measure_at": IN_HAND},
     "tuning.training": {"train": "change what is in production"},
-    "tuning.prompts": {"tune": "change what is in production", "listed": "run an evaluation"},
+    "tuning.prompts": {"tune": "change what is in production", "estimate listed": "run an evaluation"},
     "tuning.production": {
         "check evidence guardrails history": "run an evaluation",
         "default_queryset watched": "see query sets",

@@ -17,9 +17,11 @@ from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.history import distinct, latest, over_commits
+from core.retrieval.presets import spell
 from core.services.playground.compare import Column
+from core.services.tuning.prompts import choice
 from pages.ui import flash
-from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
+from tests.conftest import ROOT, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
 Open = Callable[..., AppTest]
@@ -279,6 +281,15 @@ def test_one_category_is_no_heat_map(visit: Open, kb: App) -> None:
         figure(app, "board_heat")
 
 
+def test_an_experiment_takes_a_few_documents_where_that_is_asked_for(visit: Open, kb: App) -> None:
+    app = visit("evaluation", kb, evaluation_tab="Experiments")
+    app.number_input(key="experiment_limit").set_value(50)
+    app.number_input(key="experiment_documents").set_value(10)
+    ran(app.button(key="do_thesis").click())
+    (job,) = [job for job in kb.platform.jobs.listed(ADMIN) if job.kind == "experiment"]
+    assert (job.arguments["name"], job.arguments["limit"], job.arguments["documents"]) == ("thesis", 50, 10)
+
+
 def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
     measured(kb, "bm25")
     assert "Measured at one commit so far" in words(visit("evaluation", kb, evaluation_tab="Runs"))
@@ -394,6 +405,31 @@ def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open
     assert "R² on test" in words(app)
     assert {"model", "oracle"} < set(figure(app, "learn_quality")["data"][0]["y"])
     assert figure(app, "learn_strengths")["data"][0]["x"]
+
+
+def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(
+    visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "No language model is configured" in words(visit("tuning", kb, tuning_tab="Prompts"))
+    monkeypatch.setenv("CONCORD_LLM", "openai:scripted")
+    assert visit("tuning", kb, persona="author", tuning_tab="Prompts").button(key="prompt_go").disabled
+    llm = ScriptedLlm("[3, 2, 1]")
+    kb.search.searcher.models = SmallModels(llm)
+    from pages.ui.tuning import prompts
+
+    visit("tuning", kb, tuning_tab="Prompts")
+    assert "Tuning as job" in prompts.begin(demo("admin"), "small", "zero-shot", 6, 1)
+    work(kb)
+    kb.platform.settings.add_prompt(
+        "parts", "A task that was tuned here.", False, {"sentence": "It gained."}, demo("admin").person
+    )
+    app = visit("tuning", kb, tuning_tab="Prompts")
+    assert "recall at 10 was" in words(app)
+    assert "It gained." in words(app)
+    assert "A task that was tuned here." in words(app)
+    config = choice(kb.platform.settings.production().config, "tuned-parts-v1")
+    assert "Measuring as job" in prompts.run(demo("admin"), "small", spell(config))
+    assert (config.reranker, config.rerank_prompt, config.rerank) == ("listwise", "tuned-parts-v1", "always")
 
 
 # ---------------------------------------------------------------- production

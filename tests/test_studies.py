@@ -16,13 +16,14 @@ from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build, evaluation_workspace
 from core.errors import BadInput
 from core.evaluation.generators import known_items
-from core.evaluation.querysets import beir
+from core.evaluation.querysets import anchoring, beir
 from core.evaluation.reports.report import Report, ReportTable, markdown
 from core.profiles import check
 from core.retrieval import config as configs
 from core.services.evaluation import collections
 from core.services.evaluation.experiments import support
 from core.services.evaluation.experiments.context import ExperimentOptions
+from core.services.tuning.prompts import parted
 from core.settings import load
 from core.types import SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, WordReranker
@@ -254,6 +255,16 @@ def test_a_prompt_is_rewritten_where_reranking_failed_and_the_best_is_kept_and_c
     best = max(tried.recall for tried in result.rounds)
     assert best > result.rounds[0].recall + 0.3
     assert result.kept.evidence["analysis"] == "It read loosely."
+    judged = teachable.evaluation.querysets.get("small")
+    gains = anchoring.gains(judged.judgments, teachable.search.searcher.index()).gains
+    tuned_on, held = parted(judged, gains, 12, 42)
+    assert held
+    assert not {question.id for question in tuned_on} & {question.id for question in held}
+    assert result.held_out is not None
+    assert result.held_out.questions <= len(held)
+    assert result.held_out.after > result.held_out.before
+    assert "questions that it was not tuned on" in result.sentence
+    assert result.kept.evidence["held_out"]["questions"] == result.held_out.questions
     chosen = '{"base": "dense+listwise", "rerank_prompt": "tuned-parts-v1", "rerank_orders": 1, "depth": 50, "rerank_depth": 50}'
     bad = chosen.replace("tuned-parts-v1", "zero-shot")
     tuned, plain = teachable.evaluation.runs.measure(ADMIN, "small", [("", chosen), ("", bad)])
@@ -270,6 +281,14 @@ def test_a_prompt_that_is_not_there_leaves_the_order_with_a_warning(study_app: A
     result = study_app.search.searcher.search("apple river", config=config)
     assert "There is no prompt 'tuned-lost-v1'. Prompts: one-shot" in result.warnings[0]
     assert len(result.hits) > 1
+
+
+def test_tuning_a_prompt_says_first_what_it_would_ask(study_app: App) -> None:
+    (row,) = study_app.tuning.prompts.estimate(ADMIN, "small", start="zero-shot", samples=12, rounds=3)
+    assert row.calls[0] == 12
+    assert row.calls[1] > 4 * 12, "a pass for the start and one for each rewrite"
+    with pytest.raises(BadInput, match="1 to 100 rounds"):
+        study_app.tuning.prompts.estimate(ADMIN, "small", rounds=0)
 
 
 def test_what_is_no_new_task_is_named(study_app: App, server: ScriptedServer) -> None:

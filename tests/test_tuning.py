@@ -258,6 +258,21 @@ def test_learned_alpha_is_measured_beside_one_fixed_alpha_and_can_be_searched_wi
         judged_app.tuning.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
 
 
+@pytest.mark.parametrize("kind", ["ridge", "xgboost"])
+def test_training_shows_the_spread_over_five_folds_of_what_it_learned_from(judged_app: App, kind: str) -> None:
+    config = replace(configs.parse("tm2c2-0.5"), depth=9)
+    made = judged_app.tuning.training.train(ADMIN, "small", kind, config=config)
+    assert len(made.folds) >= 5
+    assert sum(fold.questions for fold in made.folds) == len(made.trained.learned_from)
+    assert all(fold.r2 <= 1 and 0 <= fold.fixed <= 1 for fold in made.folds)
+    assert f"over {len(made.folds)} folds" in made.spread
+    assert trained_alpha_json(made)["spread"] == made.spread
+    without = judged_app.tuning.training.train(ADMIN, "small", kind, config=config, folds=0)
+    assert (without.folds, without.spread) == ((), "")
+    with pytest.raises(BadInput, match="2 to 20 folds"):
+        judged_app.tuning.training.train(ADMIN, "small", kind, config=config, folds=1)
+
+
 def test_training_advises_one_alpha_that_was_chosen_on_the_questions_it_learned_from(judged_app: App) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
     made = judged_app.tuning.training.train(ADMIN, "small", config=config)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
+from core.entrypoints.querysets import ESTIMATE, show_estimate
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.evaluation.reports import charts, report
@@ -50,6 +51,9 @@ def register(add: Any) -> None:
     tau.add_argument("--beta", type=float, default=calibration.BETA, help="how precise skipped questions must be")
     tau.add_argument("--least", type=int, default=calibration.LEAST, help="how many skipped questions are needed")
     train.add_argument("--kind", default="ridge", help="ridge, xgboost, mlp or distribution")
+    train.add_argument(
+        "--folds", type=int, default=5, help="of cross-validation, whose spread is shown; 0 leaves it out"
+    )
     train.add_argument("--target", default="lss", help="what the best alpha of a question is best at: lss or ranking")
     train.add_argument("--name", default="", help="what to call the model")
     prompt = add("prompt", tune_prompt, "let a language model rewrite its reranking prompt where it failed")
@@ -60,6 +64,7 @@ def register(add: Any) -> None:
     prompt.add_argument("--model", default="", help="which language model (default: the configured one)")
     prompt.add_argument("--samples", type=int, default=prompts.SAMPLES, help="questions that are looked at")
     prompt.add_argument("--rounds", type=int, default=prompts.ROUNDS, help="failures that are shown to the model")
+    prompt.add_argument("--estimate", action="store_true", help=ESTIMATE)
     prompt.add_argument("--seed", type=int, default=42, help="the same seed takes the same questions")
     add("prompts", tune_prompts, "prompts that were tuned here, every version")
     promote = add("promote", tune_promote, "put a run's configuration into production, with its evidence")
@@ -246,6 +251,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         config=config,
         measure=options.measure,
         target=options.target,
+        folds=options.folds,
         progress=terminal.progress,
     )
     trained = training.trained
@@ -260,6 +266,8 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         "chosen": dict(trained.chosen),
         "quality": strict.plain(training.quality),
         "against_best_fixed": strict.plain(training.against_best_fixed),
+        "folds": strict.plain(training.folds),
+        "spread": training.spread,
         "warning": trained.warning,
         "wins": training.wins,
         "advice": training.advice,
@@ -274,6 +282,7 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         f"{trained.model.name}: R2 on test {trained.r2['test']:.3f}.",
         *table(rows, (f"{training.measure} on test", "mean", "low", "high")),
         f"Against the fixed alpha: {training.against_best_fixed.sentence}",
+        *([training.spread] if training.spread else []),
         *([f"! {trained.warning}"] if trained.warning else []),
         training.advice,
         f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
@@ -284,17 +293,11 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
 
 def tune_prompt(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
+    asked = {name: getattr(options, name) for name in ("start", "config", "model", "samples", "rounds", "seed")}
+    if options.estimate:
+        return show_estimate(terminal, app.tuning.prompts.estimate(acting(app, options), options.queryset, **asked))
     result = app.tuning.prompts.tune(
-        acting(app, options),
-        options.queryset,
-        name=options.name,
-        start=options.start,
-        config=options.config,
-        model=options.model,
-        samples=options.samples,
-        rounds=options.rounds,
-        seed=options.seed,
-        progress=terminal.progress,
+        acting(app, options), options.queryset, name=options.name, progress=terminal.progress, **asked
     )
     rows = [(n, f"{tried.recall:.4f}", tried.failures, tried.analysis[:80]) for n, tried in enumerate(result.rounds)]
     lines = [result.sentence, *table(rows, ("round", "recall at 10", "failures", "why it was rewritten"))]

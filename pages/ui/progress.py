@@ -19,6 +19,7 @@ NAMES = {
     "experiment": "Experiment",
     "calibrate": "Calibrating tau",
     "learn": "Learning alpha",
+    "prompt": "Tuning a prompt",
     "drift": "Checking production",
     "check-model": "Checking a language model",
 }

@@ -28,18 +28,19 @@ class CrossFit:
     kind: str
     predictions: tuple[Prediction, ...]
     r2: float
+    sizes: tuple[int, ...] = ()  # of the folds, in the order of the predictions
     features: tuple[str, ...] = ()
     values: tuple[tuple[float, ...], ...] = ()
     contributions: tuple[tuple[float, ...], ...] = ()
 
 
-def folds_of(queries: int, least: int = LEAST) -> int:
+def folds_of(queries: int, least: int = LEAST, wanted: int = FOLDS) -> int:
     """Into how many parts so many queries are divided, so that every model learns from enough.
 
-    >>> folds_of(60), folds_of(24), folds_of(20)
-    (5, 6, 0)
+    >>> folds_of(60), folds_of(24), folds_of(20), folds_of(60, wanted=10)
+    (5, 6, 0, 10)
     """
-    enough = (folds for folds in range(FOLDS, queries + 1) if queries - -(-queries // folds) >= least)
+    enough = (folds for folds in range(wanted, queries + 1) if queries - -(-queries // folds) >= least)
     return next(enough, 0)
 
 
@@ -49,13 +50,14 @@ def crossfit(
     *,
     seed: int = SEED,
     grid: Sequence[Any] | None = None,
+    wanted: int = FOLDS,
     progress: Progress = no_progress,
 ) -> CrossFit:
     """Fit a model per fold on the other folds, and predict the alphas of the fold with it."""
     import numpy as np
 
     useful = sorted((sample for sample in examples if sample.matters > 0), key=lambda sample: sample.query)
-    folds = folds_of(len(useful))
+    folds = folds_of(len(useful), wanted=wanted)
     if not folds:
         raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; more than {LEAST} are needed to learn.")
     random.Random(seed).shuffle(useful)
@@ -73,4 +75,5 @@ def crossfit(
         values += rows_of(x) if INPUTS[kind] else ()
         shap += rows_of(learned.contributions(x)[:, :-1]) if learned.contributions else ()
     optimal, predicted = (np.array([getattr(row, name) for row in predictions]) for name in ("optimal", "predicted"))
-    return CrossFit(kind, tuple(predictions), r2(optimal, predicted), INPUTS[kind], tuple(values), tuple(shap))
+    sizes = tuple(len(useful[n::folds]) for n in range(folds))
+    return CrossFit(kind, tuple(predictions), r2(optimal, predicted), sizes, INPUTS[kind], tuple(values), tuple(shap))

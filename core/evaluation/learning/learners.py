@@ -145,6 +145,19 @@ def _short(values: np.ndarray) -> Any:
     return [_short(row) for row in values] if values.ndim > 1 else [float(f"{value:.7g}") for value in values]
 
 
+def grid_point(kind: str, chosen: Mapping[str, Any]) -> Any:
+    """The point of the grid that a fit chose, to fit it again; how many trees it takes is found anew.
+
+    >>> grid_point("ridge", {"lambda": 10.0}), grid_point("xgboost", {**TREES[0], "n_estimators": 50}) == TREES[0]
+    (10.0, True)
+    """
+    if kind == "ridge":
+        return chosen["lambda"]
+    if kind == "mlp":
+        return network.NetworkSettings(**{**chosen, "hidden": tuple(chosen["hidden"])})
+    return {name: value for name, value in chosen.items() if name != "n_estimators"}
+
+
 def _best(tried: Sequence[tuple[Mapping[str, Any], float]]) -> Mapping[str, Any]:
     """The point with the highest validation R2; of equals the first."""
     return max(tried, key=lambda trial: trial[1])[0]

@@ -21,20 +21,37 @@ from core.services.evaluation.experiments.context import KNOWN, ExperimentContex
 from core.services.models.estimates import CallEstimate
 from core.services.platform.jobs import Job, Jobs, Work
 from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
+from core.services.tuning.prompts import ROUNDS, SAMPLES, PromptTuning
 from core.services.tuning.sweeps import Sweeps
 
 SWARM = 12  # features whose values are drawn question by question
-MEASURING = ("generate", "evaluate", "experiment", "calibrate", "learn", "drift")  # jobs that authors may cancel
+MEASURING = (
+    "generate",
+    "evaluate",
+    "experiment",
+    "calibrate",
+    "learn",
+    "prompt",
+    "drift",
+)  # jobs that authors may cancel
 
 
 class EvaluationJobs:
     """Starts, runs, finds and cancels long measurements."""
 
-    def __init__(self, context: ExperimentContext, tuning: Sweeps, training: AlphaTraining, jobs: Jobs) -> None:
+    def __init__(
+        self,
+        context: ExperimentContext,
+        tuning: Sweeps,
+        training: AlphaTraining,
+        prompts: PromptTuning,
+        jobs: Jobs,
+    ) -> None:
         self.context, self.tuning, self.training, self.jobs = context, tuning, training, jobs
+        self.prompts = prompts
 
     def works(self) -> Mapping[str, Work]:
-        return {"generate": self._generate, "calibrate": self._calibrate, "learn": self._learn}
+        return {"generate": self._generate, "calibrate": self._calibrate, "learn": self._learn, "prompt": self._prompt}
 
     # ------------------------------------------------------------ start and cancel
 
@@ -76,6 +93,15 @@ class EvaluationJobs:
         arguments = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
         return self.jobs.start("learn", arguments, actor)
 
+    def tune_prompt(
+        self, actor: Actor, queryset: str, start: str = "one-shot", samples: int = SAMPLES, rounds: int = ROUNDS
+    ) -> Job:
+        """Tune the prompt of a reranking language model on a query set."""
+        require(actor, "change what is in production")
+        self.prompts.runs.team_settings.prompt(start)
+        arguments = {"queryset": queryset, "start": start, "samples": samples, "rounds": rounds}
+        return self.jobs.start("prompt", arguments, actor)
+
     def drift(self, actor: Actor) -> Job:
         """Run production again on the query sets it was measured on."""
         require(actor, "run an evaluation")
@@ -113,6 +139,12 @@ class EvaluationJobs:
         )
         return strict.plain(calibrated)
 
+    def _prompt(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        asked = {name: arguments[name] for name in ("start", "samples", "rounds")}
+        actor = self.jobs.actor(arguments, "change what is in production")
+        result = self.prompts.tune(actor, arguments["queryset"], progress=progress, **asked)
+        return {"sentence": result.sentence, **strict.plain(result)}
+
     def _learn(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         trained = self.training.train(
             self.jobs.actor(arguments, "change what is in production"),
@@ -143,6 +175,8 @@ def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:
         "quality": strict.plain(result.quality),
         "best_fixed": result.best_fixed,
         "against_best_fixed": strict.plain(result.against_best_fixed),
+        "folds": strict.plain(result.folds),
+        "spread": result.spread,
         "warning": trained.warning,
         "wins": result.wins,
         "advice": result.advice,

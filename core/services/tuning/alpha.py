@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Protocol
 
 from core.access import Actor, require
 from core.curation.names import free_name
 from core.errors import BadInput
+from core.evaluation.learning.crossfit import crossfit, folds_of
+from core.evaluation.learning.learners import grid_point, r2
 from core.evaluation.learning.training import Example, Prediction, Trained, example, train
 from core.evaluation.measures.lcs import coverage
 from core.evaluation.measures.registry import known as known_measure
@@ -26,6 +30,7 @@ from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import Runs, gold
 from core.types import NOTHING, SearchConfig
 
+FOLDS = 5  # of cross-validation, as in the thesis
 FIXED = 11  # alphas among which the fixed one is chosen
 
 
@@ -35,6 +40,16 @@ class AlphaStore(Protocol):
     def save(self, model: AlphaModel) -> Path:
         """Store a model."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One fold of cross-validation: questions that its model has not seen, R², and the measure with its alphas."""
+
+    questions: int
+    r2: float
+    model: float
+    fixed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,19 @@ class TrainedAlpha:
     against_best_fixed: PairedComparison
     config: SearchConfig
     path: str
+    folds: tuple[Fold, ...] = ()
+
+    @property
+    def spread(self) -> str:
+        """What cross-validation says, or nothing where there were too few questions for it."""
+        if not self.folds:
+            return ""
+        scores = [fold.r2 for fold in self.folds]
+        ahead = sum(fold.model > fold.fixed for fold in self.folds)
+        return (
+            f"Cross-validation on the questions it learned from: R² {mean(scores):.3f} ± {stdev(scores):.3f} over "
+            f"{len(scores)} folds, {min(scores):.3f} to {max(scores):.3f}; ahead of the fixed alpha in {ahead} of them."
+        )
 
     @property
     def wins(self) -> bool:
@@ -85,10 +113,16 @@ class AlphaTraining:
         config: SearchConfig | None = None,
         measure: str = "nDCG@10",
         target: str = "lss",
+        folds: int = FOLDS,
         progress: Progress = no_progress,
     ) -> TrainedAlpha:
-        """Learn alpha from a query set for one configuration, and store the model under a name."""
+        """Learn alpha from a query set for one configuration, and store the model under a name.
+
+        The chosen settings are cross-validated on the questions that the model learned from; 0 folds leave that out.
+        """
         require(actor, "change what is in production")
+        if folds != 0 and not 2 <= folds <= 20:
+            raise BadInput("Cross-validation has 2 to 20 folds; 0 leaves it out.")
         known_measure(measure)
         plan = self.runs.plan(profile)
         base = replace(config or plan.config, rerank="off", alpha_from="fixed", alpha_model="", weights=NOTHING)
@@ -99,9 +133,10 @@ class AlphaTraining:
         name = self._named(name, f"{queryset}-{kind}")
         index = self.runs.searcher.generations.open(plan.profile)
         examples = AlphaExamples(self.runs, index, base, self.runs.querysets.get(queryset))
+        known = examples.all(kind == "mlp", target, progress)
         trained = train(
             kind,
-            examples.all(kind == "mlp", target, progress),
+            known,
             purpose(base, index.generation.digest),
             name=name,
             progress=progress,
@@ -113,7 +148,9 @@ class AlphaTraining:
         path = self.store.save(model)
         self.runs.audit.note(actor, "learn alpha", name, detail=f"{kind} from {queryset}")
         served = replace(base, alpha_from="learned", alpha_model=name)
-        return TrainedAlpha(replace(trained, model=model), measure, quality, best, against, served, str(path))
+        validated = examples.folds(trained, known, best, measure, folds, progress)
+        final = replace(trained, model=model)
+        return TrainedAlpha(final, measure, quality, best, against, served, str(path), validated)
 
     def _named(self, name: str, default: str) -> str:
         """A name that may be written: a model that is or was in production must not change."""
@@ -185,6 +222,32 @@ class AlphaExamples:
             for alpha in alphas(FIXED)
         }
         return max(totals, key=lambda alpha: totals[alpha])
+
+    def folds(
+        self, trained: Trained, known: Sequence[Example], fixed: float, measure: str, folds: int, progress: Progress
+    ) -> tuple[Fold, ...]:
+        """The settings that were chosen, fitted once per fold of the questions that a model learned from."""
+        learned = [sample for sample in known if sample.query in set(trained.learned_from)]
+        if not folds or not folds_of(len(learned), wanted=folds):
+            return ()
+        kind = trained.model.kind
+        point = grid_point(kind, trained.chosen)
+        fit = crossfit(kind, learned, grid=[point], wanted=folds, progress=progress)
+        ends = list(accumulate(fit.sizes, initial=0))
+        return tuple(self._fold(fit.predictions[a:b], fixed, measure) for a, b in pairwise(ends))
+
+    def _fold(self, rows: Sequence[Prediction], fixed: float, measure: str) -> Fold:
+        import numpy as np
+
+        optimal, predicted = (np.array([getattr(row, name) for row in rows]) for name in ("optimal", "predicted"))
+        means = [
+            [
+                self._measure(self.questions[row.query], alpha, measure) or 0.0
+                for row, alpha in zip(rows, alphas, strict=True)
+            ]
+            for alphas in (predicted.tolist(), [fixed] * len(rows))
+        ]
+        return Fold(len(rows), r2(optimal, predicted), *(mean(values) for values in means))
 
     def quality(self, trained: Trained, fixed: float, measure: str) -> tuple[dict[str, Interval], PairedComparison]:
         """The measure on test questions of a fixed alpha, the model and the oracle; the model against the fixed one."""

@@ -11,19 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core import strict
 from core.access import Actor, require
 from core.errors import BadInput, Unusable
 from core.evaluation.measures.ranking import mean, recall
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import Question, choosing
+from core.evaluation.querysets.queryset import QuerySet, Question, choosing
+from core.evaluation.statistics import PairedComparison, compare
 from core.llm.asking import ModelTask, ask
 from core.llm.prompt import RULE, cut, quoted
 from core.llm.reading import json_value, schema_of
 from core.llm.together import together
 from core.ports import Index, Llm, Progress, no_progress
+from core.retrieval.presets import spell
 from core.retrieval.prompts import RerankPrompt
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion
 from core.services.evaluation.runs import Runs
+from core.services.models.estimates import CallEstimate
 from core.services.models.ledger import stopping
 from core.services.people.audit import Audit
 from core.services.platform.settings import TunedPrompt
@@ -32,6 +36,7 @@ from core.types import SearchConfig
 FAR, NEAR = 50, 10  # places of the list that is reranked, and of what must hold the relevant documents
 FOUND, GAP = 0.5, 0.3  # the least recall at 50 that makes a question worth reranking; the loss that is a failure
 SAMPLES, ROUNDS = 1000, 5
+UNHELD = "There were no other questions to score it on."
 SHORT, LONG = 40, 4000  # characters of a task
 SHOWN = 600  # characters of a passage that a failure shows
 SYSTEM = (
@@ -67,13 +72,30 @@ class PromptRound:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Recall at 10 of the first task and of the one that was kept, on questions that no task was written for."""
+
+    questions: int
+    before: float
+    after: float
+    compared: PairedComparison
+
+    @property
+    def sentence(self) -> str:
+        """What the kept task is worth elsewhere."""
+        found = f"On {self.questions} questions that it was not tuned on: {self.before:.3f} before and {self.after:.3f} with it"
+        return f"{found}. {self.compared.sentence}"
+
+
+@dataclass(frozen=True, slots=True)
 class PromptTuningResult:
-    """The rounds; the prompt that was kept, where one was better than the task it started from."""
+    """The rounds; the prompt that was kept, where one was better than the task it started from, and what it is worth."""
 
     questions: int
     rounds: tuple[PromptRound, ...]
     kept: TunedPrompt | None
     unusable: tuple[str, ...] = ()  # why answers were no new task
+    held_out: HeldOut | None = None
 
     @property
     def sentence(self) -> str:
@@ -85,7 +107,8 @@ class PromptTuningResult:
             return f"{found}; no other task was written. {why}"
         if self.kept is None:
             return f"{found}; none of {len(self.rounds) - 1} rewritten tasks was better, so none was kept."
-        return f"{found} and is {best.recall:.3f} with {self.kept.title}, on the questions it was tuned on."
+        said = f"{found} and is {best.recall:.3f} with {self.kept.title}, on the questions it was tuned on."
+        return f"{said} {self.held_out.sentence}" if self.held_out else f"{said} {UNHELD}"
 
 
 class PromptTuning:
@@ -115,17 +138,45 @@ class PromptTuning:
     ) -> PromptTuningResult:
         """Rewrite the task of a prompt round by round, and keep the best as the next version of its name."""
         require(actor, "change what is in production")
+        trial = _Trial(self.runs, self._config(config, model, samples, rounds), queryset, samples, seed)
+        first = self.runs.team_settings.prompt(start)
+        tried = trial.rounds(first, rounds, progress)
+        best = max(tried, key=lambda round_: round_.recall)
+        kept, held = None, None
+        if best is not tried[0]:
+            held = trial.held_out(first, replace(first, task=best.task), progress)
+            kept = self._keep(actor, name or queryset, first, best, tried, trial, held)
+        self.audit.note(actor, "tune a prompt", kept.title if kept else queryset, detail=f"{len(tried)} tasks tried")
+        return PromptTuningResult(len(trial.worth), tuple(tried), kept, tuple(trial.unusable), held)
+
+    def estimate(
+        self,
+        actor: Actor,
+        queryset: str,
+        *,
+        start: str = "one-shot",
+        config: str = "",
+        model: str = "",
+        samples: int = SAMPLES,
+        rounds: int = ROUNDS,
+        seed: int = 42,
+    ) -> tuple[CallEstimate, ...]:
+        """What tuning would ask: from one pass over the sample to one for every round, and two over held-out questions."""
+        require(actor, "run an evaluation")
+        plain, judged = self._config(config, model, samples, rounds), self.runs.querysets.get(queryset)
+        index = self.runs.searcher.generations.open(self.runs.team_settings.production().profile)
+        sample, held = parted(judged, anchoring.gains(judged.judgments, index).gains, samples, seed)
+        prompted = replace(plain, rerank_prompt=start)
+        rows = self.runs.calls_of(replace(judged, questions=tuple(sample)), [self.runs.plan(config=spell(prompted))])
+        most = 1 + rounds + (rounds + 2 * len(held)) / max(1, len(sample))
+        return tuple(_times(row, most) for row in rows)
+
+    def _config(self, config: str, model: str, samples: int, rounds: int) -> SearchConfig:
         if samples < 1 or not 1 <= rounds <= 100:
             raise BadInput("At least one question and 1 to 100 rounds are needed.")
         plan = self.runs.plan(config=config or "dense")
         asked = replace(plan.config, rerank="always", reranker="listwise", rerank_model=model, rerank_orders=1)
-        trial = _Trial(self.runs, replace(asked, depth=2 * FAR, rerank_depth=FAR), queryset, samples, seed)
-        first = self.runs.team_settings.prompt(start)
-        tried = trial.rounds(first, rounds, progress)
-        best = max(tried, key=lambda round_: round_.recall)
-        kept = None if best is tried[0] else self._keep(actor, name or queryset, first, best, tried, trial)
-        self.audit.note(actor, "tune a prompt", kept.title if kept else queryset, detail=f"{len(tried)} tasks tried")
-        return PromptTuningResult(len(trial.worth), tuple(tried), kept, tuple(trial.unusable))
+        return replace(asked, depth=2 * FAR, rerank_depth=FAR)
 
     def _keep(
         self,
@@ -135,16 +186,18 @@ class PromptTuning:
         best: PromptRound,
         tried: Sequence[PromptRound],
         trial: _Trial,
+        held: HeldOut | None,
     ) -> TunedPrompt:
         gain = f"recall at 10 from {tried[0].recall:.3f} to {best.recall:.3f} on {len(trial.worth)} questions"
         evidence: Mapping[str, Any] = {
-            "sentence": f"{gain} of {trial.queryset.name}, from {first.name}.",
+            "sentence": f"{gain} of {trial.queryset.name}, from {first.name}. {held.sentence if held else UNHELD}",
             "queryset": trial.queryset.name,
             "digest": trial.queryset.digest,
             "model": trial.llm().name,
             "start": first.name,
             "recall": [tried[0].recall, best.recall],
             "analysis": best.analysis,
+            "held_out": strict.plain(held) if held else None,
         }
         return self.runs.team_settings.add_prompt(name, best.task, first.example, evidence, actor.person)
 
@@ -158,15 +211,22 @@ class _Trial:
         self.index: Index = runs.searcher.generations.open(runs.team_settings.production().profile)
         self.cache = CandidateCache(runs.searcher, runs.database, self.index, config)
         self.gains = anchoring.gains(self.queryset.judgments, self.index).gains
-        judged = [question for question in self.queryset.questions if any(self.gains.get(question.id, {}).values())]
-        chosen = choosing([question.id for question in judged])
-        pool = [question for question in judged if question.id in chosen]
-        self.sample = random.Random(seed).sample(pool, min(samples, len(pool)))
-        self.worth = [
-            question for question in self.sample if self._recall(question, self._plain(question), FAR) >= FOUND
-        ]
+        self.sample, self.held = parted(self.queryset, self.gains, samples, seed)
+        self.worth = self._worth(self.sample)
         if not self.worth:
             raise BadInput(f"No question of {queryset!r} finds half of what is relevant among the first {FAR}.")
+
+    def _worth(self, questions: Sequence[Question]) -> list[Question]:
+        """Those whose fifty hold at least half of what is relevant."""
+        return [asked for asked in questions if self._recall(asked, self._plain(asked), FAR) >= FOUND]
+
+    def held_out(self, first: RerankPrompt, best: RerankPrompt, progress: Progress) -> HeldOut | None:
+        """Both tasks on questions that no task was written for; None where there are none."""
+        questions = self._worth(self.held)
+        if not questions:
+            return None
+        recalls = [[result.after for result in self._rerank(task, progress, questions)] for task in (first, best)]
+        return HeldOut(len(questions), mean(recalls[0]), mean(recalls[1]), compare(*recalls))
 
     def llm(self) -> Llm:
         return self.runs.searcher.llm(self.config)
@@ -193,7 +253,9 @@ class _Trial:
                 best, failures = candidate, _failures(reranked)
         return tried
 
-    def _rerank(self, prompt: RerankPrompt, progress: Progress) -> list[Reranked]:
+    def _rerank(self, prompt: RerankPrompt, progress: Progress, questions: Sequence[Question] = ()) -> list[Reranked]:
+        questions = questions or self.worth
+
         def one(question: Question) -> Reranked:
             text = " ".join(question.text.split())
             with stopping():
@@ -202,10 +264,10 @@ class _Trial:
             return Reranked(question, before, self._recall(question, ranked, NEAR), ranked)
 
         reranked = []
-        with together(one, self.worth, self.runs.at_once) as results:
+        with together(one, questions, self.runs.at_once) as results:
             for n, result in enumerate(results, 1):
                 reranked.append(result)
-                progress(n, len(self.worth), "Reranking")
+                progress(n, len(questions), "Reranking")
         return reranked
 
     def _plain(self, question: Question) -> RankedQuestion:
@@ -234,6 +296,39 @@ class _Trial:
     def _passages(self, chunks: Sequence[int]) -> str:
         texts = (cut(self.index.excerpt(chunk), SHOWN) for chunk in chunks)
         return "\n".join(quoted("passage", text, n) for n, text in enumerate(texts, 1))
+
+
+def choice(config: SearchConfig, title: str) -> SearchConfig:
+    """A configuration that reranks every question by a prompt that was tuned here."""
+    return replace(config, rerank="always", reranker="listwise", rerank_prompt=title)
+
+
+def parted(
+    queryset: QuerySet, gains: Mapping[str, Mapping[int, float]], samples: int, seed: int
+) -> tuple[list[Question], list[Question]]:
+    """The questions that a prompt is tuned on, and those that it is scored on afterwards.
+
+    Held out is the half that nothing is chosen on; in a set too small for halves, a fifth.
+    """
+    judged = [question for question in queryset.questions if any(gains.get(question.id, {}).values())]
+    chosen, draw = choosing([question.id for question in judged]), random.Random(seed)
+    pool = [question for question in judged if question.id in chosen]
+    held = [question for question in judged if question.id not in chosen]
+    if not held:
+        held = draw.sample(pool, len(pool) // 5)
+        pool = [question for question in pool if question not in held]
+    return draw.sample(pool, min(samples, len(pool))), draw.sample(held, min(samples, len(held)))
+
+
+def _times(row: CallEstimate, most: float) -> CallEstimate:
+    """One pass as an estimate of at least that, and at most so many."""
+    return replace(
+        row,
+        calls=(row.calls[0], round(row.calls[1] * most)),
+        tokens=(row.tokens[0], round(row.tokens[1] * most)),
+        dollars=(row.dollars[0], row.dollars[1] * most),
+        seconds=(row.seconds[0], row.seconds[1] * most) if row.seconds else None,
+    )
 
 
 def _round(task: str, reranked: Sequence[Reranked], analysis: str = "") -> PromptRound:

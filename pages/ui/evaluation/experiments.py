@@ -10,6 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.reports import charts as figures
 from core.services.evaluation.experiments import EXPERIMENTS
+from core.services.evaluation.experiments.context import ExperimentOptions
 from pages.ui import actions, charts, empty, flash, identity, progress, style
 from pages.ui.workspace import app
 
@@ -21,40 +22,42 @@ ICONS = {
     "thesis": "school",
 }
 
+_FEW = "Where a language model helps to build indexes, a dozen documents take minutes and all of them perhaps hours."
+
 
 def draw(queryset: str) -> None:
-    limit = int(
-        st.number_input(
-            "At most so many questions, evenly from every category; 0 takes all",
-            0,
-            100_000,
-            0,
-            step=50,
-            key="experiment_limit",
-            width=460,
-        )
-    )
+    with st.container(horizontal=True):
+        limit = _most("questions, evenly from every category", "experiment_limit", 50)
+        documents = _most("documents, in a workspace of their own", "experiment_documents", 10, _FEW)
     names = list(EXPERIMENTS)
     for first in range(0, len(names), 2):
         for cell, name in zip(st.columns(2), names[first : first + 2], strict=False):
             with cell.container(border=True, height="stretch", key=f"experiment_{name}"):
-                _card(name, queryset, limit)
+                _card(name, queryset, limit, documents)
     progress.draw(("experiment",))
     _reports()
 
 
-def _card(name: str, queryset: str, limit: int) -> None:
+def _most(what: str, key: str, step: int, about: str | None = None) -> int:
+    """How much of something an experiment takes."""
+    label = f"At most so many {what}; 0 takes all"
+    return int(st.number_input(label, 0, 100_000, 0, step=step, key=key, width=460, help=about))
+
+
+def _card(name: str, queryset: str, limit: int, documents: int) -> None:
     experiment = EXPERIMENTS[name]
     st.markdown(f":material/{ICONS[name]}: **{experiment.title}**")
     st.caption(experiment.about)
     on = f"On {queryset}." if queryset else "On known items, which are made first."
     if st.button("Run", key=f"do_{name}", icon=":material/play_arrow:", help=on):
-        calls = app().evaluation.experiments.estimate(identity.me(), name, queryset, limit)
-        actions.after_estimate(experiment.title, calls, partial(start, name=name, queryset=queryset, limit=limit))
+        options = ExperimentOptions(documents=documents)
+        calls = app().evaluation.experiments.estimate(identity.me(), name, queryset, limit, options)
+        begin = partial(start, name=name, queryset=queryset, limit=limit, documents=documents)
+        actions.after_estimate(experiment.title, calls, begin)
 
 
-def start(actor: Actor, name: str, queryset: str, limit: int) -> str:
-    job = app().evaluation.experiments.start(actor, name, queryset, limit)
+def start(actor: Actor, name: str, queryset: str, limit: int, documents: int = 0) -> str:
+    job = app().evaluation.experiments.start(actor, name, queryset, limit, documents)
     return f"{EXPERIMENTS[name].title} started as job {job.id}. Its report will be listed here."
 
 

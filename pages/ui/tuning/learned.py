@@ -82,6 +82,8 @@ def _verdict(result: dict[str, Any]) -> None:
         cell.metric(f"R² on {part}", f"{result['r2'][part]:.3f}", border=True)
     cells[3].metric("Questions", f"{result['queries']:,}", border=True)
     st.caption(flash.plain(f"{result['model']} against the fixed alpha {result['best_fixed']:g}: {result['against_best_fixed']['sentence']}"))  # fmt: skip
+    if result.get("spread"):
+        st.caption(flash.plain(result["spread"]))
 
 
 def _model(result: dict[str, Any]) -> None:
