@@ -73,6 +73,7 @@ class Walker:
         page.on("dialog", lambda dialog: dialog.accept())
         page.on("download", self.beyond)
         page.on("filechooser", self.beyond)
+        page.on("popup", self.opened)
         return page
 
     def heard(self, said: Any) -> None:
@@ -86,6 +87,11 @@ class Walker:
     def beyond(self, _: Any) -> None:
         """Something came of it outside the page: a file, or the system's dialog for one."""
         self.events += 1
+
+    def opened(self, window: Any) -> None:
+        """A link that opens a window of its own led somewhere."""
+        self.events += 1
+        window.close()
 
     def found(self, kind: str, detail: str, control: str | None = None) -> None:
         address = self.page.url.removeprefix(self.url) if hasattr(self, "page") else ""
@@ -226,7 +232,7 @@ class Walker:
         except Exception as error:
             if again:
                 return self.attempt_otherwise(control, str(error))
-            if not re.search("not attached|not visible|Timeout.*scroll", str(error)):
+            if not re.search("not attached|not visible|not enabled|Timeout.*scroll", str(error)):
                 self.found("cannot be pressed", " ".join(f"{str(error)[:80]} … {str(error)[-160:]}".split()))
             return False
         return True

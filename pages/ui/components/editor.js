@@ -138,8 +138,7 @@ function extensions(state) {
     }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) typed(state);
-      if (update.docChanged || update.selectionSet)
-        state.tableTools.classList.toggle("on", Boolean(tableHere(update.view)));
+      if (update.docChanged || update.selectionSet) showTableTools(state.tableTools, update.view);
     }),
     Prec.high(keymap.of(keys())),
     keymap.of([...cm.lintKeymap, ...cm.historyKeymap, ...cm.completionKeymap, ...cm.defaultKeymap]),

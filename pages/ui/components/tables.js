@@ -185,8 +185,17 @@ const TABLE_TOOLS = [
 ];
 
 // The header and the last column stay: what is left without them is no table.
+const tableToolFits = (label, here) =>
+  Boolean(here) && !(label === "−Row" && here.row === 0) && !(label === "−Col" && here.table.aligns.length === 1);
+
 function useTableTool(view, [label, , change]) {
   const here = tableHere(view);
-  if (!here || (label === "−Row" && here.row === 0) || (label === "−Col" && here.table.aligns.length === 1)) return;
-  putTable(view, here, ...change(here));
+  if (tableToolFits(label, here)) putTable(view, here, ...change(here));
+}
+
+// The tools of a table are shown inside one; a tool that can do nothing at this place is off.
+function showTableTools(node, view) {
+  const here = tableHere(view);
+  node.classList.toggle("on", Boolean(here));
+  TABLE_TOOLS.forEach(([label], n) => (node.children[n].disabled = !tableToolFits(label, here)));
 }
