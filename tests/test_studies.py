@@ -25,7 +25,7 @@ from core.services.evaluation.experiments import support
 from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.tuning.prompts import parted
 from core.settings import load
-from core.types import SearchConfig
+from core.types import Filters, SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, WordReranker
 from tests.evaluated import ADMIN, evaluated
 from tests.scripted_server import ScriptedServer
@@ -338,6 +338,27 @@ def test_the_cascade_study_runs_on_a_sample_of_a_collection(study_app: App, coll
     assert {f"{name}@{k}" for name in ("nDCG", "Recall", "MRR", "MAP", "P") for k in (1, 5, 10)} <= {*scores}
     assert scores["Recall@10"] == 1.0
     assert set(scores["ms_per_query"]) >= {"bm25", "dense", "fuse"}
+
+
+def test_a_collection_is_ranked_as_it_would_be_served_and_only_recall_looks_deeper(
+    study_app: App, collection: Path
+) -> None:
+    whole = beir.read(collection)
+    app = evaluation_workspace(study_app, ADMIN, "beir-depth")
+    app.knowledge.documents.save(collections.AUTHOR, whole.files, [], "Records")
+    app.index.builder.build(app.platform.settings.profile())
+    index, searcher = app.index.generations.open(app.platform.settings.profile()), app.search.searcher
+    for text in ("dbsn", "convex-0.5+rerank", '{"documents": true, "fields": {"title": 1}}'):
+        config = replace(configs.parse(text), depth=2)
+        scores = collections.run(searcher, index, whole, config)
+        assert (scores.config.depth, scores.recall_depth > 2) == (2, True)
+        for query, wording in whole.queries.items():
+            hits = searcher.search_in(index, wording, config, Filters(history=True)).hits
+            served = list(dict.fromkeys(whole.records[hit.doc] for hit in hits))
+            assert list(scores.rankings[query][: len(served)]) == served
+        assert len(scores.rankings[query]) > len(served), "recall counts more than two documents of each leg"
+    said = collections.report(whole, scores)
+    assert (said["depth"], said["recall_depth"]) == (2, scores.recall_depth)
 
 
 def test_the_compliance_benchmark_is_made_at_its_own_size_and_says_what_is_ours(study_app: App) -> None:

@@ -19,12 +19,13 @@ from core.evaluation.tuning import alpha_curves, passage_table, sweep
 from core.evaluation.tuning.calibration import Observed, points_at
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
-from core.retrieval.presets import spell
+from core.retrieval.presets import presets, spell
 from core.retrieval.ranking import rank
 from core.services.evaluation.jobs import trained_alpha_json
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples
-from core.services.tuning.sweeps import observed
+from core.services.tuning.sweeps import observed, position, sweepable
+from core.types import Frozen
 from tests.conftest import demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 
@@ -91,6 +92,21 @@ def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str
             assert values == pytest.approx(np.array(expected), abs=1e-12), name
         assert shared_app.tuning.sweeps.measure_at(data, config, measure).overall.mean == pytest.approx(values.mean())
     assert index.size
+
+
+def test_sliders_count_fields_and_documents_as_the_search_does_that_they_stand_for(shared_app: App) -> None:
+    config, runs = presets()["Documents, titles"], shared_app.evaluation.runs
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=config.depth, whole=True, config=config)
+    assert sweepable(data, config)
+    assert not sweepable(data, replace(config, documents=False)), "gathered in another way"
+    assert not sweepable(data, replace(config, fields=Frozen({}))), "gathered in another way"
+    moved = position(config, "convex", "tm2c2", alpha=0.4)
+    assert (moved.fields, moved.documents, moved.depth) == (config.fields, True, config.depth)
+    for at in (config, moved):
+        run = runs.evaluate("small", [RunPlan(shared_app.platform.settings.profile(), at)])[0]
+        assert shared_app.tuning.sweeps.measure_at(data, at).overall.mean == pytest.approx(run.figures["nDCG@10"])
+    curve = shared_app.tuning.sweeps.curve(demo("author"), "small", moved, whole=True)
+    assert curve.overall.points[40].mean == pytest.approx(run.figures["nDCG@10"])
 
 
 def test_a_slider_measures_the_passages_that_a_run_reads(shared_app: App) -> None:

@@ -110,7 +110,8 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
     about = {"dataset": collection.name, "split": options.split, "profile": profile.name}
     rows = []
     for text in options.config or [""]:
-        config = configs.parse(text) if text else team_settings.production().config
+        production = team_settings.production().config
+        config = collections.at_depth(text, configs.parse(text), production.depth) if text else production
         scores = collections.run(app.search.searcher, index, collection, config, terminal.progress)
         rows.append({**about, "config": label(config), **collections.report(collection, scores)})
     size: dict[str, Any] = {"documents": built.generation.documents, "chunks": built.generation.chunks}
@@ -131,6 +132,10 @@ def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     stages = list(dict.fromkeys(stage for row in rows for stage in row["ms_per_query"]))
     spent = [(row["config"], *(f"{row['ms_per_query'].get(stage, 0.0):.2f}" for stage in stages), f"{row['seconds']:.1f}") for row in rows]  # fmt: skip
     lines += table(spent, ("ms per query", *stages, "seconds in all"))
+    lines += [
+        f"{row['config']}: ranked {row['depth']} deep, as a search is served; only Recall@100 looks {row['recall_depth']} deep."
+        for row in rows
+    ]
     return lines + [f"! {line}" for row in rows for line in row["warnings"]]
 
 

@@ -115,18 +115,28 @@ def generation() -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Searching every question once")
-def sweep_data(queryset: str, digest: str, generation: str, day: str, depth: int, _actor: Actor) -> SweepData:
+def sweep_data(
+    queryset: str, digest: str, generation: str, day: str, depth: int, production: str, _actor: Actor
+) -> SweepData:
     """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the day changes."""
-    return app().tuning.sweeps.load(_actor, queryset, depth=depth)
+    return app().tuning.sweeps.load(_actor, queryset, depth=depth, config=configs.parse(production))
 
 
 @st.cache_resource(max_entries=16, show_spinner="Drawing the curve")
 def alpha_curve(
-    queryset: str, digest: str, generation: str, day: str, depth: int, config: str, measure: str, _actor: Actor
+    queryset: str,
+    digest: str,
+    generation: str,
+    day: str,
+    depth: int,
+    production: str,
+    config: str,
+    measure: str,
+    _actor: Actor,
 ) -> AlphaCurve:
     """A measure over alpha for one way of searching."""
     return app().tuning.sweeps.alpha(
-        sweep_data(queryset, digest, generation, day, depth, _actor), configs.parse(config), measure
+        sweep_data(queryset, digest, generation, day, depth, production, _actor), configs.parse(config), measure
     )
 
 

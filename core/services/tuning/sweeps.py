@@ -45,6 +45,7 @@ class SweepData:
     questions: tuple[Question, ...]
     table: sweep.SweepTable
     unmapped: int
+    searched: SearchConfig  # legs, depth, fields and documents that it was gathered with
 
     @property
     def quoted(self) -> bool:
@@ -93,18 +94,19 @@ class Sweeps:
         unit: str = "document",
         progress: Progress = no_progress,
         whole: bool = False,
+        config: SearchConfig | None = None,
     ) -> SweepData:
         """The half of a query set that things are chosen on, or the whole of it, as arrays; cached until the set or
-        the index changes."""
+        the index changes. Fields and documents count as in the configuration, by default that of production."""
         require(actor, "run an evaluation")
         plan = self.runs.plan(profile)
         judged_set = self.runs.querysets.get(queryset)
         known_unit(unit)
         index = self.runs.searcher.generations.open(plan.profile)
-        depth = depth or plan.config.depth
-        key = (judged_set.digest, generation_key(self.runs.searcher, index), legs, depth, unit, whole)
+        searched = _gathered_as(config or plan.config, legs, depth or plan.config.depth)
+        key = (judged_set.digest, generation_key(self.runs.searcher, index), searched, unit, whole)
         if key not in self._loaded:
-            data = self._load(judged_set, index, legs, depth, unit, progress, whole)
+            data = self._load(judged_set, index, searched, unit, progress, whole)
             self._loaded = dict([*self._loaded.items(), (key, data)][-LOADED:])
             self.runs.audit.note(actor, "sweep", queryset, detail=f"{', '.join(legs)} on {plan.profile.name}")
         return self._loaded[key]
@@ -113,8 +115,7 @@ class Sweeps:
         self,
         queryset: QuerySet,
         index: Index,
-        legs: tuple[str, ...],
-        depth: int,
+        config: SearchConfig,
         unit: str,
         progress: Progress,
         whole: bool,
@@ -126,7 +127,6 @@ class Sweeps:
             judged = [question for question in judged if question.id in used]
         if not judged:
             raise BadInput(f"No question of {queryset.name!r} has a judgment that this index knows.")
-        config = replace(configs.DEFAULT, legs=legs, depth=depth)
         cache = CandidateCache(self.runs.searcher, self.runs.database, index, config)
         gathered = []
         for n, question in enumerate(judged, 1):
@@ -144,10 +144,9 @@ class Sweeps:
         judgments = by_question(settled(queryset.judgments))
         golds = [gold(judgments[question.id], gains.gains[question.id], index) for question in judged]
         graded = [gains.gains[question.id] for question in judged]
-        table = sweep.matrix(gathered, units, graded, depth, golds, index.excerpt)
-        return SweepData(
-            queryset.name, queryset.digest, index.profile.name, unit, tuple(judged), table, len(gains.unmapped)
-        )
+        table = sweep.matrix(gathered, units, graded, config.depth, golds, index.excerpt)
+        facts = (queryset.name, queryset.digest, index.profile.name, unit)
+        return SweepData(*facts, tuple(judged), table, len(gains.unmapped), config)
 
     # ------------------------------------------------------------ alpha
 
@@ -164,7 +163,7 @@ class Sweeps:
     ) -> AlphaCurve:
         """Load a query set and compute its curve."""
         require(actor, "run an evaluation")
-        data = self.load(actor, queryset, profile, config.legs, config.depth, unit, progress, whole)
+        data = self.load(actor, queryset, profile, config.legs, config.depth, unit, progress, whole, config)
         return self.alpha(data, config, measure)
 
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
@@ -300,9 +299,17 @@ def _price(fused: Run, reranked: Run) -> dict[str, Any]:
 
 
 def sweepable(data: SweepData, config: SearchConfig) -> bool:
-    """Whether a configuration can be computed from the arrays: no reranking, no alpha per question, not deeper."""
+    """Whether a configuration can be computed from the arrays: no reranking, no alpha per question, not deeper, and
+    gathered in the same way."""
     plain = config.rerank == "off" and config.alpha_from == "fixed" and not config.hyde and not config.parents
-    return plain and set(config.legs) <= set(data.table.legs) and config.depth <= data.table.depth
+    alike = (config.fields, config.documents) == (data.searched.fields, data.searched.documents)
+    reached = config.depth == data.table.depth if config.documents else config.depth <= data.table.depth
+    return plain and alike and reached and set(config.legs) <= set(data.table.legs)
+
+
+def _gathered_as(config: SearchConfig, legs: tuple[str, ...], depth: int) -> SearchConfig:
+    """How legs are asked for a sweep: to a depth, with the fields and the documents of a configuration."""
+    return replace(configs.DEFAULT, legs=legs, depth=depth, fields=config.fields, documents=config.documents)
 
 
 def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: Any) -> SearchConfig:
@@ -316,7 +323,8 @@ def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: 
     plain = FUSIONS[fusion].spellings[0].config
     free = plain.normalisation if FUSIONS[fusion].normalisation or not normalisation else normalisation
     own = {name: knobs[name] for name in FUSIONS[fusion].parameters if name in knobs}
-    return configs.check(replace(plain, normalisation=free, depth=base.depth, k=base.k, **own))
+    kept = {name: getattr(base, name) for name in ("depth", "k", "fields", "documents")}
+    return configs.check(replace(plain, normalisation=free, **kept, **own))
 
 
 def rows_by_category(data: SweepData, has: Sequence[int]) -> dict[str, list[int]]:

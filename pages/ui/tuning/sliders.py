@@ -54,7 +54,8 @@ def _knobs(tuning_set: TuningSet) -> None:
         st.selectbox("Normalisation", options, format_func=title, key=state.NORMALISATION, persist_state="session")
     for name in fusion.parameters:
         _slider(name, state.knob(name))
-    _slider("depth", state.DEPTH, low=5, high=state.DEEP)
+    if not tuning_set.data.searched.documents:  # how deep one looks for documents decides which passages stand for them
+        _slider("depth", state.DEPTH, low=5, high=state.DEEP)
     measure, k = st.columns([1, 1.6])
     about = "\n".join(f"- **{name}**: {MEASURES[name].about}" for name in state.measures(tuning_set))
     chosen = measure.selectbox("Measure", state.measures(tuning_set), key=state.NAME, help=about, persist_state="session")  # fmt: skip

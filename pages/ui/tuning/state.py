@@ -45,27 +45,31 @@ class TuningSet:
     generation: str
     day: str
     depth: int
+    production: str
 
     @property
     def data(self) -> SweepData:
-        return sweep_data(self.queryset, self.digest, self.generation, self.day, self.depth, identity.me())
+        return sweep_data(*self._key, identity.me())
 
     def curve(self, config: SearchConfig, measure: str) -> AlphaCurve:
-        return alpha_curve(
-            self.queryset, self.digest, self.generation, self.day, self.depth, spell(config), measure, identity.me()
-        )
+        return alpha_curve(*self._key, spell(config), measure, identity.me())
+
+    @property
+    def _key(self) -> tuple[str, str, str, str, int, str]:
+        return self.queryset, self.digest, self.generation, self.day, self.depth, self.production
 
 
 def open_set(queryset: str) -> TuningSet:
     """The chosen set over the serving index; the page stops with the reason if it cannot be loaded."""
     current = app()
-    deep = max(DEEP, current.platform.settings.production().config.depth)
+    production = current.platform.settings.production().config
     tuning_set = TuningSet(
         queryset,
         current.evaluation.querysets.show(identity.me(), queryset).digest,
         generation(),
         str(current.search.page.clock.today()),
-        deep,
+        production.depth if production.documents else max(DEEP, production.depth),
+        spell(production),
     )
     try:
         _ = tuning_set.data
@@ -94,7 +98,7 @@ def start() -> None:
 def here() -> SearchConfig:
     """The position of the sliders, without reranking."""
     get, production = st.session_state.get, app().platform.settings.production().config
-    base = replace(production, depth=int(get(DEPTH, production.depth)))
+    base = production if production.documents else replace(production, depth=int(get(DEPTH, production.depth)))
     knobs = {name: get(knob(name), getattr(base, name)) for name in PARAMETERS}
     return position(base, str(get(FUSION)), str(get(NORMALISATION)), **knobs)
 
@@ -114,7 +118,7 @@ def reranked() -> SearchConfig:
 def convex() -> SearchConfig:
     """The position of the sliders if it is convex fusion, else the usual convex configuration."""
     now = here()
-    return now if now.fusion == "convex" else replace(configs.parse("convex-0.5"), depth=now.depth, k=now.k)
+    return now if now.fusion == "convex" else position(now, "convex", alpha=0.5)
 
 
 def measure() -> str:
