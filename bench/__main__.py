@@ -6,6 +6,7 @@ import argparse
 
 from bench import (
     building,
+    confidence,
     conversion,
     disagreements,
     embedding,
@@ -17,6 +18,7 @@ from bench import (
     methods,
     methods_report,
     multihop,
+    people,
     playground,
     quality,
     report,
@@ -57,6 +59,8 @@ def main() -> None:
         "methods": _methods,
         "snippets": _snippets,
         "conversion": _conversion,
+        "confidence": _confidence,
+        "people": _people,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -251,6 +255,33 @@ def _snippets(sizes: list[int]) -> None:
         "characters",
     )
     report.write("snippets", "Cards that show the answer", text + markdown_table(heads, snippets.rows(cards)))
+
+
+def _confidence(sizes: list[int]) -> None:
+    known = confidence.asked(HOME)
+    measured = {name: confidence.measure(known, config) for name, config in confidence.CONFIGS.items()}
+    words = {name: confidence.measure(known, config) for name, config in confidence.WORDS_ALONE.items()}
+    heads = ("collection", "questions", "area, answer taken away", "area, other topic", "doubted though answerable", "passed, answer taken away", "passed, other topic")  # fmt: skip
+    text = "Every row by a model that was fitted on the other collections; errors at the threshold of the code.\n"
+    for kind, fitted_on, names in (("words and meaning", measured, confidence.SIGNS), ("words alone", words, confidence.OF_WORDS)):  # fmt: skip
+        every = list(fitted_on.values())
+        model = confidence.fitted([arms for each in every for arms in each.values()], names)
+        text += f"\n### {kind}\n\n" + markdown_table(("sign", "coefficient"), list(confidence.coefficient_rows(model)))
+        for name, shown in fitted_on.items():
+            held_out = confidence.held_out(every, shown, names)
+            text += f"\n\n{name}:\n\n" + markdown_table(heads, list(confidence.rows(held_out)))
+            text += "\n\n" + markdown_table(("threshold", *heads[4:]), list(confidence.curve_rows(held_out))) + "\n"
+    report.write("confidence", "Confidence", text)
+
+
+def _people(sizes: list[int]) -> None:
+    measured = people.measure(people.starter(HOME))
+    text = "Forty questions as people ask them (`bench/questions/people.jsonl`), on the starter knowledge base: those with a right document first.\n\n"
+    text += markdown_table(("kind", *measured), list(people.rows(measured)))
+    for name, answers in measured.items():
+        lines = [[each.question, str(each.rank or "-"), each.first] for each in people.misses(answers)]
+        text += f"\n\nMisses of {name}:\n\n" + markdown_table(("question", "rank", "found first"), lines)
+    report.write("people", "Questions as people ask them", text)
 
 
 def _conversion(sizes: list[int]) -> None:
