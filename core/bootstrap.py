@@ -100,6 +100,7 @@ from core.services.search.page import SearchPage
 from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
 from core.services.tuning.alpha import AlphaTraining
+from core.services.tuning.confidence import ConfidenceTuning
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import PromptTuning
 from core.services.tuning.sweeps import Sweeps
@@ -237,6 +238,7 @@ class Tuning:
     alphas: AlphaModelFiles
     production: ProductionSettings
     prompts: PromptTuning
+    confidence: ConfidenceTuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,7 +474,7 @@ def build(
             Pools(database, searcher, partial(_as_shown, page), answerer, clock, audit),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
-        tuning=Tuning(sweeps, training, alphas, production, prompts),
+        tuning=Tuning(sweeps, training, alphas, production, prompts, ConfidenceTuning(runs)),
         models=ModelRoom(models, ledger, fitness, checker),
         platform=Platform(
             Workspace(

@@ -350,6 +350,8 @@ class Result:
     hits: tuple[Hit, ...]
     stages: tuple[Stage, ...]
     warnings: tuple[str, ...] = ()
+    confidence: float = 0.0  # how likely it is that the question is answered here, from 0 to 1
+    fits: bool = True  # whether that is enough
 
 
 # ---------------------------------------------------------------- language models

@@ -61,9 +61,9 @@ def questions(count: int = 24, seed: int = 2, each: int = 1, name: str = "small"
     return QuerySet(name, tuple(asked), tuple(judged), "made by hand")
 
 
-def evaluated(app: App) -> App:
+def evaluated(app: App, each: int = 1) -> App:
     """The workspace with documents, an index and the query set."""
     put(app, corpus())
     app.index.builder.build(app.platform.settings.profile())
-    app.evaluation.querysets.keep(ADMIN, questions())
+    app.evaluation.querysets.keep(ADMIN, questions(each=each))
     return app

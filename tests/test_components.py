@@ -133,7 +133,7 @@ def test_the_menu_leads_from_results_back_to_an_empty_search(chromium: Any) -> N
 def test_the_tab_key_goes_from_the_search_box_to_the_first_result_and_to_the_filters_last(chromium: Any) -> None:
     option = {"value": "it", "label": "it", "count": 1, "on": False}
     found = {"facets": [{"key": "folders", "title": "Folder", "options": [option]}], "nearest": [], "stages": []}
-    found |= {"warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
+    found |= {"fits": True, "warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
     passage = {
         "heading": [],
         "segments": [["words", False, False]],
@@ -250,7 +250,7 @@ def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(
     asked = {"q": "labels", "filters": {}, "history": False}
     passage = {"chunk": "c", "heading": [], "segments": [["Print them.", False, False]], "whole": None, "cut": [False, False], "place": {"doc": "d"}, "citation": "", "why": {"legs": [], "sentence": ""}}  # fmt: skip
     group = {"doc": "d", "title": "Labels", "type": "SOP", "badges": [], "about": "", "passages": [passage]}
-    found = {**dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""), "weak": False, "facets": [], "stages": [], "warnings": [], "nearest": [], "groups": [group]}  # fmt: skip
+    found = {**dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""), "fits": True, "facets": [], "stages": [], "warnings": [], "nearest": [], "groups": [group]}  # fmt: skip
     data = {"asked": asked, "found": found, "direct": None, "serial": "1", "placeholder": "Ask"}
     with browser.component(chromium, "search", "snippet") as page:
         page.evaluate("show", {**data, "kept": {"days": 90, "mine": True}})

@@ -190,6 +190,7 @@ USE_CASES = {
     "tuning.sweeps": {"curve load tau": "run an evaluation", "alpha compare_at measure_at": IN_HAND},
     "tuning.training": {"train": "change what is in production"},
     "tuning.prompts": {"tune": "change what is in production", "estimate listed": "run an evaluation"},
+    "tuning.confidence": {"choose": "change what is in production", "current measure": "run an evaluation"},
     "tuning.production": {
         "check evidence guardrails history": "run an evaluation",
         "default_queryset watched": "see query sets",
@@ -219,8 +220,8 @@ USE_CASES = {
         "actor cancel get recent run start": INNER,
     },
     "platform.settings": {
-        "production profile prompt prompts questions": EVERYBODY,
-        "set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
+        "confidence production profile prompt prompts questions": EVERYBODY,
+        "set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
@@ -276,7 +277,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "run an evaluation": (
         "eval judge nothing run", "eval beir {beir} --config bm25", "eval run nothing", "eval runs",
         "eval compare one other", "eval experiment nothing", "eval drift", "tune alpha nothing", "tune tau nothing",
-        "tune history", "tune prompts", "answers check",
+        "tune history", "tune prompts", "tune confidence nothing", "answers check",
     ),
     "change what is in production": (
         "tune train nothing", "tune prompt nothing", "tune promote nothing", "tune rollback", "profiles default nothing",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis import analyser
+from core.analysis import analyser, options_for
 from core.bootstrap import App
 from core.curation.excerpts import excerpt_text
 from core.retrieval.snippets import RARE, RUNS, WIDTH, _sentences, snippet
@@ -39,7 +39,7 @@ def rarity(term: str) -> float:
 
 @given(TEXTS, QUERIES, OPTIONS)
 def test_a_snippet_marks_exactly_the_words_of_the_query(text: str, query: str, options: LexicalOptions) -> None:
-    made = snippet(text, query, options, rarity)
+    made, options = snippet(text, query, options, rarity), options_for(query, options)
     shown, analyse = "".join(segment.text for segment in made.segments), analyser(options)
     wanted = set(analyse(query))
     parts = re.split(r" … |\n…\n", shown)
@@ -54,7 +54,7 @@ def test_a_snippet_marks_exactly_the_words_of_the_query(text: str, query: str, o
 
 @given(TEXTS, QUERIES, OPTIONS)
 def test_the_best_sentence_holds_the_rarest_words_of_the_query(text: str, query: str, options: LexicalOptions) -> None:
-    analyse = analyser(options)
+    analyse = analyser(options_for(query, options))
     wanted = set(analyse(query))
     found = [text[a:b] for a, b in _sentences(text)]
     worth = [sum(rarity(term) ** RARE for term in sorted(wanted.intersection(analyse(it)))) for it in found]
@@ -153,12 +153,15 @@ def test_counts_in_head_facets_and_list_agree(app: App) -> None:
 
 def test_the_page_says_first_when_nothing_fits(indexed_app: App) -> None:
     find = indexed_app.search.page.find
-    assert not find("bank records").weak
-    assert find("bank yacht").weak, "of two words only the common one is found"
-    assert find("zeppelin").weak
+    fits = lambda query: find(query).result.fits
+    assert fits("bank records")
+    assert not fits("bank yacht marina"), "of three words only the common one is found"
+    assert not fits("zeppelin")
     assert not find("zeppelin").literal
-    assert not find("bank 2031").weak, "a number is rarely written as asked"
-    assert not view(find("bank"), Filters(), {})["weak"]
+    assert fits("bank 2031"), "a number is rarely written as asked"
+    shown = view(find("bank"), Filters(), {})
+    assert (shown["fits"], shown["confidence"]) == (True, round(find("bank").result.confidence, 4))
+    assert shown["how"].endswith(f"confidence {shown['confidence']:.0%}")
 
 
 def test_a_hit_says_whether_to_trust_it(indexed_app: App) -> None:

@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.retrieval import config as configs
 from core.services.search import searcher
 from core.settings import Settings
-from core.types import Filters, Hit
+from core.types import Filters, Hit, Result
 
 
 def register(add: Any) -> None:
@@ -57,9 +57,8 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     result = app.search.searcher.search(
         options.query, profile=options.profile, config=config, filters=filters, k=options.k
     )
-    lines = [line for hit in result.hits for line in _hit_lines(hit, options.explain)] or [
-        "Nothing found. Try other words, or --history."
-    ]
+    lines = [*_doubts(result), *(line for hit in result.hits for line in _hit_lines(hit, options.explain))]
+    lines = lines or ["Nothing found. Try other words, or --history."]
     lines += [f"! {warning}" for warning in result.warnings]
     if options.explain:
         lines += table(
@@ -70,6 +69,17 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if config is None and not options.profile and filters == Filters(history=options.history):
         app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
     return 0
+
+
+def _doubts(result: Result) -> list[str]:
+    """What to say first where nothing fits well."""
+    if result.fits or not result.hits:
+        return []
+    return [
+        f"Nothing fits well (confidence {result.confidence:.2f}). The passages below are the nearest there are.",
+        "Tell the owners what is missing with: python -m core gaps report QUERY",
+        "",
+    ]
 
 
 def _hit_lines(hit: Hit, explain: bool) -> list[str]:

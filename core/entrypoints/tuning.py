@@ -15,9 +15,12 @@ from core.evaluation.reports import charts, report
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.tuning import calibration
+from core.evaluation.tuning.answerable import ALARMS
 from core.retrieval import config as configs
 from core.services.tuning import prompts
+from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.production import PromotionResult
+from core.services.tuning.sweeps import position
 from core.settings import Settings
 from core.types import SearchConfig
 
@@ -67,6 +70,13 @@ def register(add: Any) -> None:
     prompt.add_argument("--estimate", action="store_true", help=ESTIMATE)
     prompt.add_argument("--seed", type=int, default=42, help="the same seed takes the same questions")
     add("prompts", tune_prompts, "prompts that were tuned here, every version")
+    sure = add("confidence", tune_confidence, "how well confidence tells what is answered here, and its threshold")
+    sure.add_argument("queryset", nargs="?", default="", metavar="QUERYSET")
+    sure.add_argument("--profile", default="", help="which index (default: the one in production)")
+    sure.add_argument("--alarms", type=float, default=ALARMS, help="the share of answerable questions it may doubt")
+    sure.add_argument("--choose", action="store_true", help="make the suggested threshold that of the team")
+    sure.add_argument("--threshold", type=float, default=None, help="choose this threshold instead; needs a reason")
+    sure.add_argument("--reason", default="", help="why, where the evidence is not enough")
     promote = add("promote", tune_promote, "put a run's configuration into production, with its evidence")
     promote.add_argument("run_id", nargs="?", default="", metavar="RUN")
     promote.add_argument("--config", default="", help="a configuration without a run; needs a reason")
@@ -81,10 +91,9 @@ def register(add: Any) -> None:
 def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     config = configs.parse(options.config or CONVEX)
-    if not options.config:
-        config = configs.from_mapping(
-            {**strict.plain(config), "depth": app.platform.settings.production().config.depth}
-        )
+    if not options.config:  # what is measured is what would be served
+        now = app.platform.settings.production().config
+        config = position(now, "convex", now.normalisation if now.normalisation != "none" else "", alpha=config.alpha)
     sweep = app.tuning.sweeps.curve(
         acting(app, options),
         options.queryset,
@@ -312,6 +321,47 @@ def tune_prompts(settings: Settings, options: Namespace, terminal: Terminal) -> 
     kept = app.tuning.prompts.listed(acting(app, options))
     value = [{"title": prompt.title, **strict.plain(prompt)} for prompt in kept]
     terminal.show(value, table([(prompt.title, prompt.prompt.about) for prompt in kept], ("prompt", "about")))
+    return 0
+
+
+# ---------------------------------------------------------------- confidence
+
+
+def tune_confidence(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor = acting(app, options)
+    if options.choose or options.threshold is not None:
+        chosen = app.tuning.confidence.choose(
+            actor,
+            options.queryset,
+            threshold=options.threshold,
+            alarms=options.alarms,
+            reason=options.reason,
+            progress=terminal.progress,
+        )
+        terminal.show(strict.plain(chosen), [f"A search says that nothing fits well below {chosen.threshold:.2f}."])
+        return 0
+    if not options.queryset:
+        now = app.tuning.confidence.current(actor)
+        terminal.show(strict.plain(now), [f"A search says that nothing fits well below {now.threshold:.2f}."])
+        return 0
+    report = app.tuning.confidence.measure(actor, options.queryset, options.profile, options.alarms, terminal.progress)
+    return _show_confidence(report, terminal)
+
+
+def _show_confidence(report: ConfidenceReport, terminal: Terminal) -> int:
+    rows = [
+        (f"{point.threshold:.2f}", f"{point.false_alarms.mean:.3f}", f"{point.misses.mean:.3f}")
+        for point in report.curve
+    ]
+    area = report.area
+    lines = [
+        f"{report.queryset}: {report.questions} questions, area {area.mean:.3f} ({area.low:.3f} to {area.high:.3f}).",
+        *table(rows, ("threshold", "false alarms", "misses")),
+        f"Now {report.now.threshold:.2f}: {report.now.false_alarms.mean:.0%} false alarms, {report.now.misses.mean:.0%} misses.",
+        report.sentence,
+    ]
+    terminal.show({"sentence": report.sentence, "proven": report.proven, **strict.plain(report)}, lines)
     return 0
 
 

@@ -20,6 +20,7 @@ from core.retrieval import config as configs
 from core.retrieval import documents, parents
 from core.retrieval.alpha.features import Seen
 from core.retrieval.candidates import Candidates, Fused, fuse
+from core.retrieval.confidence import confidence
 from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
@@ -100,6 +101,7 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
         results,
         tuple(trace.stages),
         tuple(trace.warnings),
+        confidence(candidates, ranked.fused.ranking, config, index),
     )
 
 

@@ -29,6 +29,8 @@ from core.retrieval.filters import admits
 from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
 ONLY_STOPS = "The question has stop words alone, so they count here."
+_SAMPLE = 512  # passages; their order is that of ids, which come from content
+_LEAST = 1e-3  # the least deviation of cosines that is believed
 _CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
 
 
@@ -121,6 +123,26 @@ class MappedIndex:
             return 0.0
         start = self._postings.start
         return float(image.inverse_frequencies(start[number + 1] - start[number], self.size))
+
+    def holding(self, term: str, chunks: Sequence[int]) -> list[bool]:
+        """Which of some chunks hold a term."""
+        number = self.vocabulary.get(term)
+        if number is None:
+            return [False] * len(chunks)
+        postings = self._postings
+        holders = postings.where[postings.start[number] : postings.start[number + 1]]
+        wanted = np.array(chunks, dtype=holders.dtype)  # another type would copy all holders
+        at = np.minimum(np.searchsorted(holders, wanted), len(holders) - 1)
+        held: list[bool] = (holders[at] == wanted).tolist()
+        return held
+
+    @cached_property
+    def spread(self) -> tuple[float, float]:
+        """The mean and the deviation of cosines between passages of different documents, in a sample."""
+        some = np.linspace(0, self.size - 1, min(_SAMPLE, self.size)).astype(np.int64)
+        cosines = self._vectors[some] @ self._vectors[some].T
+        apart = cosines[self._doc_of[some][:, None] != self._doc_of[some][None, :]]
+        return (float(apart.mean()), max(_LEAST, float(apart.std()))) if len(apart) else (0.0, 1.0)
 
     def excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""

@@ -6,7 +6,7 @@ In git every promotion has an author and a history; on its own branch it does no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,9 @@ from core import profiles, strict
 from core.curation.names import safe_profile
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.retrieval import config as configs
+from core.retrieval.confidence import THRESHOLD
 from core.retrieval.prompts import PROMPTS, RerankPrompt
-from core.types import Frozen, Person, Profile, SearchConfig
+from core.types import NOTHING, Frozen, Person, Profile, SearchConfig
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -28,6 +29,7 @@ _SEARCH = "search.yaml"
 _QUESTIONS = "questions.yaml"
 _PROMPTS = "prompts.yaml"
 _STATUSES = "statuses.yaml"
+_CONFIDENCE = "confidence.yaml"
 MAX_DAYS, MAX_FIRST = 3650, 20
 
 BUILT_IN: tuple[Profile, ...] = tuple(
@@ -47,10 +49,12 @@ BUILT_IN: tuple[Profile, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """The default profile and configuration of the Search page, the API and the CLI."""
+    """The default profile and configuration of the Search page, the API and the CLI, and below which confidence they say
+    that nothing fits well."""
 
     profile: Profile
     config: SearchConfig
+    threshold: float = THRESHOLD
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,14 @@ class QuestionSettings:
     first: int = 3
     doubted: int = 2
     often: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceSettings:
+    """The confidence below which a search says that nothing fits well, and what it was chosen on."""
+
+    threshold: float = THRESHOLD
+    evidence: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +121,7 @@ class TeamSettings:
         self._questions = lru_cache(maxsize=8)(self._questions_at)
         self._statuses = lru_cache(maxsize=8)(lambda head: Frozen(self._parse(head, _STATUSES).get("words") or {}))
         self._prompts = lru_cache(maxsize=8)(self._prompts_at)
+        self._confidence = lru_cache(maxsize=8)(self._confidence_at)
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
     def profiles(self) -> tuple[Profile, ...]:
@@ -166,7 +179,8 @@ class TeamSettings:
         profile = next((known for known in self._profiles(head) if known.name == named), None)
         if profile is None:
             raise Corrupt(f"The production settings name the profile {named!r}, which does not exist.")
-        return Production(profile, configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION)
+        config = configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION
+        return Production(profile, config, self._confidence(head).threshold)
 
     def questions(self) -> QuestionSettings:
         """What becomes of the questions people ask."""
@@ -194,6 +208,21 @@ class TeamSettings:
         """Replace them."""
         if dict(words) != dict(self.statuses()):
             self._write(_STATUSES, {"words": dict(words)}, author, "Decide on status words")
+
+    def confidence(self) -> ConfidenceSettings:
+        """Below which confidence nothing fits well: for pages, API, commands and gaps alike."""
+        return self._confidence(self.head())
+
+    def _confidence_at(self, head: str) -> ConfidenceSettings:
+        return strict.parse(ConfidenceSettings, self._parse(head, _CONFIDENCE), "confidence")
+
+    def set_confidence(self, settings: ConfidenceSettings, author: Person, message: str, seen: str) -> None:
+        """Choose the threshold; the commit carries the evidence. `seen` is the head that it was measured at."""
+        if not 0 <= settings.threshold <= 1:
+            raise BadInput(f"A threshold lies between 0 and 1, not at {settings.threshold:g}.")
+        if self.head() != seen:
+            raise Conflict("Somebody changed the settings meanwhile. Nothing was changed; look again and retry.")
+        self._write(_CONFIDENCE, strict.plain(settings), author, message, seen)
 
     def prompts(self) -> tuple[TunedPrompt, ...]:
         """Prompts that were tuned here, every version, oldest first."""

@@ -17,7 +17,6 @@ from core.curation.excerpts import excerpt_text
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.names import top_folder
 from core.ports import Clock, Index
-from core.retrieval.doubt import is_doubtful
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
@@ -57,7 +56,6 @@ class PageResults:
     facets: dict[str, tuple[tuple[str, int], ...]]
     literal: bool
     nearest: tuple[str, ...]
-    weak: bool = False  # nothing that was found is likely to answer
 
 
 class SearchPage:
@@ -73,7 +71,7 @@ class SearchPage:
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
-        result = self.searcher.search_in(index, query, config, filters)
+        result = self.searcher.search_in(index, query, config, filters, threshold=production.threshold)
         groups, open_filters = self._groups(result, index), _without_facets(filters)
         near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters)
         literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
@@ -83,7 +81,6 @@ class SearchPage:
             facets=self._facets(result, near, index, filters),
             literal=literal,
             nearest=() if literal else self._nearest(query, index),
-            weak=is_doubtful(query, result.hits, index),
         )
 
     def warm(self) -> None:
@@ -95,7 +92,7 @@ class SearchPage:
 
     def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters) -> Result:
         """What would be listed without the chosen values; a reranker is too slow for a count."""
-        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters)
+        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters, threshold=0.0)
 
     def _catalogue(self, index: Index) -> _Catalogue:
         """Cached per generation and day: every search counts the same documents."""

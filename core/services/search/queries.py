@@ -11,7 +11,6 @@ from core.access import Actor, require
 from core.curation.questions import one_line, same_form
 from core.errors import ConcordError
 from core.ports import Clock
-from core.retrieval.doubt import is_doubtful
 from core.services.people.audit import Audit
 from core.services.platform.settings import QuestionSettings, TeamSettings
 from core.services.search.searcher import Searcher
@@ -142,14 +141,15 @@ class QueryLog:
                 del self._visits[who, earlier]
 
     def _outcome(self, question: str) -> dict[str, Any]:
-        """What a search finds without filters; a reranker changes neither the number of hits nor the doubt."""
+        """What a search finds without filters; a reranker changes neither the number of hits nor the confidence."""
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile)
         config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))
-        hits = self.searcher.search_in(index, question, config).hits
+        result = self.searcher.search_in(index, question, config, threshold=production.threshold)
+        hits = result.hits
         return {
             "hits": len(hits),
             "score": float(hits[0].score) if hits else 0.0,
-            "doubtful": int(not hits or is_doubtful(question, hits, index)),
+            "doubtful": int(not result.fits),
             "commit_id": index.generation.commit,
         }

@@ -64,13 +64,12 @@ class Searcher:
         k: int = 0,
     ) -> Result:
         """Answer a query; profile and configuration default to those in production."""
-        if not profile or config is None:
-            production = self.team_settings.production()
-            config = config or production.config
+        production = self.team_settings.production()
+        config = config or production.config
         if k:
             config = replace(config, k=k, depth=max(config.depth, k))
         chosen = self.team_settings.profile(profile) if profile else production.profile
-        return self.search_in(self.generations.open(chosen), query, config, filters)
+        return self.search_in(self.generations.open(chosen), query, config, filters, threshold=production.threshold)
 
     def index(self, profile: str = "") -> Index:
         """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it."""
@@ -89,10 +88,14 @@ class Searcher:
         config: SearchConfig,
         filters: Filters = Filters(),
         cache: QueryCache | None = None,
+        threshold: float | None = None,
     ) -> Result:
-        """Answer a query from an open generation; a cache saves the legs and models a second run."""
+        """Answer a query from an open generation; a cache saves the legs and models a second run. The threshold of
+        confidence is the team's, read anew where it is not given."""
         result = pipeline.search(query, config, index, self.ask(index, config, filters, cache))
-        return replace(result, warnings=(*result.warnings, *self._caveats(config)))
+        enough = self.team_settings.confidence().threshold if threshold is None else threshold
+        fits = result.confidence >= enough
+        return replace(result, warnings=(*result.warnings, *self._caveats(config)), fits=fits)
 
     def _caveats(self, config: SearchConfig) -> list[str]:
         """One sentence for each use of a language model that was found unfit and is allowed all the same."""
@@ -207,6 +210,8 @@ def as_json(result: Result) -> dict[str, Any]:
         "generation": result.generation,
         "commit": result.commit,
         "config": {"name": configs.name(result.config), **strict.plain(result.config)},
+        "confidence": round(result.confidence, 4),
+        "fits": result.fits,
         "hits": [strict.plain(hit) for hit in result.hits],
         "stages": [strict.plain(stage) for stage in result.stages],
         "warnings": list(result.warnings),

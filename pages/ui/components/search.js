@@ -232,7 +232,7 @@ function layout(root, state) {
     el(
       "div",
       { class: "foot" },
-      found.weak && found.groups.length ? null : reportForm(state),
+      !found.fits && found.groups.length ? null : reportForm(state),
       watchButton(state),
       found.groups.length ? timing(found) : null,
     ),
@@ -321,8 +321,8 @@ function summaryBar(root, state, facets) {
 }
 
 function weakNotice(root, state) {
-  const { weak, notice, nearest } = state.found;
-  if (!weak) return null;
+  const { fits, notice, nearest } = state.found;
+  if (fits) return null;
   const similar = () =>
     el("p", { class: "small" }, "Words that look like yours: ", queryLinks(root, state, nearest, ", "));
   return el(
@@ -539,10 +539,10 @@ function reportForm(state) {
     box.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", report, { kind: "outline" })));
     note.focus();
   };
-  const question = state.found.weak ? "Tell the owners what is missing" : "Not what you were looking for?";
+  const question = state.found.fits ? "Not what you were looking for?" : "Tell the owners what is missing";
   reported.has(query)
     ? thank()
-    : box.append(button(question, askWhat, { kind: state.found.weak ? "outline" : "plain" }));
+    : box.append(button(question, askWhat, { kind: state.found.fits ? "plain" : "outline" }));
   return box;
 }
 

@@ -95,9 +95,10 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         "summary": f"{style.count(passages, 'passage')} in {style.count(len(results.groups), 'document')}"
         if passages
         else "",
-        "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}",
+        "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}, confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
-        "weak": results.weak,
+        "confidence": round(result.confidence, 4),
+        "fits": result.fits,
         "notice": "The passages below are the nearest there are."
         if results.literal
         else "No document uses these words. The passages below are nearest in meaning.",

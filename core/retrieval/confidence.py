@@ -1,0 +1,140 @@
+"""How sure a search may be that what it found answers the question: one number from 0 to 1 for every way of searching.
+
+A logistic model over a few signs of a match. They do not depend on the embedder's own scale: nearness is counted in
+deviations of the cosine between passages that have nothing to do with each other. The coefficients come from
+`python -m bench confidence`; docs/confidence.md has what they are worth and where they fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import exp, log, sqrt
+from typing import NamedTuple
+
+from core.analysis import analyser
+from core.ports import Index, Ranking
+from core.retrieval.candidates import Candidates
+from core.types import LexicalOptions, SearchConfig
+
+THRESHOLD = 0.25  # below it a search says that nothing fits well, until a team chooses another one
+LOOKED_AT = 5  # passages
+LATER = 10  # the document that the nearest one is compared with
+_MOST = 8.0  # deviations; beyond that a copy of the question was found
+
+
+class Signs(NamedTuple):
+    """What tells a question that is answered from one that is not."""
+
+    covered: float  # the largest share of the question's words, by rarity, in one of the first passages
+    unknown: float  # the share that no document uses
+    title: float  # how well the best title among them fits
+    near: float  # how far the nearest passage stands out from unrelated ones, in deviations
+    margin: float  # by how much it is nearer than the tenth document, in deviations
+    agreed: float  # how early both legs have the first passage: 1 where both have it first
+
+
+class LogisticModel(NamedTuple):
+    """An intercept and one coefficient for each sign that counts."""
+
+    intercept: float
+    coefficients: Mapping[str, float]
+
+    def __call__(self, signs: Signs) -> float:
+        """A chance between 0 and 1."""
+        total = self.intercept + sum(weight * getattr(signs, name) for name, weight in self.coefficients.items())
+        return 1.0 / (1.0 + exp(-total))
+
+
+BOTH = LogisticModel(
+    -2.62, {"covered": 1.0, "unknown": -2.58, "title": 1.09, "near": 0.08, "margin": 0.67, "agreed": 1.69}
+)
+WORDS = LogisticModel(-0.94, {"covered": 1.57, "unknown": -3.48, "title": 2.45})  # without cosines
+
+
+def confidence(candidates: Candidates, ranking: Ranking, config: SearchConfig, index: Index) -> float:
+    """How likely it is that the question is answered by what was found; 0 where nothing was."""
+    if not ranking:
+        return 0.0
+    model = BOTH if has_cosines(candidates, config, index) else WORDS
+    return model(signs(candidates, ranking, index))
+
+
+def has_cosines(candidates: Candidates, config: SearchConfig, index: Index) -> bool:
+    """Whether the dense leg says how near a passage is to the question itself."""
+    fused = index.profile.combine == "rrf" and bool(index.profile.embedders)
+    return "dense" in candidates.retrieved and not fused and not config.hyde
+
+
+def signs(candidates: Candidates, ranking: Ranking, index: Index) -> Signs:
+    """The signs of one query, from the fused order: a reranker changes nothing about them."""
+    first = list(ranking)[:LOOKED_AT]
+    worths = _worths(candidates.query, index)
+    dense = candidates.retrieved.get("dense", {})
+    near, margin = _nearness(dense, index)
+    whole = sum(worths.values())
+    return Signs(
+        _covered(worths, first, index) / whole if whole else 0.5,
+        sum(worth for term, worth in worths.items() if not index.rarity(term)) / whole if whole else 0.0,
+        max(_title(worths, chunk, index) for chunk in first) if whole else 0.0,
+        near,
+        margin,
+        _agreed(candidates.retrieved, first[0]),
+    )
+
+
+def _worths(query: str, index: Index) -> dict[str, float]:
+    """The words of a query with their rarity; an unknown one is the rarest. Numbers count only where there is nothing
+    else: an amount is rarely written as asked."""
+    terms = set(analyser(index.profile.lexical)(query))
+    words = {term for term in terms if not term.isdigit()} or terms
+    return {term: _worth(term, index) for term in sorted(words)}
+
+
+def _worth(term: str, index: Index) -> float:
+    return index.rarity(term) or log(1 + index.size)
+
+
+def _covered(worths: Mapping[str, float], chunks: Sequence[int], index: Index) -> float:
+    held = [0.0] * len(chunks)
+    for term, worth in worths.items():
+        for n, holds in enumerate(index.holding(term, chunks)):
+            held[n] += worth * holds
+    return max(held)
+
+
+def _title(worths: Mapping[str, float], chunk: int, index: Index) -> float:
+    """How much of a title is asked, times the root of how much of the question that is."""
+    title = _terms(index.documents[index.document_of(chunk)].title, index.profile.lexical)
+    said = sum(worth for term, worth in worths.items() if term in title)
+    return said / sum(_worth(term, index) for term in title) * sqrt(said / sum(worths.values())) if said else 0.0
+
+
+@lru_cache(maxsize=20_000)
+def _terms(text: str, options: LexicalOptions) -> frozenset[str]:
+    return frozenset(analyser(options)(text))
+
+
+def _nearness(dense: Ranking, index: Index) -> tuple[float, float]:
+    """How near the nearest passage is, and by how much nearer than the tenth document; where fewer were found, less."""
+    if not dense:
+        return 0.0, 0.0
+    usual, deviation = index.spread
+    documents: dict[int, float] = {}
+    for chunk, cosine in dense.items():
+        documents.setdefault(index.document_of(chunk), cosine)
+        if len(documents) == LATER:
+            break
+    best, later = next(iter(documents.values())), list(documents.values())[-1]
+    margin = (best - later) / deviation * len(documents) / LATER
+    return max(-_MOST, min(_MOST, (best - usual) / deviation)), min(_MOST, margin)
+
+
+def _agreed(retrieved: Mapping[str, Ranking], chunk: int) -> float:
+    """The mean of one over the rank of a passage in the dense and in the other leg; a leg without it counts as 0."""
+    other = next((leg for leg in retrieved if leg != "dense"), "")
+    return sum(_reciprocal(retrieved.get(leg, {}), chunk) for leg in ("dense", other)) / 2
+
+
+def _reciprocal(ranking: Ranking, chunk: int) -> float:
+    return 1.0 / (list(ranking).index(chunk) + 1) if chunk in ranking else 0.0
