@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import identity, keys
+from pages.ui import identity
 from pages.ui.components.upload_view import upload_list
 from pages.ui.upload import item, session, shared, sources, submit
 
@@ -18,7 +18,7 @@ if batch.items:
     submit.heading(batch)
     clicked = upload_list(batch, opened, key="upload_list")
     if clicked.open is not None and clicked.open != opened:
-        st.session_state[keys.UPLOAD_ITEM] = int(clicked.open)
+        session.open_item(int(clicked.open))
         st.rerun()
     sources.left_out(batch)
     with st.container(border=True, key="upload_item_box"):

@@ -267,3 +267,26 @@ def test_the_address_of_compared_passages_shows_them(visit: Open, home: Path) ->
     shown = visit("upload", home=home, persona="author", compare="true")
     assert [toggle.label for toggle in shown.toggle] == ["Compare with another chunker"]
     assert not opened(visit, home).toggle, "otherwise they wait until they are opened"
+
+
+def test_the_address_names_the_open_file(visit: Open, home: Path) -> None:
+    files = [("a.md", b"# First\n\nOne.\n"), ("b.md", b"# Second\n\nTwo things.\n")]
+    bring(opened(visit, home), *files)
+    assert box(visit("upload", home=home, persona="author", file="2"), "text_input", "Title").value == "Second"
+    assert box(visit("upload", home=home, persona="author", file="99"), "text_input", "Title").value == "Second"
+    assert box(visit("upload", home=home, persona="author", file="x"), "text_input", "Title").value == "First"
+
+
+def test_an_unknown_status_word_is_said_at_its_field_and_admins_name_what_it_counts_as(visit: Open, home: Path) -> None:
+    raw = b"---\ntitle: Cards\nstatus: beta\n---\nNew cards cost 5 dollars.\n"
+    app = bring(opened(visit, home), ("cards.md", raw))
+    assert "The status 'beta' is not known here" in words(app)
+    assert box(app, "selectbox", "Status").value == "approved"
+    assert not [one for one in app.text_input if one.label == "Counts as draft"]
+    admin = opened(visit, home, "admin")
+    box(admin, "text_input", "Counts as draft").set_value("Beta, pre-release")
+    button(admin, "status_words_save").click().run()
+    assert not admin.exception
+    mapped = bring(opened(visit, home, "admin"), ("new.md", raw))
+    assert box(mapped, "selectbox", "Status").value == "draft"
+    assert "The status 'beta' was written as draft" in str(drawn(mapped, "editor")["checks"])

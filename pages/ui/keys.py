@@ -20,6 +20,7 @@ OLD, NEW = "old", "new"  # the compared versions of a document; its id follows
 UPLOAD = "upload"  # files not submitted yet, as plain values
 UPLOAD_TURN = "upload_turn"  # goes up when items move, to reset their widgets
 UPLOAD_ITEM = "upload_item"  # which of them is open
+UPLOAD_AT = "file"  # the number of the open one, in the URL
 UPLOAD_SIDE = "upload_side"  # which tab of an item is shown; the item follows
 UPLOAD_ORIGINALS = "upload_originals"  # the files that were converted, by digest
 UPLOAD_PAGE = "upload_page"  # the page of an original that was drawn last: which, and what it shows

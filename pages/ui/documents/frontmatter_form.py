@@ -77,6 +77,8 @@ def _fields(
         accept_new_options=True,
         key=f"{key}_tags",
     )
+    for cell in status_cell:
+        _remark(cell, remarks.get("status", ""))
     for cell, field in ((effective_cell, "effective_date"), (due_cell, "review_due"), (tags_cell, "tags")):
         _remark(cell, remarks.get(field, ""))
     box = st.expander(

@@ -66,8 +66,19 @@ def reset_widgets() -> None:
 
 
 def opened(batch: Batch) -> int:
-    """The number of the open item."""
-    return min(int(st.session_state.get(keys.UPLOAD_ITEM, 0)), max(0, len(batch.items) - 1))
+    """The number of the open item: the one that was chosen, or else the one that the address names."""
+    named = st.query_params.get(keys.UPLOAD_AT, "1")
+    asked = st.session_state.get(keys.UPLOAD_ITEM, int(named) - 1 if named.isdecimal() and len(named) < 5 else 0)
+    return max(0, min(int(asked), len(batch.items) - 1))
+
+
+def open_item(number: int) -> None:
+    """Choose the item to show; the address names it."""
+    st.session_state[keys.UPLOAD_ITEM] = number
+    if number:
+        st.query_params[keys.UPLOAD_AT] = str(number + 1)
+    else:
+        st.query_params.pop(keys.UPLOAD_AT, None)
 
 
 def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False) -> bool:

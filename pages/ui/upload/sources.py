@@ -10,7 +10,7 @@ from core.curation.templates import TEMPLATES, fill
 from core.curation.uploads import Batch
 from core.ports import Progress
 from core.services.upload.uploads import Uploads
-from pages.ui import flash, identity, keys, style
+from pages.ui import flash, identity, style
 from pages.ui.upload import session, shared, statuses
 from pages.ui.workspace import app
 
@@ -44,7 +44,7 @@ def files(me: Actor) -> None:
         bar.progress(done / total, f"{what} {done} of {total}")
 
     session.change(lambda uploads, batch: uploads.add(batch, _read(uploads, raw, show)), moves=True)
-    st.session_state[keys.UPLOAD_ITEM] = first
+    session.open_item(first)
     session.reset_widgets()
     st.rerun()
 
@@ -93,7 +93,7 @@ def _add(name: str, text: str) -> None:
     if session.change(
         lambda uploads, batch: uploads.add(batch, uploads.paste(identity.me(), name, text, shared.into())), moves=True
     ):
-        st.session_state[keys.UPLOAD_ITEM] = first
+        session.open_item(first)
 
 
 def left_out(batch: Batch) -> None:
