@@ -41,7 +41,7 @@ def draw(queryset: str) -> None:
 def _most(what: str, key: str, step: int, about: str | None = None) -> int:
     """How much of something an experiment takes."""
     label = f"At most so many {what}; 0 takes all"
-    return int(st.number_input(label, 0, 100_000, 0, step=step, key=key, width=460, help=about))
+    return int(st.number_input(label, 0, 100_000, 0, step=step, key=key, width=416, help=about))
 
 
 def _card(name: str, queryset: str, limit: int, documents: int) -> None:

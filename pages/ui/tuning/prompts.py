@@ -76,7 +76,8 @@ def _versions(tuning_set: TuningSet) -> None:
     st.header("Versions", anchor=False)
     for tuned in reversed(kept):
         with st.expander(flash.plain(tuned.title), key=f"prompt_{tuned.title}"):
-            st.caption(flash.plain(str(tuned.evidence.get("sentence", ""))))
+            said = str(tuned.evidence.get("sentence", ""))
+            st.caption(flash.plain(said[:1].upper() + said[1:]))
             st.text(tuned.task)
             _measure(tuned, tuning_set.queryset)
 
