@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from core.curation import limits, pictures, policy
+from core.curation import limits, pictures, pins, policy, synonyms
 from core.curation.frontmatter import decode, read_document
 from core.curation.limits import check_limits
 from core.curation.links import picture_paths
@@ -12,13 +12,20 @@ from core.curation.names import safe_path
 from core.errors import BadInput
 from core.types import Document
 
+SETTINGS: Mapping[str, Callable[[bytes], object]] = {
+    policy.FILE: policy.read,
+    synonyms.FILE: synonyms.read,
+    pins.FILE: pins.read,
+}
+"""Files beside the documents that are changed by review, too, and what reads each."""
+
 MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
 
 
 def check_file(path: str, raw: bytes) -> bytes:
-    """The bytes to store, if they are a valid document, a picture, or valid review rules."""
-    if path == policy.FILE:
-        policy.read(raw)
+    """The bytes to store, if they are a valid document, a picture, or a valid file of settings."""
+    if path in SETTINGS:
+        SETTINGS[path](raw)
         return raw
     if pictures.is_picture(path):
         return pictures.checked(safe_path(path, pictures.SUFFIXES), raw)
@@ -38,8 +45,8 @@ def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
     checked: dict[str, bytes | None] = {}
     for path, raw in files.items():
-        name = path if path == policy.FILE else safe_path(path, _suffixes(path))
-        checked[name] = None if raw is None else raw if name == policy.FILE else _draft(name, raw)
+        name = path if path in SETTINGS else safe_path(path, _suffixes(path))
+        checked[name] = None if raw is None else raw if name in SETTINGS else _draft(name, raw)
     return checked
 
 

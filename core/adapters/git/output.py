@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from core.curation.pictures import is_picture
-from core.curation.policy import FILE as RULES
+from core.curation.proposals import SETTINGS
 from core.types import Commit, Edit, Person, TreeEntry
 
 _KINDS = {"A": "added", "C": "added", "M": "edited", "T": "edited", "D": "deleted", "R": "renamed"}
@@ -26,8 +26,8 @@ def parse_tree_entry(line: bytes, wanted: Callable[[str], bool] = is_document) -
 
 
 def is_reviewed(path: str) -> bool:
-    """Documents, their pictures, and the review rules themselves."""
-    return is_document(path) or is_picture(path) or path == RULES
+    """Documents, their pictures, and the settings beside them."""
+    return is_document(path) or is_picture(path) or path in SETTINGS
 
 
 def parse_edits(fields: Iterator[bytes]) -> Iterator[Edit]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.curation import checks
+from core.curation import checks, pins
 from core.curation.findings import Anchors, CheckContext, Finding, Read
 from core.curation.frontmatter import decode, read_document
+from core.curation.pins import Pin
 from core.errors import ConcordError
 from core.types import Document, Edit, TreeEntry
 
@@ -27,7 +28,10 @@ class ChangeChecks:
         self._pictures = lru_cache(maxsize=16)(self._picture_paths)
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
-        """Findings on what a change adds or edits, document by document."""
+        """Findings on what a change adds or edits, document by document, and on pins that it leaves without their document."""
+        return (*self._on_documents(head, main, edits, today), *self._on_pins(head, main, edits))
+
+    def _on_documents(self, head: str, main: str, edits: Sequence[Edit], today: date | None) -> tuple[Finding, ...]:
         edited = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
         if not edited:
             return ()
@@ -36,6 +40,28 @@ class ChangeChecks:
         return tuple(
             finding for path, content in raw.items() for finding in checks.check(path, content, around, self.reader)
         )
+
+    def _on_pins(self, head: str, main: str, edits: Sequence[Edit]) -> Iterator[Finding]:
+        """A pin that the change writes must lead somewhere; one that it leaves behind is a warning."""
+        touched = {path for edit in edits for path in (edit.path, edit.old_path) if path}
+        own, kept = pins.FILE in touched, {edit.path: edit.blob for edit in edits if edit.kind != "deleted"}
+        listed = self._pins(head if own else main)
+        if not own:
+            listed = tuple(pin for pin in listed if pin.document in touched)
+        approved = {entry.path: entry.blob for entry in self._beside(main)} if main and listed else {}
+        blobs = {path: blob for path, blob in approved.items() if path not in touched} | kept
+        for pin in listed:
+            raw = self.store.blob(blobs[pin.document]) if pin.document in blobs else None
+            severity, message = pins.pin_problem(pin, read(pin.document, raw) if raw is not None else None)
+            if severity:
+                yield Finding(pins.FILE, pin.line, severity if own else "warning", "pins", message)
+
+    def _pins(self, commit: str) -> tuple[Pin, ...]:
+        """The pins of a commit; none where the file is missing or cannot be read, which is said elsewhere."""
+        try:
+            return pins.read(self.store.read(commit, pins.FILE)) if commit else ()
+        except ConcordError:
+            return ()
 
     def typed(
         self, path: str, text: str, base: str, today: date | None = None, pictures: Collection[str] = ()
