@@ -107,6 +107,8 @@ from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.statuses import StatusWords
 from core.services.upload.uploads import Uploads
+from core.services.words.house import HouseFiles
+from core.services.words.words import HouseWords
 from core.settings import ProviderSettings, Settings
 from core.types import Document, Hit
 
@@ -199,6 +201,13 @@ class AnswerRoom:
 
 
 @dataclass(frozen=True, slots=True)
+class WordRoom:
+    """Synonyms and pinned answers."""
+
+    house: HouseWords
+
+
+@dataclass(frozen=True, slots=True)
 class GraphRoom:
     """Entities, how they relate, and the communities they form."""
 
@@ -275,6 +284,7 @@ class App:
     index: IndexRoom
     search: Search
     answers: AnswerRoom
+    words: WordRoom
     graph: GraphRoom
     playground: Playground
     evaluation: Evaluation
@@ -323,6 +333,7 @@ def build(
 
     checker = ModelChecker(models.probed if isinstance(models, MeteredModels) else models.llm, fitness, jobs)
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
+    house_files = HouseFiles(store)
     searcher = Searcher(
         generations,
         models,
@@ -331,6 +342,7 @@ def build(
         alphas,
         lambda number, profile: states.open(number, profile),
         fitness.caveat,
+        house_files.house,
     )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
@@ -464,6 +476,7 @@ def build(
         answers=AnswerRoom(
             answers, AnswerWriting(searcher, vectors, texts), Loop(queries, gaps, answers, store, database)
         ),
+        words=WordRoom(HouseWords(house_files, documents, changes)),
         graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
         playground=Playground(
             comparer,

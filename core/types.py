@@ -272,6 +272,8 @@ class SearchConfig:
     rerank_orders: int = 2  # in which a language model sees the passages: 2 is also from last to first
     fields: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what words there add to those of the passage
     documents: bool = False  # fuse documents by their best passages: one hit each
+    synonyms: bool = True  # words are also searched for in the wordings of the knowledge base's `synonyms.yaml`
+    pins: bool = True  # the document that `pins.yaml` names for a question stands first
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +327,7 @@ class Hit:
     fused_rank: int = 0
     rerank_score: float | None = None
     further: tuple[Hit, ...] = ()  # other passages of the same document, where documents are found
+    pinned: str = ""  # the question that it is pinned to, and stands first for
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +355,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     confidence: float = 0.0  # how likely it is that the question is answered here, from 0 to 1
     fits: bool = True  # whether that is enough
+    also: tuple[str, ...] = ()  # the query in other words, which were searched for, too
 
 
 # ---------------------------------------------------------------- language models

@@ -37,6 +37,7 @@ from core.entrypoints import (
     sessions,
     tuning,
     upload,
+    words,
     workspace,
 )
 from core.entrypoints.terminal import Terminal
@@ -55,6 +56,7 @@ PARTS: tuple[Any, ...] = (
     freshness,
     disagreements,
     answers,
+    words,
     graph,
     reviews,
     inbox,

@@ -59,13 +59,18 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     )
     lines = [*_doubts(result), *(line for hit in result.hits for line in _hit_lines(hit, options.explain))]
     lines = lines or ["Nothing found. Try other words, or --history."]
+    suggestions = app.search.searcher.suggestions(app.search.searcher.index(options.profile or result.profile), result)
+    if suggestions:
+        lines = [f"Did you mean: {' | '.join(suggestions)}", "", *lines]
+    if result.also:
+        lines = [f"Also searched: {' | '.join(result.also)}", "", *lines]
     lines += [f"! {warning}" for warning in result.warnings]
     if options.explain:
         lines += table(
             [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],
             ("stage", "ms", "hits", ""),
         )
-    terminal.show(searcher.as_json(result), lines)
+    terminal.show(searcher.as_json(result, suggestions), lines)
     if config is None and not options.profile and filters == Filters(history=options.history):
         app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
     return 0
@@ -87,6 +92,7 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
     lines = [
         f"{hit.rank:>2}. {place}",
         f"    {hit.path}:{hit.start}-{hit.end}  v{hit.version}  {hit.status}  score {hit.score:.4f}",
+        *([f"    pinned answer to “{hit.pinned}”"] if hit.pinned else []),
     ]
     if explain:
         for name, leg in hit.legs.items():

@@ -45,7 +45,14 @@ CHOICES: Mapping[str, Mapping[str, Any]] = {
 }
 """Fields of a configuration that name a method or an option, and what they may name."""
 
-LATER = {"engines", "rerank_orders", "fields", "documents"}  # fields that older workspaces do not know
+LATER = {
+    "engines",
+    "rerank_orders",
+    "fields",
+    "documents",
+    "synonyms",
+    "pins",
+}  # fields that older workspaces do not know
 MOST = 10  # times the passage: the largest weight of a field
 _NUMBERED = re.compile(r"(.+)-(\d+(?:\.\d+)?)")
 
@@ -263,11 +270,12 @@ def relevant(config: SearchConfig) -> frozenset[str]:
     """The fields that change anything for the legs and methods of a configuration.
 
     >>> sorted(relevant(parse("bm25")))
-    ['depth', 'documents', 'engines', 'fields', 'k', 'legs', 'parents', 'rerank']
+    ['depth', 'documents', 'engines', 'fields', 'k', 'legs', 'parents', 'pins', 'rerank', 'synonyms']
     >>> sorted(relevant(parse("rrf-60")) - relevant(parse("bm25")))
     ['alpha_from', 'fusion', 'hyde', 'rrf_k', 'weights']
     """
-    names = {"legs", "depth", "k", "rerank", "parents", "documents"}
+    names = {"legs", "depth", "k", "rerank", "parents", "documents", "pins"}
+    names |= {"synonyms"} if any(LEGS[leg].side == "sparse" for leg in config.legs) else set()
     names |= {"fields"} if "bm25" in config.legs else set()
     names |= {"engines"} if any(LEGS[leg].engines for leg in config.legs) else set()
     names |= {"hyde"} if "dense" in config.legs else set()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
+from core.retrieval.house import WordingsLeg
 from core.retrieval.methods import Outcome
 from core.types import NOTHING, Hit, LegScore
 
@@ -44,7 +45,7 @@ class Explainer:
             start=passage.start,
             end=passage.end,
             text=self.index.excerpt(chunk),
-            score=self.fused.ranking[chunk] if reranked is None else reranked,
+            score=self.fused.ranking.get(chunk, 0.0) if reranked is None else reranked,
             legs=self._legs(chunk),
             status=facts.status,
             version=facts.version,
@@ -93,5 +94,11 @@ class Explainer:
         """What each field that counts gave to the score for words."""
         if not self.fields:
             return NOTHING
-        given = self.index.fields(self.candidates.query, chunk)
-        return {name: weight * given[name] for name, weight in self.fields.items() if weight * given[name] > 0}
+        guide = self.candidates.guides.get("bm25")
+        text, share = guide.wording(chunk) if isinstance(guide, WordingsLeg) else ("", 1.0)
+        given = self.index.fields(text or self.candidates.query, chunk)
+        return {
+            name: share * weight * given[name]
+            for name, weight in self.fields.items()
+            if share * weight * given[name] > 0
+        }

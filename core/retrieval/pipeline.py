@@ -8,7 +8,7 @@ three; evaluation, sweeps, playground and tuning are a cached `gather` and the s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
@@ -22,6 +22,7 @@ from core.retrieval.alpha.features import Seen
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.confidence import confidence
 from core.retrieval.hits import Explainer
+from core.retrieval.house import NO_HOUSE, House, Wording, WordingsLeg, pin_of, wordings
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
 from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task
@@ -65,10 +66,18 @@ class Ask(NamedTuple):
     open_leg: Callable[[str, LegQuery, Index], Leg] = open_leg
     clock: Callable[[], float] = time.perf_counter
     prompt: Callable[[str], RerankPrompt] = built_in
+    house: House = NO_HOUSE
 
     def allowed(self, index: Index) -> np.ndarray | None:
         """Which chunks may be found; None when all may."""
         return index.allowed(self.filters, self.today or date.today())
+
+
+class Pinned(NamedTuple):
+    """The passage that stands first because it is pinned to a question."""
+
+    chunk: int
+    question: str
 
 
 class Ranked(NamedTuple):
@@ -78,11 +87,15 @@ class Ranked(NamedTuple):
     config: SearchConfig
     fused: Fused
     outcome: Outcome
+    pinned: Pinned | None = None
 
     @property
     def order(self) -> list[int]:
         """Every chunk in its final order."""
-        return self.outcome.order(self.fused.ranking)
+        order = self.outcome.order(self.fused.ranking)
+        if self.pinned is None:
+            return order
+        return [self.pinned.chunk, *(chunk for chunk in order if chunk != self.pinned.chunk)]
 
 
 def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
@@ -101,8 +114,17 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
         results,
         tuple(trace.stages),
         tuple(trace.warnings),
-        confidence(candidates, ranked.fused.ranking, config, index),
+        sure(ranked, config, index),
+        also=candidates.also,
     )
+
+
+def sure(ranked: Ranked, config: SearchConfig, index: Index) -> float:
+    """The confidence in the wording that fits best; what somebody pinned answers for sure."""
+    if ranked.pinned:
+        return 1.0
+    wordings = (replace(ranked.candidates, query=words) for words in (ranked.candidates.query, *ranked.candidates.also))
+    return max(confidence(candidates, ranked.fused.ranking, config, index) for candidates in wordings)
 
 
 # ---------------------------------------------------------------- gather
@@ -112,11 +134,12 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
     """Ask each leg for its best. A leg that fails is named, never silent."""
     query, allowed = check_query(query), ask.allowed(index)
     asked = _asked(query, config, ask, trace)
+    also = wordings(query, ask.house, index) if config.synonyms and ask.house.leads else ()
     legs: dict[str, Leg] = {}
     retrieved: dict[str, Ranking] = {}
     for name in config.legs:
         try:
-            leg = ask.open_leg(name, _for_leg(name, asked, config), index)
+            leg = _open(name, _for_leg(name, asked, config), also, index, ask)
             with trace.stage(name) as stage:
                 legs[name], retrieved[name] = leg, leg.search(documents.passages(config), allowed)
                 stage.hits = len(retrieved[name])
@@ -128,6 +151,7 @@ def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trac
     guides = {name: guide for name in retrieved if (guide := _guide(legs[name]))}
     floors = {name: legs[name].floor for name in retrieved}
     found = Candidates(query, retrieved, floors, lambda leg, chunks: legs[leg].score(chunks), guides, asked.vector)
+    found = replace(found, also=tuple(wording.text for wording in also)) if also else found
     return documents.reduced(found, index, config.depth) if config.documents else found
 
 
@@ -135,6 +159,15 @@ def _for_leg(name: str, asked: LegQuery, config: SearchConfig) -> LegQuery:
     """The query as one leg sees it: with the engine and the fields of the configuration."""
     engine, fields = config.engines.get(name, ""), config.fields if name == "bm25" else NOTHING
     return asked._replace(engine=engine, fields=fields) if engine or fields else asked
+
+
+def _open(name: str, asked: LegQuery, also: Sequence[Wording], index: Index, ask: Ask) -> Leg:
+    """A leg for the query; one that searches for words also for its other wordings."""
+    leg = ask.open_leg(name, asked, index)
+    if not also or LEGS[name].side != "sparse":
+        return leg
+    others = [(wording, ask.open_leg(name, asked._replace(query=wording.text), index)) for wording in also]
+    return WordingsLeg(leg, others)
 
 
 def check_query(query: str) -> str:
@@ -176,11 +209,38 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, t
     with trace.stage("fuse") as stage:
         fused = fuse(candidates, weighed)
         stage.hits, stage.note = len(fused.ranking), note
+    pinned = pin(candidates.query, fused.ranking, config, index, ask)
     if config.rerank == "off":
-        return Ranked(candidates, weighed, fused, UNCHANGED)
+        return Ranked(candidates, weighed, fused, UNCHANGED, pinned)
     text, near = partial(_text, index), partial(_neighbours, index, ask)
     task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm, ask.prompt)
-    return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace))
+    return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace), pinned)
+
+
+def pin(query: str, ranking: Ranking, config: SearchConfig, index: Index, ask: Ask) -> Pinned | None:
+    """The passage that is pinned to a query: of its section, else of its document, the one that ranks best.
+
+    None where nothing is pinned, or where what is pinned may not be found or is gone.
+    """
+    wanted = pin_of(query, ask.house) if config.pins else None
+    if wanted is None:
+        return None
+    number = next((n for n, facts in enumerate(index.documents) if facts.path == wanted.document), None)
+    if number is None:
+        return None
+    allowed = ask.allowed(index)
+    chunks = [chunk for chunk in index.chunks_of(number) if allowed is None or allowed[chunk]]
+    inside = [chunk for chunk in chunks if wanted.section and _in_section(chunk, wanted.section.casefold(), index)]
+    places = {chunk: place for place, chunk in enumerate(ranking)}
+    best = min(inside or chunks, key=lambda chunk: places.get(chunk, len(places)), default=None)
+    return None if best is None else Pinned(best, wanted.question)
+
+
+def _in_section(chunk: int, section: str, index: Index) -> bool:
+    """Whether a passage stands below a heading, or holds it: short sections are joined."""
+    below = section in map(str.casefold, index.passage(chunk).heading)
+    lines = (line for line in index.excerpt(chunk).splitlines() if line.startswith("#"))
+    return below or any(line.strip("# ").casefold() == section for line in lines)
 
 
 def weigh(candidates: Candidates, config: SearchConfig, ask: Ask, trace: Trace) -> tuple[SearchConfig, str]:
@@ -234,6 +294,9 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Tr
         else:
             order = documents.once(ranked.order, index) if config.documents else ranked.order
             results = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
+        if ranked.pinned and results:
+            results = (replace(results[0], pinned=ranked.pinned.question), *results[1:])
+            stage.note = "; ".join(filter(None, (stage.note, f"pinned answer to “{ranked.pinned.question}”")))
         stage.hits = len(results)
     return results
 

@@ -141,12 +141,14 @@ class CandidateCache:
             engines=config.engines,
             fields=config.fields if "bm25" in legs else NOTHING,
             documents=config.documents,
+            synonyms=config.synonyms,
         )
         shape = [generation_key(searcher, index), list(legs), config.depth]
         shape += searcher.models_used(index.profile, self.config) if hyde else ()
         shape += [dict(config.engines)] if config.engines else ()
         shape += [{"fields": dict(self.config.fields)}] if self.config.fields else ()
         shape += ["documents"] if config.documents else ()
+        shape += [] if config.synonyms else ["no synonyms"]
         self._saved = RankingCache(database, "legs-" + strict.digest(shape, 16))
         self._known = {query: _gathered(query, raw) for query, raw in self._saved.all().items()}
 
@@ -155,8 +157,8 @@ class CandidateCache:
         legs = tuple(sorted(config.legs))
         alike = legs == self.config.legs or (len(legs) == 1 and legs[0] in self.config.legs)
         fields = config.fields if "bm25" in config.legs else NOTHING
-        same = (config.depth, configs.imagines(config), config.engines, config.documents)
-        own = (self.config.depth, self.config.hyde, self.config.engines, self.config.documents)
+        same = (config.depth, configs.imagines(config), config.engines, config.documents, config.synonyms)
+        own = (self.config.depth, self.config.hyde, self.config.engines, self.config.documents, self.config.synonyms)
         return alike and same == own and ("bm25" not in legs or fields == self.config.fields)
 
     def of(self, query: str) -> Gathered:

@@ -140,7 +140,8 @@ class Impacts:
         )
         progress(0, 1, f"Change {change.id}: indexing")
         with self.states.both(change.id, production.profile, main, change.head, progress) as (before, after):
-            asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED))
+            houses = (self.searcher.house(before), self.searcher.house(after))
+            asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), houses)
             search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions)
             search.prepare([question.text for question in asked])
             shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from core.curation import pins
 from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, ImpactQuestion
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet
 from core.ports import Index
+from core.retrieval.house import NO_HOUSE, House
 from core.types import Edit
 
 MOST_ASKED = 100  # questions of the query log
@@ -21,15 +23,20 @@ def questions(
     edits: Sequence[Edit],
     guards: Iterable[QuerySet],
     popular: Iterable[tuple[str, int]],
+    houses: tuple[House, House] = (NO_HOUSE, NO_HOUSE),
 ) -> list[ImpactQuestion]:
-    """Every question once per source. A document that the change moves is one document."""
+    """Every question once per source. A document that the change moves is one document.
+
+    `houses` are the synonyms and pins before and after: those that the change adds or takes out are asked for, too.
+    """
     moved = {edit.old_path: edit.path for edit in edits if edit.kind == "renamed"}
     listed = list(_listed(before, after, moved, {edit.path for edit in edits}))
+    listed += _pinned(before, after, *houses)
     judged = [question for queryset in guards for question in _judged(queryset, before, after)]
     known = {question.text.casefold() for question in (*listed, *judged)}
     asked = [
         ImpactQuestion(text, ASKED, times=times)
-        for text, times in popular
+        for text, times in (*popular, *((phrase, 0) for phrase in _changed_phrases(*houses)))
         if " ".join(text.split()).casefold() not in known
     ]
     return [*listed, *judged, *asked]
@@ -49,6 +56,22 @@ def _listed(before: Index, after: Index, moved: Mapping[str, str], edited: Colle
         if facts.path not in kept:
             for text in _texts(before, number):
                 yield ImpactQuestion(text, OWN, facts.path, {facts.path: 1.0}, {})
+
+
+def _pinned(before: Index, after: Index, old: House, new: House) -> Iterator[ImpactQuestion]:
+    """The questions of pins that the change adds, edits or takes out; what is pinned should be found."""
+    paths_before, paths_after = ({facts.path for facts in index.documents} for index in (before, after))
+    for pin in dict.fromkeys((*new.pins.values(), *old.pins.values())):
+        if (pin in new.pins.values()) != (pin in old.pins.values()):
+            grade = {pin.document: 1.0}
+            was, will = (grade if pin.document in paths else {} for paths in (paths_before, paths_after))
+            yield from (ImpactQuestion(question, OWN, pins.FILE, was, will) for question in pin.questions)
+
+
+def _changed_phrases(old: House, new: House) -> list[str]:
+    """What somebody may type and the change gives other synonyms."""
+    both = {**old.typed, **new.typed}
+    return [phrase for key, phrase in both.items() if old.leads.get(key) != new.leads.get(key)]
 
 
 def _texts(index: Index, document: int) -> list[str]:

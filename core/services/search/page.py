@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from functools import lru_cache, partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
-from core.analysis import analyser
 from core.curation.boilerplate import blanked
 from core.curation.excerpts import excerpt_text
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
@@ -64,10 +62,9 @@ class SearchPage:
     def __init__(self, searcher: Searcher, team_settings: TeamSettings, clock: Clock) -> None:
         self.searcher, self.team_settings, self.clock = searcher, team_settings, clock
         self._catalogues: WeakKeyDictionary[Index, _Catalogue] = WeakKeyDictionary()
-        self._names: WeakKeyDictionary[Index, tuple[str, ...]] = WeakKeyDictionary()
 
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> PageResults:
-        """Search and group; `literal` is False when no document uses the words, and then `nearest` has better ones."""
+        """Search and group; `literal` is False when no document uses the words, `nearest` has better spelt ones."""
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
@@ -80,7 +77,7 @@ class SearchPage:
             groups=groups,
             facets=self._facets(result, near, index, filters),
             literal=literal,
-            nearest=() if literal else self._nearest(query, index),
+            nearest=self.searcher.suggestions(index, result),
         )
 
     def warm(self) -> None:
@@ -102,16 +99,14 @@ class SearchPage:
         return known
 
     def _groups(self, result: Result, index: Index) -> tuple[Group, ...]:
-        known = self._catalogue(index)
+        known, asked = self._catalogue(index), " ".join((result.query, *result.also))
         grouped: dict[str, list[Hit]] = {}
         for hit in result.hits:
             grouped.setdefault(hit.doc, []).extend((hit, *hit.further))
         return tuple(
             Group(
                 *known.by_id[doc][1:],
-                tuple(
-                    self._passage(hit, result.query, index, LONG if n < FIRST else WIDTH) for hit in hits[:PER_DOCUMENT]
-                ),
+                tuple(self._passage(hit, asked, index, LONG if n < FIRST else WIDTH) for hit in hits[:PER_DOCUMENT]),
             )
             for n, (doc, hits) in enumerate(grouped.items())
         )
@@ -138,22 +133,6 @@ class SearchPage:
                 : MAX_TAGS if name == "tags" else None
             ]
         return facets
-
-    def _nearest(self, query: str, index: Index) -> tuple[str, ...]:
-        """The query with each unknown word replaced by the known word closest to it, then those words alone."""
-        from rapidfuzz import fuzz, process
-
-        known = self._names.get(index) or self._names.setdefault(index, _names(index))
-        analyse = analyser(index.profile.lexical)
-        better: list[str] = []
-        words = []
-        for word in query.lower().split():
-            fits = len(word) < 4 or any(term in index.vocabulary for term in analyse(word))
-            match = None if fits else process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=70)
-            words.append(match[0] if match else word)
-            better += [match[0]] if match else []
-        whole = (" ".join(words),) if better and len(words) > 1 else ()
-        return tuple(dict.fromkeys((*whole, *better)))[:4]
 
 
 def _text(markdown: str, chunk: int | None, index: Index) -> str:
@@ -193,20 +172,6 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
 def _without_facets(filters: Filters) -> Filters:
     """What facets are counted with: values that were not chosen keep their counts."""
     return Filters(docs=filters.docs, history=filters.history or bool(filters.statuses))
-
-
-def _names(index: Index) -> tuple[str, ...]:
-    words: set[str] = set()
-    for document in index.documents:
-        words.update(
-            re.findall(r"\w[\w*+#/.-]*", document.title.lower()),
-            (tag.lower() for tag in document.tags),
-            [document.doc.lower()],
-        )
-    for chunk in range(index.size):
-        for heading in index.passage(chunk).heading:
-            words.update(re.findall(r"\w[\w*+#/.-]*", heading.lower()))
-    return tuple(sorted(word for word in words if len(word) > 2))
 
 
 def freshness_of(facts: DocumentFacts, today: date) -> Freshness:

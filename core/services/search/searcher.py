@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -18,13 +18,15 @@ from core.retrieval.alpha.features import Seen
 from core.retrieval.alpha.models import AlphaModels
 from core.retrieval.cache import QueryCache
 from core.retrieval.candidates import Candidates
+from core.retrieval.house import NO_HOUSE, House
 from core.retrieval.legs.embedders import apart
 from core.retrieval.methods import LegWeights, Weighers
 from core.retrieval.pipeline import Ask
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.trace import Trace
 from core.services.platform.settings import TeamSettings
-from core.types import Filters, Profile, Result, SearchConfig
+from core.services.search.spelling import Speller, unknown_words
+from core.types import Filters, LexicalOptions, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +49,13 @@ class Searcher:
         alphas: AlphaModels | None = None,
         proposed: Callable[[int, Profile], Index] | None = None,
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
+        house: Callable[[str, LexicalOptions], House] = lambda commit, options: NO_HOUSE,
     ) -> None:
-        """`proposed` opens a profile as an open change would leave it; `caveat` speaks of models that are unfit."""
+        """`proposed` opens a profile as an open change would leave it; `caveat` speaks of models that are unfit.
+
+        `house` has the synonyms and pins of a commit: those of the generation that is searched count.
+        """
+        self._house, self._speller = house, Speller()
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
         self.alphas, self.proposed, self._caveat = alphas, proposed, caveat
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
@@ -126,7 +133,19 @@ class Searcher:
             today=self.clock.today(),
             open_leg=cache.open_leg if cache else pipeline.open_leg,
             prompt=self.team_settings.prompt,
+            house=self.house(index),
         )
+
+    def house(self, index: Index) -> House:
+        """The synonyms and pins that a generation is searched with."""
+        return self._house(index.generation.commit, index.profile.lexical)
+
+    def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
+        """Better spellings of a query whose results are poor: a word that no document uses, and doubt or few others."""
+        unknown, words = unknown_words(result.query, index)
+        if not unknown or (len(unknown) * 3 < words and result.fits):
+            return ()
+        return self._speller.suggestions(result.query, unknown, index, index.allowed(Filters(), self.clock.today()))
 
     def candidates(
         self,
@@ -202,7 +221,7 @@ def _cross_encoder(config: SearchConfig) -> str:
     return own or RERANKER
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
     """The contract of `search --json`."""
     return {
         "query": result.query,
@@ -215,4 +234,6 @@ def as_json(result: Result) -> dict[str, Any]:
         "hits": [strict.plain(hit) for hit in result.hits],
         "stages": [strict.plain(stage) for stage in result.stages],
         "warnings": list(result.warnings),
+        "also": list(result.also),
+        "suggestions": list(suggestions),
     }

@@ -1,0 +1,61 @@
+"""Synonyms and pins as a commit has them. A file that cannot be read counts for nothing, and `HouseWords` says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from core.curation import pins, synonyms
+from core.curation.pins import Pin
+from core.curation.synonyms import Synonym
+from core.errors import BadInput, NotFound
+from core.retrieval.house import NO_HOUSE, House, house
+from core.types import LexicalOptions
+
+if TYPE_CHECKING:
+    from core.adapters.git.store import GitStore
+
+T = TypeVar("T")
+
+
+class HouseFiles:
+    """Reads the two files of a commit, once."""
+
+    def __init__(self, store: GitStore) -> None:
+        self.store = store
+        self.house = lru_cache(maxsize=64)(self._house)
+
+    def raw(self, commit: str, file: str) -> bytes:
+        """The bytes of a file, none where there is no such file."""
+        try:
+            return self.store.read(commit, file) if commit else b""
+        except NotFound:
+            return b""
+
+    def synonyms(self, commit: str) -> tuple[Synonym, ...]:
+        return synonyms.read(self.raw(commit, synonyms.FILE))
+
+    def pins(self, commit: str) -> tuple[Pin, ...]:
+        return pins.read(self.raw(commit, pins.FILE))
+
+    def problems(self, commit: str) -> tuple[str, ...]:
+        """Why a file of a commit cannot be read: somebody wrote it past the review."""
+        found = []
+        for read in (self.synonyms, self.pins):
+            try:
+                read(commit)
+            except BadInput as error:
+                found.append(str(error))
+        return tuple(found)
+
+    def _house(self, commit: str, options: LexicalOptions) -> House:
+        listed, pinned = _or_none(self.synonyms, commit), _or_none(self.pins, commit)
+        return house(listed, pinned, options) if listed or pinned else NO_HOUSE
+
+
+def _or_none(read: Callable[[str], tuple[T, ...]], commit: str) -> tuple[T, ...]:
+    try:
+        return read(commit)
+    except BadInput:
+        return ()
