@@ -5,9 +5,14 @@ from typing import Any
 
 import streamlit as st
 
-from core.access import Actor
-from pages.ui import actions, identity, keys
+from core.access import Actor, allowed
+from core.curation.pins import FILE as PINS
+from core.curation.pins import Pin
+from core.services.reviews.authoring import Target
+from core.services.reviews.changes import Change
+from pages.ui import actions, flash, identity, keys
 from pages.ui.components.search_view import answer, examples, filters_from, search_view
+from pages.ui.words import saving
 from pages.ui.workspace import app
 
 me = identity.require("search")
@@ -32,7 +37,13 @@ def search() -> None:
     query = str(asked.get("q") or "")
     results = answer(app(), query, filters) if query.strip() else None
     clicked = search_view(
-        asked, results, identity.page_token(), "search_view", kept(me), examples(app().knowledge.documents.all())
+        asked,
+        results,
+        identity.page_token(),
+        "search_view",
+        kept(me),
+        examples(app().knowledge.documents.all()),
+        allowed(me, "propose a change"),
     )
     if clicked.settled:
         app().search.queries.keep(me, str(clicked.settled.get("q", "")), opened=bool(clicked.settled.get("opened")))
@@ -50,6 +61,10 @@ def search() -> None:
         )
     if clicked.feedback:
         actions.do_quietly(lambda actor: give_feedback(actor, clicked.feedback))
+    if clicked.pin:
+        asked_for = clicked.pin
+        saving.propose(PINS, lambda actor, target: pin(actor, target, asked_for))
+        flash.show()
     if clicked.watch:
         question = str(clicked.watch.get("query", ""))
         actions.do_quietly(lambda actor: app().inbox.watches.watch(actor, "question", question))
@@ -59,6 +74,14 @@ def kept(me: Actor) -> dict[str, Any] | None:
     """What the page says about the questions it keeps; nothing where the team keeps none."""
     settings = app().platform.settings.questions()
     return {"days": settings.days, "mine": app().search.queries.consents(me)} if settings.keep else None
+
+
+def pin(actor: Actor, target: Target, asked_for: Mapping[str, Any]) -> Change:
+    """The document of a hit, for the question that found it. The browser is not trusted: the service checks every value."""
+    document, section = str(asked_for.get("doc", "")), str(asked_for.get("section", ""))
+    return app().words.house.pin(
+        actor, Pin(" ".join(str(asked_for.get("query", "")).split()), document, section), target
+    )
 
 
 def give_feedback(actor: Actor, said: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
+from core.curation.pins import Pin
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import AddedPassage
@@ -24,6 +25,7 @@ from core.services.people.audit import AuditEntry
 from core.services.platform.settings import QuestionSettings
 from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
+from core.services.reviews.authoring import Target
 from core.types import Profile
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions
@@ -40,6 +42,7 @@ READING = {
     "knowledge.gaps": "counts open",
     "search.queries": "listed",
     "answers.loop": "figures",
+    "words.house": "acronyms open_change pins problems synonyms",
     "answers.writing": "suggest try_out",
     "knowledge.feedback": "open",
     "knowledge.disagreements": "everywhere of_change of_text",
@@ -141,6 +144,17 @@ def closed(app: App) -> int:
     return app.reviews.changes.close(AUTHOR, proposed(app, "closed")).id
 
 
+def worded(app: App) -> Target:
+    """A change with two synonyms."""
+    return Target(app.words.house.add(ADMIN, ["lift = elevator", "flat = apartment"]).id)
+
+
+def pinned(app: App) -> Target:
+    """A change with two pins."""
+    first = app.words.house.pin(ADMIN, Pin("Which floor?", "a/doc0.md"))
+    return Target(app.words.house.pin(ADMIN, Pin("Where to go?", "a/doc0.md"), Target(first.id)).id)
+
+
 def disagreement(app: App) -> str:
     """The key of two documents that disagree."""
     rule = "# {0}\n\nVisitor badges of the warehouse are returned within {0} hours.\n"
@@ -224,6 +238,10 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "answers.checks.check": lambda app: app.answers.checks.check(ADMIN),
     "search.queries.decide": lambda app: app.search.queries.decide(ADMIN, QuestionSettings(days=30)),
     "search.queries.forget": lambda app: app.search.queries.forget(ADMIN, "where to park"),
+    "words.house.add": lambda app: app.words.house.add(ADMIN, ["lift = elevator"]),
+    "words.house.remove": lambda app: app.words.house.remove(ADMIN, "lift = elevator", worded(app)),
+    "words.house.pin": lambda app: app.words.house.pin(ADMIN, Pin("Where is the lift?", "a/doc0.md")),
+    "words.house.unpin": lambda app: app.words.house.unpin(ADMIN, "Which floor?", pinned(app)),
     "knowledge.disagreements.settle": lambda app: app.knowledge.disagreements.settle(
         ADMIN, disagreement(app), "Both are right."
     ),

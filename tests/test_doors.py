@@ -133,9 +133,11 @@ USE_CASES = {
         "verify": "see the index",
         "catch_up works": INNER,
     },
+    "words.house": {"acronyms add open_change pin pins problems remove synonyms unpin": "propose a change"},
     "search.searcher": {
         "index search": EVERYBODY,
-        "ask candidates llm model_uses models_used search_in weigh weighers": INNER,
+        "suggestions": IN_HAND,
+        "ask candidates house llm model_uses models_used search_in weigh weighers": INNER,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
     "search.queries": {
@@ -255,6 +257,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
         "answers suggest BSA-1", "disagreements list", "disagreements check {file}", "change impact 99999",
         "change edit-comment 99999 1", "change delete-comment 99999 1", "change diff 99999", "change viewed 99999",
+        "words list", "words acronyms", "words add nothing", "words remove nothing", "words pin nothing --document nothing", "words unpin nothing",
     ),
     "review a change": ("change approve 99999", "change request-changes 99999", "change take-back 99999"),
     "lift a request for changes": ("change lift 99999",),

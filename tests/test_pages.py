@@ -139,7 +139,7 @@ def test_no_hits_says_what_to_try(visit: Open) -> None:
 def test_words_that_nobody_uses_lead_to_words_that_look_like_them(visit: Open) -> None:
     data = drawn(visit("search", q="suspisious activty reprots"), "search")["found"]
     assert "No document uses these words" in data["notice"]
-    assert data["nearest"][:2] == ["suspicious activity reports", "suspicious"]
+    assert data["nearest"][0] == "suspicious activity reports"
 
 
 def test_a_failed_leg_is_named(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,10 @@ SHOWN_ANSWER = "playground_shown_answer"  # the answer that a judge rates, as pl
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
 INBOX_SHOWN, INBOX_KIND = "shown", "kind"  # which messages the inbox shows, also in the URL
+WORDS_SHOWN = "list"  # which list of Words is shown, also in the URL
+SYNONYM_WORDS, SYNONYM_WAY = "synonym_words", "synonym_way"  # the form of a synonym
+PIN_QUESTION, PIN_DOCUMENT = "pin_question", "pin_document"  # the form of a pin
+PIN_SECTION, PIN_ALSO = "pin_section", "pin_also"
 FRESHNESS_SHOWN = "show"  # which list of Freshness is shown, also in the URL
 HEARD = "heard"  # the browser's last message in a discussion, and whether it succeeded
 CHANGE = "change"  # which change is open
@@ -74,4 +78,5 @@ WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_ORIGINALS, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
+    *(SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -12,6 +12,7 @@ PAGES = {
         ("upload", "Upload", ":material/upload_file:", "propose a change"),
         ("reviews", "Reviews", ":material/rate_review:", "propose a change"),
         ("freshness", "Freshness", ":material/event_available:", "read documents"),
+        ("words", "Words", ":material/translate:", "propose a change"),
     ),
     "Analysis": (
         ("playground", "Playground", ":material/compare_arrows:", "compare configurations"),

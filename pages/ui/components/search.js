@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     asked: data.asked,
     found: data.found,
     direct: data.direct, // the token for the route, null when queries go through Python
-    open: { all: "", filters: false, ...sets("why", "more", "whole", "reported", "told", "watched") },
+    open: { all: "", filters: false, ...sets("why", "more", "whole", "reported", "told", "watched", "pinned") },
     request: null,
     timer: 0,
     settling: 0,
@@ -21,6 +21,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.askPython = (asked) => setStateValue("asked", asked);
   state.send = setTriggerValue;
   state.examples = data.examples || [];
+  state.mayPin = data.may_pin;
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
   const left = state.asked.q && !data.asked.q && !window.location.search; // the menu led here again, to an empty box
   if (data.serial !== state.serial || left) {
@@ -226,7 +227,9 @@ function layout(root, state) {
     "section",
     { class: "found", "aria-label": "Results" },
     summaryBar(root, state, facets),
+    found.also?.length ? el("p", { class: "muted small also" }, "Also searched: ", found.also.join(" · ")) : null,
     found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
+    found.nearest.length ? didYouMean(root, state) : null,
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
     documents(root, state),
     el(
@@ -321,29 +324,35 @@ function summaryBar(root, state, facets) {
 }
 
 function weakNotice(root, state) {
-  const { fits, notice, nearest } = state.found;
+  const { fits, notice } = state.found;
   if (fits) return null;
-  const similar = () =>
-    el("p", { class: "small" }, "Words that look like yours: ", queryLinks(root, state, nearest, ", "));
   return el(
     "div",
     { class: "notice doubt", role: "status" },
     el("h2", {}, "Nothing here answers this well"),
     el("p", { class: "muted" }, notice),
-    nearest.length ? similar() : null,
     reportForm(state),
   );
 }
 
+// Words that no document uses, spelt as documents do; nothing is searched for before a click.
+const didYouMean = (root, state) =>
+  el(
+    "p",
+    { class: "meant", role: "status" },
+    "Did you mean ",
+    queryLinks(root, state, state.found.nearest, " or "),
+    "?",
+  );
+
 function nothingFound(root, state) {
-  const { advice, nearest } = state.found;
+  const { advice } = state.found;
   return el(
     "div",
     { class: "empty" },
     el("div", { class: "glyph" }, "∅"),
     el("h2", {}, "Nothing found"),
     el("p", { class: "muted" }, advice),
-    nearest.length ? el("p", {}, "Did you mean ", queryLinks(root, state, nearest, " or "), "?") : null,
   );
 }
 
@@ -434,6 +443,7 @@ function drawPassage(state, passage) {
       button("Copy link", (event) => copy(link, event.target), { key: "link" }),
       button("Copy citation", (event) => copy(`${citation} ${link}`, event.target), { key: "citation" }),
       feedbackButtons(state, passage),
+      state.mayPin && !passage.pinned ? pinButton(state, passage) : null,
     ),
     drawer,
   );
@@ -457,7 +467,13 @@ function explain({ legs, sentence }) {
         el(
           "tr",
           {},
-          el("td", {}, el("span", { class: "dot", style: { background: leg.color } }), leg.label),
+          el(
+            "td",
+            {},
+            el("span", { class: "dot", style: { background: leg.color } }),
+            leg.label,
+            leg.note ? el("div", { class: "muted small" }, leg.note) : null,
+          ),
           [leg.rank, leg.score, `${leg.arithmetic} = ${leg.gives}`].map((value) => el("td", {}, value)),
           el("td", { class: "grow" }, el("div", { class: "track" }, bar(leg))),
         ),
@@ -500,6 +516,20 @@ function feedbackButtons(state, { chunk, place }) {
         );
   draw();
   return box;
+}
+
+// A pin is proposed as a change; whoever writes submits it for review.
+function pinButton(state, { chunk, heading, place }) {
+  const { query } = state.found;
+  const { pinned } = state.open;
+  const thanks = () => el("span", { class: "muted small" }, "Proposed. Submit it under Words.");
+  const pin = (event) => {
+    state.send("pin", { query, doc: place.doc, section: heading.at(-1) || "" });
+    pinned.add(`${query} ${chunk}`);
+    event.target.replaceWith(thanks());
+  };
+  if (pinned.has(`${query} ${chunk}`)) return thanks();
+  return button("Pin this for this question", pin, { key: "pin" });
 }
 
 // A watched question is searched again after every merge.

@@ -38,9 +38,10 @@ def search_view(
     key: str,
     kept: Mapping[str, Any] | None = None,
     examples: Sequence[str] = (),
+    may_pin: bool = False,
 ) -> Any:
-    """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback` and `watch`,
-    `settled` (a finished question, where Python must keep it) and `consent`. `kept` says what becomes of questions."""
+    """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback`, `watch` and
+    `pin`, `settled` (a finished question, where Python must keep it) and `consent`. `kept` says what becomes of questions."""
     return component("search", "snippet")(
         key=key,
         data={
@@ -51,12 +52,14 @@ def search_view(
             "placeholder": PLACEHOLDER,
             "examples": list(examples),
             "kept": kept,
+            "may_pin": may_pin,
         },
         default={"asked": None},
         on_asked_change=lambda: None,
         on_report_change=lambda: None,
         on_feedback_change=lambda: None,
         on_watch_change=lambda: None,
+        on_pin_change=lambda: None,
         on_settled_change=lambda: None,
         on_consent_change=lambda: None,
     )
@@ -97,6 +100,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         else "",
         "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}, confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
+        "also": list(result.also),
         "confidence": round(result.confidence, 4),
         "fits": result.fits,
         "notice": "The passages below are the nearest there are."
@@ -157,10 +161,15 @@ def _group(group: Group, config: SearchConfig, last: Commit | None) -> dict[str,
         "doc": facts.doc,
         "title": facts.title,
         "type": style.type_name(facts.doc_type),
-        "badges": [*approved, *style.badges(facts.status, group.freshness, facts.effective_date)],
+        "badges": [*_pinned(group), *approved, *style.badges(facts.status, group.freshness, facts.effective_date)],
         "about": " · ".join(part for part in about if part),
         "passages": [_passage(group, passage, config) for passage in group.passages],
     }
+
+
+def _pinned(group: Group) -> list[dict[str, str]]:
+    pinned = any(passage.hit.pinned for passage in group.passages)
+    return [{"text": "Pinned answer", "tone": "note"}] if pinned else []
 
 
 def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
@@ -175,6 +184,7 @@ def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[s
         "place": place(hit.doc, hit.start, hit.end, hit.version),
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
         "why": _why(passage, config),
+        "pinned": bool(hit.pinned),
     }
 
 
@@ -194,10 +204,15 @@ def _why(passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
             "arithmetic": arithmetic(leg, config),
             "gives": style.fused_score(leg.part, config),
             "share": min(1.0, max(0.0, leg.part / largest)),
+            "note": leg.note,
         }
         for name, leg in hit.legs.items()
     ]
     sentence = f"Fused score {style.fused_score(hit.score, config)}, rank {hit.rank}."
     if hit.rerank_score is not None:
         sentence = f"Fused rank {hit.fused_rank}; the cross-encoder gave {hit.rerank_score:.2f}, which makes it rank {hit.rank}."
+    if hit.pinned:
+        sentence = (
+            f"Pinned to “{hit.pinned}”, so it stands first. Without the pin: {sentence[:1].lower()}{sentence[1:]}"
+        )
     return {"legs": legs, "sentence": sentence}

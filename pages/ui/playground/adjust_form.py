@@ -28,6 +28,8 @@ LABELS |= {"alpha_model": "Trained model", "rerank_model": "Model"}
 SENTENCES = {
     "hyde": "A language model imagines an answer, and its meaning is searched for instead of the question's.",
     "parents": "Searches small passages and returns the larger parts they were cut from, where a profile has them.",
+    "synonyms": "Words are also searched for as the knowledge base says them otherwise.",
+    "pins": "The document that is pinned to a question stands first.",
     "documents": "Ranks documents by their best passages: one hit each, further passages below it.",
     "alpha_model": "Predicts alpha for every query; trained under Tuning.",
     "rerank_model": "Reads the query with every passage.",
@@ -35,7 +37,7 @@ SENTENCES = {
 ORDER = (
     *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", "alpha", "rrf_k", "depth", "k"),
     *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_orders", "rerank_depth", "rerank_blend"),
-    *("hyde", "parents", "documents"),
+    *("hyde", "parents", "documents", "synonyms", "pins"),
 )
 
 
