@@ -144,7 +144,7 @@ def _worths(layout: _Layout, known: Sequence[str], rarity: Callable[[str], float
     """How rare the query's words in a sentence are together."""
     worths: dict[int, float] = {}
     for term in known:
-        worth = rarity(term) ** RARE
+        worth = (rarity(term) or 1.0) ** RARE  # a stop word that was asked for has no rarity
         for sentence in layout.inside[term]:
             worths[sentence] = worths.get(sentence, 0.0) + worth
     return worths
