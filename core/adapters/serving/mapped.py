@@ -21,6 +21,7 @@ from core.adapters.serving.fields import Field
 from core.adapters.serving.kernels import Postings, near_top
 from core.adapters.serving.stopwords import StopWords
 from core.analysis import analyser, options_for
+from core.curation.boilerplate import blanked
 from core.curation.render import in_words
 from core.errors import Unavailable
 from core.ports import Leg, Ranking
@@ -224,7 +225,7 @@ class MappedIndex:
         for chunk in range(self.size):
             title = self.documents[self.document_of(chunk)].title
             above = self.context(chunk) or " ".join((title, *self.passage(chunk).heading))
-            yield f"{above}\n\n{in_words(self.excerpt(chunk))}"
+            yield f"{above}\n\n{blanked(in_words(self.excerpt(chunk)))}"
 
     @property
     def _every_word(self) -> LexicalOptions:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser, fold
+from core.curation.boilerplate import blanked
 from core.ports import Index
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _texts(index: Index, allowed: np.ndarray | None) -> Iterator[str]:
     for number, facts in enumerate(index.documents):
         chunks = index.chunks_of(number)
         if chunks and (allowed is None or allowed[chunks[0]]):
-            yield f"{facts.title}\n{index.text(number)[facts.body :]}".lower()
+            yield f"{facts.title}\n{blanked(index.text(number)[facts.body :])}".lower()
 
 
 def _spelt(query: str, unknown: Sequence[UnknownWord], words: Sequence[str]) -> str:
