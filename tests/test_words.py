@@ -87,7 +87,7 @@ def test_any_bytes_are_read_or_refused_in_a_sentence(raw: bytes) -> None:
     [
         ("synonyms:\n  - x1 = x2\n  - PTO\n", "synonyms.yaml, line 3: 'PTO' needs words on both sides"),
         ("synonyms:\n  - x1 = x2\n  - x1 = x2\n", "line 3: 'x1 = x2' stands in line 2 already"),
-        ("synonyms:\n  - bank = the\n", "line 2: 'the' has no word that is searched for"),
+        ("synonyms:\n  - bank = ...\n", "line 2: '...' has no word"),
         ("synonyms:\n  - bank -> money -> gold\n", "line 2: 'bank -> money -> gold' has more than one arrow"),
         ("synonyms:\n  - [bank, money]\n", "line 2: an entry is one text"),
         ("synonyms:\n  - bank = Bank\n", "line 2: 'Bank' appears twice"),
@@ -258,6 +258,14 @@ def test_a_file_that_cannot_be_read_cannot_be_submitted(words_app: App) -> None:
     change = words_app.reviews.changes.propose(AUTHOR, "Words", {"synonyms.yaml": b"synonyms:\n  - PTO\n"})
     with pytest.raises(Refused, match="synonyms.yaml, line 2: 'PTO' needs words on both sides"):
         words_app.reviews.changes.submit(AUTHOR, change.id)
+
+
+def test_a_synonym_of_stop_words_cannot_be_submitted(words_app: App) -> None:
+    change = words_app.reviews.changes.propose(AUTHOR, "Words", {"synonyms.yaml": b"synonyms:\n  - bank = the\n"})
+    with pytest.raises(Refused, match="synonyms.yaml, line 2: 'the' has no word that is searched for"):
+        words_app.reviews.changes.submit(AUTHOR, change.id)
+    with pytest.raises(BadInput, match="has no word that is searched for"):
+        words_app.words.house.add(AUTHOR, ["bank = the"])
 
 
 def test_a_pin_to_what_is_gone_or_retired_cannot_be_submitted(words_app: App) -> None:

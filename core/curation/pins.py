@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.analysis import fold
 from core.curation.entries import comments, entries, written
 from core.curation.findings import File
 from core.curation.names import safe_path
@@ -53,7 +52,7 @@ def read(raw: bytes) -> tuple[Pin, ...]:
     asked: dict[str, int] = {}
     for pin in pins:
         for question in pin.questions:
-            first = asked.setdefault(fold(question), pin.line)
+            first = asked.setdefault(question.casefold(), pin.line)
             if first != pin.line:
                 raise BadInput(f"{FILE}, line {pin.line}: {question!r} is pinned in line {first} already. Keep one.")
     return pins
@@ -119,7 +118,7 @@ def write(pins: Iterable[Pin], before: bytes = b"") -> bytes:
           - how
         document: a.md
     """
-    ordered = sorted(pins, key=lambda pin: (fold(pin.question), pin.question))
+    ordered = sorted(pins, key=lambda pin: (pin.question.casefold(), pin.question))
     head = comments(before) if before else ""
     return (head + f"{KEY}:\n" + "".join(map(_entry, ordered))).encode()
 

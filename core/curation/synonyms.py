@@ -13,10 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from core.analysis import analyser, fold
 from core.curation.entries import comments, entries, written
 from core.errors import BadInput
-from core.types import LexicalOptions
 
 FILE, KEY = "synonyms.yaml", "synonyms"
 MOST, PHRASES, LONGEST = 2000, 12, 80  # synonyms in the file, phrases in one, characters of a phrase
@@ -30,6 +28,10 @@ class Synonym:
     words: tuple[str, ...]
     means: tuple[str, ...] = ()
     line: int = field(default=0, compare=False)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        return (*self.words, *self.means)
 
     @property
     def text(self) -> str:
@@ -87,7 +89,7 @@ def parse(text: str, where: str = "Synonyms", line: int = 0) -> Synonym:
         raise BadInput(f"{where}: {len(phrases)} phrases are too many for one entry; the limit is {PHRASES}. Split it.")
     for phrase in phrases:
         _check(phrase, where)
-    folded = [fold(phrase) for phrase in phrases]
+    folded = [phrase.casefold() for phrase in phrases]
     if twice := [phrase for phrase, plain in zip(phrases, folded, strict=True) if folded.count(plain) > 1]:
         raise BadInput(f"{where}: {twice[-1]!r} appears twice in one entry. Keep one.")
     return Synonym(sides[0], sides[1] if len(sides) > 1 else (), line)
@@ -98,8 +100,8 @@ def _check(phrase: str, where: str) -> None:
         raise BadInput(f"{where}: {phrase[:40]!r}… is longer than {LONGEST} characters. Shorten it.")
     if not all(character.isprintable() for character in phrase):
         raise BadInput(f"{where}: {phrase!r} holds a character that cannot be shown. Type it again.")
-    if not analyser(LexicalOptions())(phrase):
-        raise BadInput(f"{where}: {phrase!r} has no word that is searched for. Name one that is not a stop word.")
+    if not any(character.isalnum() for character in phrase):
+        raise BadInput(f"{where}: {phrase!r} has no word. Name one.")
 
 
 def write(synonyms: Iterable[Synonym], before: bytes = b"") -> bytes:
@@ -108,6 +110,6 @@ def write(synonyms: Iterable[Synonym], before: bytes = b"") -> bytes:
     >>> write([Synonym(("PTO", "vacation"))])
     b'synonyms:\\n  - PTO = vacation\\n'
     """
-    lines = sorted({synonym.text for synonym in synonyms}, key=lambda text: (fold(text), text))
+    lines = sorted({synonym.text for synonym in synonyms}, key=lambda text: (text.casefold(), text))
     head = comments(before) if before else ""
     return (head + f"{KEY}:\n" + "".join(f"  - {written(line)}\n" for line in lines)).encode()

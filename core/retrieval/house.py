@@ -64,6 +64,18 @@ def house(synonyms: Sequence[Synonym], pins: Sequence[Pin], options: LexicalOpti
     return House(options, leads, pinned, max(map(len, leads), default=0), typed)
 
 
+def idle(synonym: Synonym, options: LexicalOptions) -> str:
+    """What is wrong with a synonym that has a phrase of stop words alone; "" where nothing is.
+
+    >>> idle(Synonym(("bank", "the")), LexicalOptions())
+    "'the' has no word that is searched for. Name one that is not a stop word."
+    """
+    for phrase in synonym.phrases:
+        if not analyser(options)(phrase):
+            return f"{phrase!r} has no word that is searched for. Name one that is not a stop word."
+    return ""
+
+
 def question_key(text: str, options: LexicalOptions) -> Key:
     """What two wordings of one question share: the same words in any order, case and form.
 

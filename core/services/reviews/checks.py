@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.curation import checks, pins
+from core.curation import checks, pins, synonyms
 from core.curation.findings import Anchors, CheckContext, Finding, Read
 from core.curation.frontmatter import decode, read_document
 from core.curation.pins import Pin
 from core.errors import ConcordError
-from core.types import Document, Edit, TreeEntry
+from core.retrieval.house import idle
+from core.types import Document, Edit, LexicalOptions, TreeEntry
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -29,7 +31,8 @@ class ChangeChecks:
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
         """Findings on what a change adds or edits, document by document, and on pins that it leaves without their document."""
-        return (*self._on_documents(head, main, edits, today), *self._on_pins(head, main, edits))
+        words = (*self._on_synonyms(head, edits), *self._on_pins(head, main, edits))
+        return (*self._on_documents(head, main, edits, today), *words)
 
     def _on_documents(self, head: str, main: str, edits: Sequence[Edit], today: date | None) -> tuple[Finding, ...]:
         edited = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
@@ -40,6 +43,14 @@ class ChangeChecks:
         return tuple(
             finding for path, content in raw.items() for finding in checks.check(path, content, around, self.reader)
         )
+
+    def _on_synonyms(self, head: str, edits: Sequence[Edit]) -> Iterator[Finding]:
+        """Phrases that would never be searched for; what cannot be read is said elsewhere."""
+        if any(edit.path == synonyms.FILE and edit.kind != "deleted" for edit in edits):
+            with suppress(ConcordError):
+                for synonym in synonyms.read(self.store.read(head, synonyms.FILE)):
+                    if message := idle(synonym, LexicalOptions()):
+                        yield Finding(synonyms.FILE, synonym.line, "error", "synonyms", message)
 
     def _on_pins(self, head: str, main: str, edits: Sequence[Edit]) -> Iterator[Finding]:
         """A pin that the change writes must lead somewhere; one that it leaves behind is a warning."""

@@ -15,11 +15,12 @@ from core.curation.render import plain
 from core.curation.synonyms import Synonym
 from core.errors import BadInput, NotFound
 from core.graph.entities import acronyms
+from core.retrieval.house import idle
 from core.services.knowledge.documents import Documents
 from core.services.reviews.authoring import Target, my_open, save
 from core.services.reviews.changes import Change, Changes
 from core.services.words.house import HouseFiles
-from core.types import Document
+from core.types import Document, LexicalOptions
 
 TITLE = 80  # characters of a title that a change gets by itself
 
@@ -112,6 +113,9 @@ class HouseWords:
         new = [synonyms.parse(text) for text in texts]
         if not new:
             raise BadInput("Name at least two words that mean the same.")
+        for synonym in new:
+            if message := idle(synonym, LexicalOptions()):
+                raise BadInput(message)
         known = self.synonyms(actor, target.change)
         if all(synonym in known for synonym in new):
             raise BadInput(f"{new[0].text!r} is there already.")
