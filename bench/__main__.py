@@ -279,8 +279,8 @@ def _people(sizes: list[int]) -> None:
     text = "Forty questions as people ask them (`bench/questions/people.jsonl`), on the starter knowledge base: those with a right document first.\n\n"
     text += markdown_table(("kind", *measured), list(people.rows(measured)))
     for name, answers in measured.items():
-        lines = [[each.question, str(each.rank or "-"), each.first] for each in people.misses(answers)]
-        text += f"\n\nMisses of {name}:\n\n" + markdown_table(("question", "rank", "found first"), lines)
+        lines = [[each.question, str(each.rank or "-"), each.first, each.why] for each in people.misses(answers)]
+        text += f"\n\nMisses of {name}:\n\n" + markdown_table(("question", "rank", "found first", "why"), lines)
     report.write("people", "Questions as people ask them", text)
 
 

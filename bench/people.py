@@ -30,6 +30,7 @@ class AnsweredByPeople:
     first: str
     rank: int
     confidence: float
+    why: str  # what makes it hard
 
 
 def configurations() -> dict[str, SearchConfig]:
@@ -58,7 +59,7 @@ def _answered(app: App, row: Mapping[str, object], config: SearchConfig) -> Answ
     right = tuple(judgment["path"] for judgment in row["judgments"])  # type: ignore[attr-defined]
     found = list(dict.fromkeys(hit.path for hit in result.hits))
     rank = next((place for place, path in enumerate(found, 1) if path in right), 0)
-    return AnsweredByPeople(str(row["text"]), str(row["category"]), right, found[0] if found else "", rank, result.confidence)  # fmt: skip
+    return AnsweredByPeople(str(row["text"]), str(row["category"]), right, found[0] if found else "", rank, result.confidence, str(row.get("why", "")))  # fmt: skip
 
 
 def rows(measured: Mapping[str, list[AnsweredByPeople]]) -> Iterator[list[str]]:

@@ -19,7 +19,7 @@ def test_a_reader_finds_reads_and_takes_along(chromium: Any, kb_home: Path, tmp_
     with browser.server(kb_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         page = screen.page
         journey = browser.Journey(screen, "reader")
-        screen.open("/search?q=guest+wifi")
+        screen.open("/search?q=where+can+I+park+a+bicycle")
         doubt = page.get_by_text("Nothing here answers this well")
         expect(doubt).to_be_visible()
         assert doubt.bounding_box()["y"] < page.locator("article").first.bounding_box()["y"]
