@@ -32,8 +32,8 @@ from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
 HOME = ROOT / "bench" / "out"
-QUALITY = """Default profile, test queries, documents by their best chunk; each configuration by its own `python -m core eval beir`, which looks
-as deep as a hundred documents need, so that fusions that look at all scores of a leg differ a little from those at another depth below.
+QUALITY = """Default profile, test queries, documents by their best chunk; each configuration by its own `python -m core eval beir`, ranked
+as deep as production searches; only Recall@100 counts what a deeper search adds.
 Times are those of a process that has just started. Published: Anserini's flat index for BM25, the model's card for vectors.
 
 """

@@ -57,6 +57,27 @@ def test_generate_run_compare(run: Run, runs: dict[str, Any]) -> None:
     assert {"difference", "verdict", "sentence", "needed", "categories", "note"} <= set(compared)
     assert run("eval", "runs", "--queryset", "few")[1][0]["queryset"] == "few"
     assert "not enough evidence" in run("eval", "compare", one["id"], one["id"], as_json=False)[1].lower()
+    said = run("eval", "run", "few", "--config", "bm25", as_json=False)[1]
+    assert "bm25: ranked 10 deep, production 30 deep." in said, "what is not served like this says so"
+    assert "deep" not in run("eval", "run", "few", as_json=False)[1]
+
+
+def test_the_threshold_of_confidence_is_measured_and_chosen_on_the_command_line(run: Run, runs: dict[str, Any]) -> None:
+    assert run("tune", "confidence")[1] == {"threshold": 0.25, "evidence": {}}
+    code, report, _ = run("tune", "confidence", "few", "--alarms", "0.2")
+    assert (code, report["questions"], report["now"]["threshold"]) == (0, 10, 0.25)
+    assert report["suggested"]["false_alarms"]["mean"] <= 0.2
+    assert "area" in run("tune", "confidence", "few", as_json=False)[1]
+    code, _, said = run("tune", "confidence", "few", "--choose", as_json=False)
+    assert code == 1
+    assert "add --reason TEXT" in said, "ten questions are no evidence"
+    assert run("tune", "confidence", "--threshold", "0.99", "--reason", "to see it")[1]["threshold"] == 0.99
+    code, found, _ = run("search", "retention of records")
+    assert (code, found["fits"]) == (0, False)
+    assert 0 < found["confidence"] < 0.99
+    assert run("search", "retention of records", as_json=False)[1].startswith("Nothing fits well (confidence 0.")
+    assert run("tune", "confidence", "--threshold", "0.25", "--reason", "as before")[0] == 0
+    assert run("search", "retention of records")[1]["fits"]
 
 
 def test_export_and_import_round_trip(run: Run, runs: dict[str, Any], tmp_path: Path) -> None:

@@ -172,11 +172,18 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     ]
     lines = table(rows, ("run", "configuration", *shown, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
     lines += [f"{row.run.name}: {row.against_best.sentence}" for row in order if row.against_best]
+    lines += _depths(runs, app.platform.settings.production().config.depth)
     lines += [f"! {line}" for run in runs for line in run.warnings]
     lost = runs[0].unmapped
     lines += [f"! {len(lost)} judgments were not mapped; see: python -m core eval querysets NAME"] if lost else []
     terminal.show(value, lines)
     return 0
+
+
+def _depths(runs: Sequence[Run], served: int) -> list[str]:
+    """How deep runs looked where that is not as deep as production looks: promoted, they are served as they were measured."""
+    others = {run.name: run.config.depth for run in runs if run.config.depth != served}
+    return [f"{name}: ranked {depth} deep, production {served} deep." for name, depth in others.items()]
 
 
 def _columns(measure: str) -> tuple[str, ...]:
