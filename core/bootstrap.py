@@ -103,6 +103,7 @@ from core.services.tuning.alpha import AlphaTraining
 from core.services.tuning.confidence import ConfidenceTuning
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import PromptTuning
+from core.services.tuning.recommendation import Recommendation
 from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.statuses import StatusWords
@@ -248,6 +249,7 @@ class Tuning:
     production: ProductionSettings
     prompts: PromptTuning
     confidence: ConfidenceTuning
+    recommendation: Recommendation
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +489,9 @@ def build(
             Pools(database, searcher, partial(_as_shown, page), answerer, clock, audit),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
-        tuning=Tuning(sweeps, training, alphas, production, prompts, ConfidenceTuning(runs)),
+        tuning=Tuning(
+            sweeps, training, alphas, production, prompts, ConfidenceTuning(runs), Recommendation(production)
+        ),
         models=ModelRoom(models, ledger, fitness, checker),
         platform=Platform(
             Workspace(

@@ -12,6 +12,7 @@ from core.retrieval.fusions import FUSIONS
 from core.retrieval.legs import LEGS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
+from core.retrieval.presets import PRESETS
 from core.retrieval.rerankers import RERANKERS
 
 KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -30,6 +31,8 @@ def rows() -> Iterator[tuple[str, ...]]:
     for kind, records in KINDS.items():
         for record in records.values():
             yield kind, record.name, record.about, ", ".join(parameters(record)), record.source
+    for preset in PRESETS:
+        yield "preset", preset.title, preset.about, preset.spelling, ""
 
 
 def parameters(record: Any) -> list[str]:

@@ -69,6 +69,7 @@ READING = {
     "tuning.confidence": "current",
     "tuning.prompts": "estimate listed",
     "tuning.production": "default_queryset evidence guardrails history watched",
+    "tuning.recommendation": "offer",
     "models.ledger": "recent summary",
     "models.fitness": "listed",
     "platform.jobs": "listed log show",
@@ -366,6 +367,8 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),
     "tuning.production.promote": lambda app: app.tuning.production.promote(ADMIN, config="bm25", reason="A try."),
     "tuning.production.rollback": lambda app: app.tuning.production.rollback(ADMIN, "It was a try."),
+    "tuning.recommendation.measure": lambda app: app.tuning.recommendation.measure(ADMIN),
+    "tuning.recommendation.decline": lambda app: app.tuning.recommendation.decline(ADMIN, "We like ours."),
     "platform.backups.take": lambda app: app.platform.backups.take(ADMIN, app.settings.home.parent / "saved"),
     "platform.backups.restore": restored,
     "platform.jobs.work": lambda app: app.platform.jobs.work(

@@ -199,6 +199,7 @@ USE_CASES = {
         "promote rollback": "change what is in production",
         "work": INNER,
     },
+    "tuning.recommendation": {"measure offer": "run an evaluation", "decline": "change what is in production"},
     "models.ledger": {"recent summary": "see the ledger", "past reuse spending": INNER},
     "models.fitness": {
         "listed": "compare configurations",
@@ -223,7 +224,7 @@ USE_CASES = {
     },
     "platform.settings": {
         "confidence production profile prompt prompts questions": EVERYBODY,
-        "set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
+        "start original decline declined set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.

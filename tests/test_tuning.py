@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -491,3 +492,51 @@ def test_a_rollback_never_restores_what_was_rolled_back(judged_app: App) -> None
     assert alpha() == 0.1
     judged_app.tuning.production.rollback(ADMIN)
     assert alpha() == 0.5, "0.2 was rejected; before 0.1 there was the start"
+
+
+# ---------------------------------------------------------------- what a new workspace starts with
+
+
+def test_a_new_knowledge_base_starts_with_what_is_recommended_and_goes_back_to_it(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "new")
+    app.platform.settings.start(ADMIN.person)
+    assert app.platform.settings.production().config == configs.RECOMMENDED
+    assert app.platform.settings.promotions() == (), "nobody promoted it"
+    app.tuning.production.promote(ADMIN, config="bm25", reason="to try it")
+    assert app.tuning.production.rollback(ADMIN).production.config == configs.RECOMMENDED
+
+
+def test_a_knowledge_base_that_exists_keeps_what_it_searches_with(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "old")
+    put(app, {"a.md": "Apples."})
+    app.platform.settings.start(ADMIN.person)
+    assert app.platform.settings.production().config == configs.PRODUCTION
+    assert app.platform.settings.original().config == configs.PRODUCTION
+
+
+def test_what_is_recommended_is_offered_measured_on_own_questions_and_promoted(judged_app: App) -> None:
+    recommendation = judged_app.tuning.recommendation
+    offer = recommendation.offer(AUTHOR)
+    assert offer is not None
+    assert (offer.title, offer.run) == ("Documents, titles", "")
+    compared = recommendation.measure(AUTHOR)
+    assert compared[0].after.queryset == offer.queryset
+    assert compared[0].before.config == judged_app.platform.settings.production().config
+    measured = recommendation.offer(AUTHOR)
+    assert measured is not None
+    assert measured.run == compared[0].after.id
+    judged_app.tuning.production.promote(ADMIN, measured.run, reason="it is recommended")
+    assert judged_app.platform.settings.production().config == offer.config
+    assert recommendation.offer(AUTHOR) is None
+    with pytest.raises(BadInput, match="Nothing is offered"):
+        recommendation.measure(AUTHOR)
+
+
+def test_a_recommendation_that_was_declined_is_not_offered_again(judged_app: App) -> None:
+    recommendation = judged_app.tuning.recommendation
+    with pytest.raises(BadInput, match="Say why"):
+        recommendation.decline(ADMIN, " ")
+    with pytest.raises(Refused):
+        recommendation.decline(AUTHOR, "We like ours.")
+    recommendation.decline(ADMIN, "We like ours.")
+    assert recommendation.offer(AUTHOR) is None

@@ -85,6 +85,9 @@ def register(add: Any) -> None:
     promote.add_argument("--measure", default="nDCG@10", help="what the evidence is about")
     back = add("rollback", tune_rollback, "search again as before the last promotion")
     back.add_argument("--reason", default="", help="why")
+    offer = add("offer", tune_offer, "the recommended configuration, where production is another one")
+    offer.add_argument("--measure", action="store_true", help="run both on the team's own query sets")
+    offer.add_argument("--decline", default="", metavar="REASON", help="do not offer it again")
     add("history", tune_history, "what was in production, newest first")
 
 
@@ -366,6 +369,29 @@ def _show_confidence(report: ConfidenceReport, terminal: Terminal) -> int:
 
 
 # ---------------------------------------------------------------- production
+
+
+def tune_offer(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    actor, recommendation = acting(app, options), app.tuning.recommendation
+    if options.decline:
+        recommendation.decline(actor, options.decline)
+        terminal.show({"offer": None, "declined": options.decline}, ["Declined; it is not offered again."])
+        return 0
+    compared = recommendation.measure(actor, terminal.progress) if options.measure else ()
+    offer = recommendation.offer(actor)
+    if offer is None:
+        terminal.show(
+            {"offer": None, "measured": []},
+            ["Nothing is offered: production is what is recommended, or it was declined."],
+        )
+        return 0
+    rows = [{"queryset": each.after.queryset, "run": each.after.id, "verdict": each.overall.verdict, "sentence": each.overall.sentence, "basis": each.basis} for each in compared]  # fmt: skip
+    run = f"Promote it with: python -m core tune promote {offer.run}"
+    ask = "Measure it on your questions with: python -m core tune offer --measure"
+    lines = [f"{offer.title}: {offer.about}", *(f"{row['queryset']}: {row['sentence']} {row['basis']}" for row in rows)]
+    terminal.show({"offer": strict.plain(offer), "measured": rows}, [*lines, run if offer.run else ask])
+    return 0
 
 
 def tune_promote(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -55,6 +55,7 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     imported = None
     if options.source and not source.is_dir():
         raise NotFound(f"There is no folder {str(source)!r}.")
+    app.platform.settings.start(actor.person)
     if not app.knowledge.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
         saving = partial(app.reviews.merger.importing, actor, source.name)

@@ -26,7 +26,14 @@ from core.retrieval.scaling import MISSING
 from core.types import FIELDS, Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
-PRODUCTION = replace(DEFAULT, depth=30)  # until an admin promotes another one
+PRODUCTION = replace(DEFAULT, depth=30)  # of workspaces that were made before there was a recommendation
+RECOMMENDED = SearchConfig(  # what new workspaces start with (docs/benchmarks.md)
+    normalisation="tm2c2",
+    alpha=0.9,
+    depth=30,
+    fields=Frozen({"title": 1.5, "path": 0.5}),
+    documents=True,
+)
 TRIMODAL = SearchConfig(  # the cascade study's legs and static weights
     legs=("sparse", "dense", "pagerank"), weights=Frozen({"sparse": 0.35, "dense": 0.5, "pagerank": 0.15})
 )

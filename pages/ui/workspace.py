@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from functools import cache
 
 import streamlit as st
 
 from core import strict
-from core.access import Actor
+from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
 from core.curation.links import backlinks
+from core.errors import StorageFailed
 from core.evaluation.querysets.anchoring import Anchored
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import LeaderboardRow, RunComparison, compare
@@ -32,6 +34,8 @@ def app() -> App:
     """The workspace named by the environment; interrupted jobs resume and the index catches up."""
     opened = build(load())
     opened.platform.workspace.create()
+    with suppress(StorageFailed):  # a workspace that cannot be written is opened as it is
+        opened.platform.settings.start(SYSTEM.person)
     opened.platform.workspace.catch_up()
     return opened
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _BRANCH = "settings"
 _PROFILES = "profiles.yaml"
 _SEARCH = "search.yaml"
+_DECLINED = "declined.yaml"
+_START = {"start": "a new knowledge base"}  # in place of the evidence of a promotion
 _QUESTIONS = "questions.yaml"
 _PROMPTS = "prompts.yaml"
 _STATUSES = "statuses.yaml"
@@ -282,6 +284,27 @@ class TeamSettings:
         self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message, seen)
         return self.production()
 
+    def start(self, author: Person) -> None:
+        """What a new knowledge base searches with; one that has documents or settings keeps its own."""
+        if not self.head() and not self.store.head():
+            value = {"profile": self.profile().name, "config": configs.shape(configs.RECOMMENDED), "evidence": _START}
+            self._write(_SEARCH, value, author, "Start with the recommended configuration", "")
+
+    def original(self) -> Production:
+        """What was in production before the first promotion."""
+        head = self.head()
+        first = list(self.store.log(head))[-1][0].id if head else ""
+        started = self._parse(first, _SEARCH).get("evidence") == _START
+        return self._production(first) if started else Production(profiles.check(profiles.DEFAULT), configs.PRODUCTION)
+
+    def declined(self) -> str:
+        """The identity of the recommended configuration that the team did not want; "" if there is none."""
+        return str(self._parse(self.head(), _DECLINED).get("config", ""))
+
+    def decline(self, config: str, reason: str, author: Person) -> None:
+        """Remember it, with the reason."""
+        self._write(_DECLINED, {"config": config, "reason": reason}, author, f"Decline the recommendation\n\n{reason}")
+
     def promotions(self) -> tuple[Promotion, ...]:
         """What was in production, newest first."""
         head = self.store.head(_BRANCH)
@@ -289,7 +312,7 @@ class TeamSettings:
         for commit, edits in self.store.log(head) if head else ():
             raw = self._parse(commit.id, _SEARCH) if any(edit.path == _SEARCH for edit in edits) else {}
             promoted = next((profile for profile in self.profiles() if profile.name == raw.get("profile")), None)
-            if promoted is not None and "config" in raw:
+            if promoted is not None and "config" in raw and raw.get("evidence") != _START:
                 production = Production(promoted, configs.from_mapping(raw["config"]))
                 evidence = raw.get("evidence") or {}
                 promotions.append(

@@ -14,7 +14,6 @@ from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, ju
 from core.evaluation.runs.run import Run, label
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
-from core.retrieval.config import PRODUCTION
 from core.services.evaluation.runs import RunPlan, Runs
 from core.services.models.fitness import Fitness
 from core.services.people.audit import Audit
@@ -140,7 +139,7 @@ class ProductionSettings:
         if not past:
             raise NotFound("Nothing was promoted yet, so there is nothing to roll back.")
         before = _before(past)
-        target = before.production if before else _untouched()
+        target = before.production if before else self.team_settings.original()
         evidence = {"rolled_back": past[0].commit, "to": before.commit if before else "", "reason": reason}
         message = f"Roll back to {label(target.config)} on {target.profile.name}\n\n{reason}".strip()
         production = self.team_settings.promote(
@@ -198,7 +197,7 @@ class ProductionSettings:
         past = [promotion.production for promotion in self.team_settings.promotions()]
         return {
             (profiles.identity(production.profile), configs.identity(production.config))
-            for production in (self.team_settings.production(), *past, _untouched())
+            for production in (self.team_settings.production(), *past, self.team_settings.original())
         }
 
     def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
@@ -245,11 +244,6 @@ def _before(past: Sequence[Promotion]) -> Promotion | None:
     if not line:
         raise NotFound("Production is as it was before anything was promoted; there is nothing earlier.")
     return line[-2] if len(line) > 1 else None
-
-
-def _untouched() -> Production:
-    """What is in production before the first promotion."""
-    return Production(profiles.check(profiles.DEFAULT), PRODUCTION)
 
 
 def proven(compared: RunComparison) -> bool:

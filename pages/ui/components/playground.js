@@ -233,6 +233,7 @@ function buildHead(root, state, column, n) {
   const preset = choose("preset", "Configuration", column.choices, column.name);
   const knobs = column.knobs.map((knob) => buildKnob(root, state, column, n, knob));
   const about = el("div", { class: "about" });
+  const advice = el("div", { class: "advice" });
   const status = el("div", {});
   const adjust = () => state.send("adjust", { column: n, n: Date.now() });
   const remove = () => sendTurn(state, { knob: "remove", column: n });
@@ -253,6 +254,7 @@ function buildHead(root, state, column, n) {
       columns.length > 1 ? button("×", remove, { key: "remove", title: removeTitle }) : null,
     ),
     about,
+    advice,
     profiles.length > 1
       ? el(
           "label",
@@ -266,6 +268,7 @@ function buildHead(root, state, column, n) {
   );
   const update = (fresh, score) => {
     about.textContent = about.title = fresh.about;
+    advice.textContent = fresh.advice;
     nameColumn(preset, fresh.name);
     for (const knob of knobs) knob.update(fresh.knobs.find(({ knob: name }) => name === knob.name).value);
     status.replaceChildren(...columnStatus(fresh, score));

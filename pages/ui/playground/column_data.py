@@ -9,7 +9,7 @@ from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
-from core.retrieval.presets import presets
+from core.retrieval.presets import advice, presets
 from core.retrieval.snippets import snippet
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
 from core.services.playground.grades import K, LiveScore
@@ -81,6 +81,7 @@ def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
         "choices": list(choices),
         "profile": column.profile,
         "about": ("changed · " if changed else "") + about(column.config),
+        "advice": "" if changed else advice(column.name),
         "knobs": knobs(column.config),
     }
 

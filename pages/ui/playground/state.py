@@ -17,7 +17,7 @@ from pages.ui import flash, identity, keys
 from pages.ui.playground import view_data
 from pages.ui.workspace import app
 
-FIRST = ("BM25", "Convex 0.3", "Conditional rerank")
+FIRST = ("BM25", "Documents, titles", "Conditional rerank")
 
 
 def setup() -> Setup:

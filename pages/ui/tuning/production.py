@@ -30,11 +30,42 @@ def draw(tuning_set: TuningSet) -> None:
     """The current configuration, a candidate, the history."""
     now = app().platform.settings.production()
     st.markdown(f"Everybody searches with **{flash.plain(label(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
+    _offer()
     _drift()
     st.header("Promote", anchor=False)
     _promote(tuning_set)
     st.header("History", anchor=False)
     _history()
+
+
+def _offer() -> None:
+    """The recommended configuration, where production is another one: measured here before it is promoted below."""
+    offer = app().tuning.recommendation.offer(identity.me())
+    if offer is None:
+        return
+    with st.container(border=True, key="offer"):
+        st.markdown(f":material/lightbulb: **{flash.plain(offer.title)}** is what new knowledge bases start with. {flash.plain(offer.about)}")  # fmt: skip
+        st.caption("Measured on your questions: choose it under Promote for the evidence." if offer.run else "Nothing changes until it was measured on your questions and somebody promotes it.")  # fmt: skip
+        with st.container(horizontal=True):
+            if not offer.run:
+                pairs = [(offer.profile, spell(offer.config))]
+                st.button("Measure it", key="offer_measure", icon=":material/straighten:", disabled=not offer.queryset, on_click=actions.do, args=(partial(measure, queryset=offer.queryset, pairs=pairs),))  # fmt: skip
+            if allowed(identity.me(), ACTION) and st.button("Not for us", key="offer_decline"):
+                _ask_why()
+
+
+@st.dialog("Keep what is in production?")
+def _ask_why() -> None:
+    reason = st.text_input("Why", key="decline_reason", max_chars=500, placeholder="for the next admin who asks")
+    if st.button("Keep it", type="primary", key="decline_go", disabled=not reason.strip()):
+        actions.do(partial(decline, reason=reason))
+        st.rerun()
+
+
+def decline(actor: Actor, reason: str) -> str:
+    """Do not offer what is recommended again."""
+    app().tuning.recommendation.decline(actor, reason)
+    return "It is not offered again."
 
 
 def _drift() -> None:

@@ -1,0 +1,78 @@
+"""The recommended configuration, offered to a knowledge base that searches in another way, with evidence of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from core import profiles
+from core.access import Actor, require
+from core.errors import BadInput
+from core.evaluation.runs.comparisons import MEASURE, RunComparison, judge
+from core.ports import Progress, no_progress
+from core.retrieval import config as configs
+from core.retrieval.presets import advice, titled
+from core.services.evaluation.runs import RunPlan
+from core.services.tuning.production import ProductionSettings
+from core.types import SearchConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A configuration that production does not have. `run` is its newest on the query set; "" before it was measured."""
+
+    title: str
+    about: str
+    config: SearchConfig
+    profile: str
+    queryset: str
+    run: str = ""
+
+
+class Recommendation:
+    """Offers it, measures it beside production, and remembers that it was declined."""
+
+    def __init__(self, production: ProductionSettings) -> None:
+        self.production = production
+        self.team_settings, self.runs, self.audit = production.team_settings, production.runs, production.audit
+
+    def offer(self, actor: Actor) -> Offer | None:
+        """What is offered; None when it serves already or was declined."""
+        require(actor, "run an evaluation")
+        now = self.team_settings.production()
+        config = replace(configs.RECOMMENDED, k=now.config.k)
+        if config == now.config or self.team_settings.declined() == configs.identity(configs.RECOMMENDED):
+            return None
+        title = titled(configs.RECOMMENDED)
+        queryset, _ = self.production.default_queryset(actor)
+        offered = Offer(title, advice(title), config, now.profile.name, queryset)
+        return replace(offered, run=self._newest(offered, profiles.identity(now.profile))) if queryset else offered
+
+    def _newest(self, offered: Offer, profile: str) -> str:
+        wanted, digest = configs.identity(offered.config), self.runs.querysets.get(offered.queryset).digest
+        for run in self.runs.all(offered.queryset):
+            if (run.config_digest, run.profile_digest, run.queryset_digest) == (wanted, profile, digest):
+                return run.id
+        return ""
+
+    def measure(self, actor: Actor, progress: Progress = no_progress) -> tuple[RunComparison, ...]:
+        """Production and what is offered on the team's own query sets: the usual one, then those it was measured on."""
+        offered = self.offer(actor)
+        if offered is None:
+            raise BadInput("Nothing is offered: production is what is recommended, or the offer was declined.")
+        names = [offered.queryset, *self.production.watched(actor)]
+        if not offered.queryset:
+            raise BadInput("There is no query set to measure on. Make one with: python -m core eval generate")
+        now = self.team_settings.production()
+        plans = [RunPlan(now.profile, now.config), RunPlan(now.profile, offered.config)]
+        pairs = [self.runs.evaluate(name, plans, progress=progress) for name in dict.fromkeys(names)]
+        self.audit.note(actor, "measure the recommendation", ", ".join(dict.fromkeys(names)))
+        return tuple(judge(before, after, MEASURE) for before, after in pairs)
+
+    def decline(self, actor: Actor, reason: str) -> None:
+        """Do not offer this configuration again; the next recommendation is offered."""
+        require(actor, "change what is in production")
+        reason = " ".join(reason.split())[:500]
+        if not reason:
+            raise BadInput("Say why what is recommended does not suit you: the next admin will ask.")
+        self.team_settings.decline(configs.identity(configs.RECOMMENDED), reason, actor.person)
+        self.audit.note(actor, "decline the recommendation", titled(configs.RECOMMENDED), detail=reason)
