@@ -37,6 +37,9 @@ TYPES = {
     "glossary": "Glossary",
     "reference": "Reference",
 }
+_DARK_ABOVE = (
+    '[data-testid="stPopoverBody"], [role="dialog"] { color-scheme: dark }'  # they lie outside the app's own scheme
+)
 STATUSES = {"approved": "Approved", "superseded": "Superseded", "retired": "Retired", "draft": "Draft"}
 FRESHNESS = {
     "current": "Current",
@@ -154,4 +157,5 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 
 def page_style() -> None:
     """The app's own CSS on top of the theme: a static file, nothing from users."""
-    st.html(f"<style>{(ASSETS / 'app.css').read_text()}</style>")
+    dark = _DARK_ABOVE if st.context.theme.type == "dark" else ""
+    st.html(f"<style>{(ASSETS / 'app.css').read_text()}{dark}</style>")
