@@ -20,6 +20,8 @@ from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
 from core.adapters.models.alphas import AlphaModelFiles
+from core.adapters.models.finetune import LocalTrainer
+from core.adapters.models.rankers import RankerFiles
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
 from core.adapters.state.database import Database
@@ -31,6 +33,7 @@ from core.adapters.system.processes import SystemProcesses
 from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.analysis import analyser
+from core.evaluation.learning.triplets import TUNED
 from core.ports import Clock, Models, Processes, Progress
 from core.services.answers.checks import JOB as ANSWERS
 from core.services.answers.checks import AnswerChecks
@@ -101,8 +104,10 @@ from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
 from core.services.tuning.alpha import AlphaTraining
 from core.services.tuning.confidence import ConfidenceTuning
+from core.services.tuning.embedders import EmbedderTuning
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import PromptTuning
+from core.services.tuning.rankers import RankerTraining
 from core.services.tuning.recommendation import Recommendation
 from core.services.tuning.sweeps import Sweeps
 from core.services.upload.duplicates import DuplicateFinder
@@ -250,6 +255,9 @@ class Tuning:
     prompts: PromptTuning
     confidence: ConfidenceTuning
     recommendation: Recommendation
+    rankers: RankerTraining
+    ranker_files: RankerFiles
+    embedders: EmbedderTuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,12 +344,14 @@ def build(
     checker = ModelChecker(models.probed if isinstance(models, MeteredModels) else models.llm, fitness, jobs)
     alphas = AlphaModelFiles(settings.home / "models" / "alpha")
     house_files = HouseFiles(store)
+    ranker_files = RankerFiles(settings.home / "models" / "rankers")
     searcher = Searcher(
         generations,
         models,
         team_settings,
         clock,
         alphas,
+        ranker_files,
         lambda number, profile: states.open(number, profile),
         fitness.caveat,
         house_files.house,
@@ -380,9 +390,32 @@ def build(
     recogniser = spacy_ner.names if spacy_ner.installed() else None
     context = ExperimentContext(runs, builder, documents, models, names=recogniser, aside=aside)
     experiments = Experiments(context, settings.home / "reports", jobs)
-    sweeps, training = Sweeps(runs), AlphaTraining(runs, alphas)
+    admin = IndexAdmin(
+        documents,
+        generations,
+        team_settings,
+        jobs,
+        models,
+        vectors,
+        audit,
+        ledger.prices,
+        partial(_offered, settings, ledger.prices),
+        measured,
+        estimator,
+        texts,
+        spacy_ner.check_graph,
+    )
+    trainer = LocalTrainer(
+        settings.home / "models" / "embedders",
+        settings.models,
+        cache_folder / "torch",
+        settings.offline,
+        settings.device,
+    )
+    embedders = EmbedderTuning(runs, builder, admin, trainer)
+    sweeps, training, rankers = Sweeps(runs), AlphaTraining(runs, alphas), RankerTraining(runs, ranker_files)
     prompts = PromptTuning(runs, audit)
-    evaluation_jobs = EvaluationJobs(context, sweeps, training, prompts, jobs)
+    evaluation_jobs = EvaluationJobs(context, sweeps, training, prompts, rankers, embedders, jobs)
     watches = Watches(database, messages, clock, lambda question: searcher.search(question, k=NEAR).hits)
     feedback = FeedbackBoard(database, documents, owners, news, audit, clock)
     answers = AnswerChecks(database, searcher, vectors, messages, owners, audit, jobs)
@@ -456,21 +489,7 @@ def build(
         index=IndexRoom(
             generations,
             builder,
-            IndexAdmin(
-                documents,
-                generations,
-                team_settings,
-                jobs,
-                models,
-                vectors,
-                audit,
-                ledger.prices,
-                partial(_offered, settings, ledger.prices),
-                measured,
-                estimator,
-                texts,
-                spacy_ner.check_graph,
-            ),
+            admin,
             verifier,
             index_jobs,
         ),
@@ -490,7 +509,16 @@ def build(
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
         tuning=Tuning(
-            sweeps, training, alphas, production, prompts, ConfidenceTuning(runs), Recommendation(production)
+            sweeps,
+            training,
+            alphas,
+            production,
+            prompts,
+            ConfidenceTuning(runs),
+            Recommendation(production),
+            rankers,
+            ranker_files,
+            embedders,
         ),
         models=ModelRoom(models, ledger, fitness, checker),
         platform=Platform(
@@ -539,7 +567,8 @@ def _as_shown(page: SearchPage, query: str) -> list[Hit]:
 
 def _models(settings: Settings, ledger: Ledger, fitness: Fitness) -> Models:
     """Models on this machine and behind configured endpoints; paid calls go through the ledger."""
-    registry = ModelRegistry(settings.models, settings.threads, settings.offline, endpoints.Endpoints(settings, ledger))
+    ends, tuned = endpoints.Endpoints(settings, ledger), settings.home / "models" / "embedders"
+    registry = ModelRegistry(settings.models, settings.threads, settings.offline, ends, tuned)
     answers = TextCache((settings.cache or settings.home / "cache") / "answers.db")
     return MeteredModels(registry, ledger, answers, fitness)
 
@@ -551,6 +580,8 @@ def _offered(settings: Settings, prices: Prices) -> OfferedModels:
     folders = [path.parent for path in sorted(Path(settings.models).glob("*/modules.json"))]
     embedders = [model.name for model in here if model.kind != "reranker"]
     embedders += [str(folder) for folder in folders if folder.name not in bundled]
+    cards = sorted((settings.home / "models" / "embedders").glob("*/card.json"))
+    embedders += [f"{TUNED}{card.parent.name}" for card in cards]
     rerankers = [model.name for model in here if model.kind == "reranker"]
     others = bool(settings.openai_url or settings.bedrock_region or not settings.offline)
     return offered(embedders, rerankers, prices, settings.llm, others)

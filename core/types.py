@@ -328,6 +328,7 @@ class Hit:
     rerank_score: float | None = None
     further: tuple[Hit, ...] = ()  # other passages of the same document, where documents are found
     pinned: str = ""  # the question that it is pinned to, and stands first for
+    reasons: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what a learned ranker adds for each feature
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.ui import empty, identity, progress
 from pages.ui.evaluation import selection
-from pages.ui.tuning import alpha, learned, production, prompts, sliders, state, tau
+from pages.ui.tuning import alpha, embedder, learned, production, prompts, ranker, sliders, state, tau
 
 me = identity.require("run an evaluation")
 
@@ -20,13 +20,15 @@ if not queryset:
 tuning_set = state.open_set(queryset)
 selection.say_why(queryset)
 state.start()
-progress.draw(("evaluate", "calibrate", "learn", "prompt", "drift"))
+progress.draw(("evaluate", "calibrate", "learn", "prompt", "ranker", "embedder", "drift"))
 PARTS = {
     "Sliders": sliders.draw,
     "Alpha": alpha.draw,
     "Tau": tau.draw,
     "Learned alpha": learned.draw,
     "Prompts": prompts.draw,
+    "Ranker": ranker.draw,
+    "Embedder": embedder.draw,
     "Production": production.draw,
 }
 for tab, part in zip(

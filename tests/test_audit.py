@@ -30,6 +30,7 @@ from core.types import Profile
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions
 from tests.test_doors import FREE, rows
+from tests.test_embedder import NotingTrainer
 
 AUTHOR, REVIEWER = demo("author"), demo("reviewer")
 ADMIN = replace(demo("admin"), door="command line")
@@ -102,6 +103,23 @@ def tuned(app: App) -> None:
         app.tuning.prompts.tune(ADMIN, "small", samples=2, rounds=1)
     finally:
         app.search.searcher.models = models
+
+
+def wide(app: App) -> str:
+    """The name of a set with questions enough to learn from."""
+    app.evaluation.querysets.keep(ADMIN, questions(each=4, name="wide"))
+    return "wide"
+
+
+def ranked(app: App) -> None:
+    """A ranker trained on enough questions."""
+    app.tuning.rankers.train(ADMIN, [wide(app)], config=configs.parse("convex-0.5"))
+
+
+def embedded(app: App) -> None:
+    """An embedder of a trainer that trains nothing."""
+    app.tuning.embedders.trainer = NotingTrainer(app.settings.home)
+    app.tuning.embedders.train(ADMIN, [wide(app)])
 
 
 def approved(app: App, name: str) -> int:
@@ -355,6 +373,8 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.jobs.calibrate": lambda app: app.evaluation.jobs.calibrate(ADMIN, "small", "bm25", "nDCG@10", 0.9, 5),
     "evaluation.jobs.learn": lambda app: app.evaluation.jobs.learn(ADMIN, "small", "ridge", "bm25", "nDCG@10", "lss"),
     "evaluation.jobs.tune_prompt": lambda app: app.evaluation.jobs.tune_prompt(ADMIN, "small"),
+    "evaluation.jobs.learn_ranker": lambda app: app.evaluation.jobs.learn_ranker(ADMIN, ["small"]),
+    "evaluation.jobs.train_embedder": lambda app: app.evaluation.jobs.train_embedder(ADMIN, [wide(app)]),
     "evaluation.jobs.drift": lambda app: app.evaluation.jobs.drift(ADMIN),
     "evaluation.jobs.cancel": lambda app: app.evaluation.jobs.cancel(ADMIN, started(app)),
     "tuning.sweeps.load": lambda app: app.tuning.sweeps.load(ADMIN, "small"),
@@ -363,6 +383,8 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.training.train": lambda app: app.tuning.training.train(ADMIN, "small", config=configs.parse("tm2c2-0.5")),
     "tuning.confidence.measure": lambda app: app.tuning.confidence.measure(ADMIN, "small"),
     "tuning.confidence.choose": lambda app: app.tuning.confidence.choose(ADMIN, threshold=0.4, reason="A try."),
+    "tuning.rankers.train": lambda app: ranked(app),
+    "tuning.embedders.train": lambda app: embedded(app),
     "tuning.prompts.tune": lambda app: tuned(app),
     "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),
     "tuning.production.promote": lambda app: app.tuning.production.promote(ADMIN, config="bm25", reason="A try."),

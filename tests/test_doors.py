@@ -137,7 +137,7 @@ USE_CASES = {
     "search.searcher": {
         "index search": EVERYBODY,
         "suggestions": IN_HAND,
-        "ask candidates house llm model_uses models_used search_in weigh weighers": INNER,
+        "ask candidates house llm model_uses models_used ranker search_in weigh weighers": INNER,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
     "search.queries": {
@@ -185,12 +185,14 @@ USE_CASES = {
     "evaluation.jobs": {
         "estimate generate": "keep a query set",
         "calibrate cancel drift": "run an evaluation",
-        "learn tune_prompt": "change what is in production",
+        "learn learn_ranker train_embedder tune_prompt": "change what is in production",
         "last": "see jobs",
         "works": INNER,
     },
     "tuning.sweeps": {"curve load tau": "run an evaluation", "alpha compare_at measure_at": IN_HAND},
     "tuning.training": {"train": "change what is in production"},
+    "tuning.rankers": {"train": "change what is in production"},
+    "tuning.embedders": {"train": "change what is in production", "lessons lessons_of": INNER},
     "tuning.prompts": {"tune": "change what is in production", "estimate listed": "run an evaluation"},
     "tuning.confidence": {"choose": "change what is in production", "current measure": "run an evaluation"},
     "tuning.production": {
@@ -232,6 +234,7 @@ ADAPTERS = {
     "knowledge.store": {"head", "changed", "log", "read", "resolve"},  # read, changed: of a change that `show` gave
     "index.generations": {"current", "pinned", "open"},  # open: the records of a benchmark
     "upload.reader": {"render"},  # of a document in hand
+    "tuning.ranker_files": {"names"},
     "tuning.alphas": {"names", "index"},  # index: of a tuple that is called alphas too
     "models.registry": {"llm", "of"},
 }
@@ -284,7 +287,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "tune history", "tune prompts", "tune confidence nothing", "answers check",
     ),
     "change what is in production": (
-        "tune train nothing", "tune prompt nothing", "tune promote nothing", "tune rollback", "profiles default nothing",
+        "tune train nothing", "tune ranker nothing", "tune embedder nothing", "tune prompt nothing", "tune promote nothing", "tune rollback", "profiles default nothing",
     ),
     "see jobs": ("jobs list",),
     "see the log of a job": ("jobs log 99999",),

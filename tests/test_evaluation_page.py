@@ -23,6 +23,7 @@ from core.services.tuning.prompts import choice
 from pages.ui import flash
 from tests.conftest import ROOT, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
+from tests.test_embedder import NotingTrainer
 
 Open = Callable[..., AppTest]
 
@@ -430,6 +431,35 @@ def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(
     config = choice(kb.platform.settings.production().config, "tuned-parts-v1")
     assert "Measuring as job" in prompts.run(demo("admin"), "small", spell(config))
     assert (config.reranker, config.rerank_prompt, config.rerank) == ("listwise", "tuned-parts-v1", "always")
+
+
+def test_a_ranker_is_trained_in_the_background_shows_its_evidence_and_becomes_a_run(visit: Open, kb: App) -> None:
+    assert visit("tuning", kb, persona="author", tuning_tab="Ranker").button(key="ranker_go").disabled
+    assert "No ranker was trained on this query set" in words(visit("tuning", kb, tuning_tab="Ranker"))
+    kb.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
+    kb.evaluation.jobs.learn_ranker(demo("admin"), ["wide", "small"])
+    work(kb)
+    app = visit("tuning", kb, tuning_tab="Ranker")
+    assert "nDCG@10 in production" in words(app)
+    assert "each by trees that have not seen it" in words(app)
+    ran(app.button(key="ranker_run").click())
+    newest = kb.evaluation.jobs.jobs.recent()[0]
+    assert newest.kind == "evaluate"
+    assert "learned" in newest.arguments["pairs"][0][1]
+
+
+def test_an_embedder_that_was_trained_shows_what_it_gains_and_too_few_questions_are_said_at_once(
+    visit: Open, kb: App
+) -> None:
+    assert visit("tuning", kb, persona="author", tuning_tab="Embedder").button(key="embedder_go").disabled
+    assert "No embedder was trained on this query set" in words(visit("tuning", kb, tuning_tab="Embedder"))
+    kb.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
+    kb.tuning.embedders.trainer = NotingTrainer(kb.settings.home)
+    kb.evaluation.jobs.train_embedder(demo("admin"), ["wide"])
+    work(kb)
+    app = visit("tuning", kb, tuning_tab="Embedder", queryset="wide")
+    assert "Keep production: the trained embedder is not shown to be better" in words(app)
+    assert "promote its run under Production" in words(app)
 
 
 # ---------------------------------------------------------------- production

@@ -376,9 +376,8 @@ def test_unknown_choices_are_refused(text: str, sentence: str) -> None:
 
 
 def test_every_method_has_a_name() -> None:
-    assert [
-        configs.parse(f"dense+{suffix}").reranker for suffix in ("rerank", "listwise", "slidegar", "cascade", "yesno")
-    ] == list(RERANKERS)
+    suffixes = ("rerank", "listwise", "slidegar", "cascade", "yesno", "learned")
+    assert [configs.parse(f"dense+{suffix}").reranker for suffix in suffixes] == list(RERANKERS)
 
 
 # ---------------------------------------------------------------- in the pipeline

@@ -11,14 +11,19 @@ from core import strict
 from core.entrypoints.querysets import ESTIMATE, show_estimate
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
+from core.evaluation.learning.triplets import FineTuning
 from core.evaluation.reports import charts, report
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.tuning import calibration
 from core.evaluation.tuning.answerable import ALARMS
 from core.retrieval import config as configs
+from core.retrieval.presets import spell
+from core.retrieval.rerankers.features import ABOUT
+from core.services.evaluation.jobs import trained_ranker_json
 from core.services.tuning import prompts
 from core.services.tuning.confidence import ConfidenceReport
+from core.services.tuning.embedders import tuned_embedder_json
 from core.services.tuning.production import PromotionResult
 from core.services.tuning.sweeps import position
 from core.settings import Settings
@@ -59,6 +64,17 @@ def register(add: Any) -> None:
     )
     train.add_argument("--target", default="lss", help="what the best alpha of a question is best at: lss or ranking")
     train.add_argument("--name", default="", help="what to call the model")
+    ranker = add("ranker", tune_ranker, "learn an order from judged questions: boosted trees over readable features")
+    ranker.add_argument("querysets", nargs="+", metavar="QUERYSET")
+    ranker.add_argument("--config", default="", help="the search that it reranks (default: the one in production)")
+    ranker.add_argument("--name", default="", help="what to call the ranker")
+    embedder = add("embedder", tune_embedder, "fine-tune the embedder on judged questions; the result is a new profile")
+    embedder.add_argument("querysets", nargs="+", metavar="QUERYSET")
+    embedder.add_argument("--epochs", type=int, default=4, help="how often each question is learned from")
+    embedder.add_argument("--rate", type=float, default=2e-5, help="the learning rate")
+    embedder.add_argument("--batch", type=int, default=0, help="questions at once (default: what the device holds)")
+    embedder.add_argument("--seed", type=int, default=42, help="the same seed draws the same examples")
+    embedder.add_argument("--name", default="", help="what to call the embedder and its profile")
     prompt = add("prompt", tune_prompt, "let a language model rewrite its reranking prompt where it failed")
     prompt.add_argument("queryset", metavar="QUERYSET")
     prompt.add_argument("--name", default="", help="what to call it (default: as the query set)")
@@ -298,6 +314,55 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         *([f"! {trained.warning}"] if trained.warning else []),
         training.advice,
         f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
+    ]
+    terminal.show(value, lines)
+    return 0
+
+
+def tune_ranker(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    trained = app.tuning.rankers.train(
+        acting(app, options),
+        options.querysets,
+        name=options.name,
+        config=configs.parse(options.config) if options.config else None,
+        progress=terminal.progress,
+    )
+    rows = [
+        (name, f"{point.mean:.4f}", f"{point.low:.4f}", f"{point.high:.4f}") for name, point in trained.quality.items()
+    ]
+    shares = [(name, f"{share:.0%}", ABOUT[name]) for name, share in list(trained.importances.items())[:10]]
+    lines = [
+        f"{trained.model.name}: {trained.rounds} trees from {trained.learned_from} questions.",
+        *table(rows, ("nDCG@10, unseen questions", "mean", "low", "high")),
+        f"All unseen questions: {trained.unseen.sentence}",
+        f"The half that promotions are judged on: {trained.held_out.sentence}",
+        *table(shares, ("feature", "share", "what it is")),
+        *([f"! {trained.note}"] if trained.note else []),
+        trained.advice,
+        f"It is served by: {spell(trained.config)}",
+    ]
+    terminal.show(trained_ranker_json(trained), lines)
+    return 0
+
+
+def tune_embedder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    how = FineTuning(epochs=options.epochs, rate=options.rate, batch=options.batch, seed=options.seed)
+    tuned = app.tuning.embedders.train(
+        acting(app, options), options.querysets, name=options.name, settings=how, progress=terminal.progress
+    )
+    value = tuned_embedder_json(tuned)
+    rows = [
+        (name, f"{one['before']:.4f}", f"{one['after']:.4f}", one["sentence"], one["run"][:8])
+        for name, one in value["compared"].items()
+    ]
+    facts = tuned.facts
+    lines = [
+        f"{tuned.name}: {tuned.base} trained on {tuned.learned_from} questions, {facts['steps']} steps in {facts['seconds']:.0f} s on {facts['device']}.",
+        *table(rows, ("questions it has not seen", "before", "after", "nDCG@10", "run")),
+        tuned.advice,
+        f"Its profile is {tuned.profile.name}; nothing uses it until a run on it is promoted.",
     ]
     terminal.show(value, lines)
     return 0

@@ -51,6 +51,7 @@ class Explainer:
             version=facts.version,
             fused_rank=self.ranks.get(chunk, 0),
             rerank_score=self.outcome.scored.get(chunk),
+            reasons=self.outcome.reasons.get(chunk, NOTHING),
             further=tuple(self._further(place, other) for other in self.candidates.further.get(chunk, ())),
         )
 

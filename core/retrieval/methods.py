@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.errors import Unavailable
 from core.ports import Index, Leg, Llm, Ranking, Reranker
 from core.retrieval.prompts import RerankPrompt, built_in
 from core.types import NOTHING, LegScore, SearchConfig, Stage
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from core.retrieval.alpha.features import Seen
     from core.retrieval.alpha.models import AlphaModels
+    from core.retrieval.rerankers.features import CandidateFeatures
+    from core.retrieval.rerankers.learned import RankerModel
 
 Mask = Any  # a boolean array over the scores, or True
 Floor = Any  # an array that broadcasts over the scores, or a number
@@ -110,6 +113,16 @@ class LegKind:
     engines: tuple[str, ...] = ()
 
 
+def no_ranker(config: SearchConfig) -> RankerModel:
+    """For callers that have none."""
+    raise Unavailable(f"the ranker {config.rerank_model!r} is not at hand.")
+
+
+def no_features(chunks: Sequence[int]) -> CandidateFeatures:
+    """For callers that have none."""
+    raise Unavailable("the features of candidates are not at hand.")
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """The input of a reranker. Models load on first use, and may be unavailable."""
@@ -122,6 +135,8 @@ class Task:
     reranker: Callable[[], Reranker]
     llm: Callable[[], Llm]
     prompt: Callable[[str], RerankPrompt] = built_in
+    ranker: Callable[[SearchConfig], RankerModel] = no_ranker
+    features: Callable[[Sequence[int]], CandidateFeatures] = no_features
 
     def head(self) -> list[int]:
         """The chunks that are reranked."""
@@ -139,6 +154,7 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     cost: float = 0.0
     earlier: tuple[Stage, ...] = ()
+    reasons: Mapping[int, Mapping[str, float]] = field(default_factory=dict)  # what adds to a score
 
     def order(self, ranking: Ranking) -> list[int]:
         """Everything in its final order: what was not reranked follows as it was."""

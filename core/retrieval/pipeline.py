@@ -25,8 +25,9 @@ from core.retrieval.hits import Explainer
 from core.retrieval.house import NO_HOUSE, House, Wording, WordingsLeg, pin_of, wordings
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
-from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task
+from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task, no_ranker
 from core.retrieval.prompts import RerankPrompt, built_in
+from core.retrieval.rerankers.features import CandidateFeatures, features
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
@@ -34,6 +35,8 @@ from core.types import NOTHING, Filters, Frozen, Hit, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from core.retrieval.rerankers.learned import RankerModel
 
 MAX_QUERY = 10_000
 
@@ -67,6 +70,7 @@ class Ask(NamedTuple):
     clock: Callable[[], float] = time.perf_counter
     prompt: Callable[[str], RerankPrompt] = built_in
     house: House = NO_HOUSE
+    ranker: Callable[[SearchConfig], RankerModel] = no_ranker
 
     def allowed(self, index: Index) -> np.ndarray | None:
         """Which chunks may be found; None when all may."""
@@ -213,7 +217,8 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, t
     if config.rerank == "off":
         return Ranked(candidates, weighed, fused, UNCHANGED, pinned)
     text, near = partial(_text, index), partial(_neighbours, index, ask)
-    task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm, ask.prompt)
+    see = partial(_features, candidates, fused, index, ask)
+    task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm, ask.prompt, ask.ranker, see)
     return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace), pinned)
 
 
@@ -273,6 +278,10 @@ def _neighbours(index: Index, ask: Ask, chunk: int) -> list[int]:
     """The chunks nearest to a chunk by its own vector, among those that may be found."""
     nearest = index.dense(index.vector(chunk)).search(NEIGHBOURS + 1, ask.allowed(index))
     return [other for other in nearest if other != chunk][:NEIGHBOURS]
+
+
+def _features(candidates: Candidates, fused: Fused, index: Index, ask: Ask, chunks: Sequence[int]) -> CandidateFeatures:
+    return features(chunks, candidates, fused, index, ask.today or date.today())
 
 
 def _text(index: Index, chunk: int) -> str:

@@ -20,6 +20,8 @@ NAMES = {
     "calibrate": "Calibrating tau",
     "learn": "Learning alpha",
     "prompt": "Tuning a prompt",
+    "ranker": "Learning a ranker",
+    "embedder": "Training an embedder",
     "drift": "Checking production",
     "check-model": "Checking a language model",
 }
@@ -63,7 +65,12 @@ def _bar(job: Job) -> None:
 
 
 def _subject(job: Job) -> str:
-    name = job.arguments.get("queryset") or job.arguments.get("name") or job.arguments.get("kind")
+    name = (
+        job.arguments.get("queryset")
+        or ", ".join(job.arguments.get("querysets", ()))
+        or job.arguments.get("name")
+        or job.arguments.get("kind")
+    )
     return f" ({name})" if name else ""
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.curation.freshness import Freshness
 from core.retrieval.legs import LEGS
-from core.types import SearchConfig
+from core.types import Hit, SearchConfig
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -57,6 +57,17 @@ def type_name(doc_type: str) -> str:
 def fused_score(score: float, config: SearchConfig) -> str:
     """A fused score; reciprocal ranks are small and get one more digit."""
     return f"{score:.4f}" if config.fusion == "rrf" else f"{score:.3f}"
+
+
+def contributions(hit: Hit, most: int = 4) -> str:
+    """What moved a hit most where a learned ranker scored it; nothing elsewhere.
+
+    >>> contributions(Hit(1, "d", "p", "t", (), "c", 0, 1, "", 1.0, {}, reasons={"title match": 0.5, "length": -0.25}))
+    ' Because of: title match +0.50, length -0.25.'
+    """
+    strongest = sorted(hit.reasons.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:most]
+    said = ", ".join(f"{name} {points:+.2f}" for name, points in strongest)
+    return f" Because of: {said}." if said else ""
 
 
 def badges(status: str, freshness: Freshness, effective: str) -> list[dict[str, str]]:

@@ -7,14 +7,18 @@ no further packages, says after its first step how long it will take, and can be
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.adapters.models.hub import load
+from core.adapters.models.weights import BUNDLED
+from core.adapters.system.files import write_atomic
+from core.adapters.web.endpoints import is_remote
+from core.errors import BadInput
 from core.evaluation.learning import triplets as lessons_of
-from core.evaluation.learning.triplets import FineTuning, Lesson, Triplet
+from core.evaluation.learning.triplets import TUNED, FineTuning, Lesson, Triplet
 from core.ports import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -28,6 +32,8 @@ class FineTuner:
     """Trains one model; `save` writes it as safetensors."""
 
     def __init__(self, base: str, settings: FineTuning, offline: bool = True, wanted: str = "") -> None:
+        from core.adapters.models.hub import load
+
         self.model = load("SentenceTransformer", base, offline, wanted)
         self.settings = settings
         self.device = self.model.device.type
@@ -100,6 +106,67 @@ class FineTuner:
         ).to(self.model.device)
         vectors: torch.Tensor = self.model(dict(features))["sentence_embedding"]
         return torch.nn.functional.normalize(vectors, dim=-1)
+
+
+class LocalTrainer:
+    """Trains embedders on this machine; each is a folder of safetensors under the workspace's models."""
+
+    def __init__(self, root: Path, models: Path, cache: Path, offline: bool = True, wanted: str = "") -> None:
+        """`cache`: where torch weights of bundled models lie once they were made."""
+        self.root, self.models, self.cache, self.offline, self.wanted = root, models, cache, offline, wanted
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(path.parent.name for path in self.root.glob("*/modules.json")))
+
+    def base(self, embedder: str) -> str:
+        """What sentence-transformers starts from; weights of a bundled transformer are turned into torch's once."""
+        if is_remote(embedder):
+            raise BadInput(
+                f"{embedder!r} answers from elsewhere and cannot be trained. Use a profile with a model on this machine."
+            )
+        if embedder.startswith(TUNED):
+            return str(self.root / embedder.removeprefix(TUNED))
+        weights = next((weights for weights in BUNDLED if weights.name == embedder), None)
+        if weights is None:
+            return embedder
+        if weights.kind != "embedder":
+            raise BadInput(
+                f"{embedder!r} has static vectors and cannot be trained. Use bge-small-en-v1.5-int8, or a model of a hub."
+            )
+        from core.adapters.models.torch_weights import torch_folder
+
+        return str(torch_folder(weights, self.models, self.cache / embedder))
+
+    def train(
+        self,
+        base: str,
+        name: str,
+        lessons: Sequence[Lesson],
+        text: Callable[[int], str],
+        settings: FineTuning,
+        progress: Progress = no_progress,
+    ) -> dict[str, Any]:
+        """Train and save; what is stopped leaves nothing behind."""
+        began = time.monotonic()
+        tuner = FineTuner(base, settings, self.offline, self.wanted)
+        losses = tuner.train(lessons, text, progress)
+        fresh = self.root / f"{name}.part"
+        shutil.rmtree(fresh, ignore_errors=True)
+        tuner.save(fresh)
+        fresh.rename(self.root / name)
+        seconds = round(time.monotonic() - began, 1)
+        return {
+            "device": tuner.device,
+            "batch": tuner.batch,
+            "steps": len(losses),
+            "seconds": seconds,
+            "losses": losses,
+        }
+
+    def describe(self, name: str, card: str) -> Path:
+        """Put a card beside the weights."""
+        write_atomic(self.root / name / "card.json", card)
+        return self.root / name
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@ sentence-transformers."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,19 +11,24 @@ from typing import TypeVar
 
 from core.adapters.models.weights import BUNDLED, Weights
 from core.adapters.web.endpoints import Endpoints, is_remote
-from core.errors import BadInput
+from core.errors import BadInput, Unavailable
+from core.evaluation.learning.triplets import TUNED
 from core.ports import Embedder, Llm, Reranker
 from core.retrieval.legs.embedders import combined
 from core.types import Profile
 
 T = TypeVar("T")
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 
 
 class ModelRegistry:
     """The `Models` port."""
 
-    def __init__(self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None) -> None:
-        self.root, self.threads, self.offline = root, threads, offline
+    def __init__(
+        self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None, tuned: Path | None = None
+    ) -> None:
+        """`tuned`: where embedders lie that were trained in this workspace."""
+        self.root, self.threads, self.offline, self.tuned = root, threads, offline, tuned or root
         self.endpoints = endpoints or Endpoints()
         self.device = self.endpoints.settings.device
         self._embedders: dict[str, Embedder] = {}
@@ -56,9 +62,7 @@ class ModelRegistry:
             return self.endpoints.embedder(name)
         weights = _bundled(name)
         if weights is None:
-            from core.adapters.models.hub import HubEmbedder
-
-            return HubEmbedder(name, self.offline, self.device)
+            return self._hub_embedder(name)
         from core.adapters.models.onnx import OnnxEmbedder, StaticEmbedder
 
         if weights.kind == "reranker":
@@ -68,6 +72,21 @@ class ModelRegistry:
             if weights.kind == "static"
             else OnnxEmbedder(weights, self.root, self.threads)
         )
+
+    def _hub_embedder(self, name: str) -> Embedder:
+        """A model of sentence-transformers, or one that was trained here; that keeps its name for the caches."""
+        from core.adapters.models.hub import HubEmbedder
+
+        if not name.startswith(TUNED):
+            return HubEmbedder(name, self.offline, self.device)
+        folder = self.tuned / name.removeprefix(TUNED)
+        if not _PLAIN.fullmatch(folder.name) or not (folder / "modules.json").is_file():
+            raise Unavailable(
+                f"There is no trained embedder {name!r} in this workspace. Train one with: python -m core tune embedder"
+            )
+        embedder = HubEmbedder(str(folder), True, self.device)
+        embedder.name = name
+        return embedder
 
     def _load_reranker(self, name: str) -> Reranker:
         weights = _bundled(name)

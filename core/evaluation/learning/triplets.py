@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+TUNED = "tuned:"  # before the name of an embedder that was trained here
 NEGATIVES = 3
 POOL = 20  # passages of both legs among which each epoch draws its negatives
 LEAST = 40  # questions to learn from; fewer teach their own wording

@@ -9,10 +9,11 @@ from __future__ import annotations
 from core.retrieval.methods import RerankMethod
 from core.retrieval.rerankers.cascade import CASCADE
 from core.retrieval.rerankers.cross_encoder import CROSS_ENCODER
+from core.retrieval.rerankers.learned import LEARNED
 from core.retrieval.rerankers.listwise import LISTWISE
 from core.retrieval.rerankers.slidegar import SLIDEGAR
 from core.retrieval.rerankers.yes_no import YES_NO
 
 RERANKERS: dict[str, RerankMethod] = {
-    record.name: record for record in (CROSS_ENCODER, LISTWISE, SLIDEGAR, CASCADE, YES_NO)
+    record.name: record for record in (CROSS_ENCODER, LISTWISE, SLIDEGAR, CASCADE, YES_NO, LEARNED)
 }

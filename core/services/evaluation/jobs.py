@@ -6,7 +6,7 @@ A job stores its result, so that a page can show it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core import strict
@@ -14,6 +14,7 @@ from core.access import Actor, require
 from core.errors import BadInput, Refused
 from core.evaluation.generators.qa import GeneratedSet
 from core.evaluation.learning.training import Trained
+from core.evaluation.learning.triplets import FineTuning
 from core.evaluation.tuning import calibration
 from core.ports import Progress
 from core.retrieval import config as configs
@@ -21,7 +22,9 @@ from core.services.evaluation.experiments.context import KNOWN, ExperimentContex
 from core.services.models.estimates import CallEstimate
 from core.services.platform.jobs import Job, Jobs, Work
 from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
+from core.services.tuning.embedders import EmbedderTuning, tuned_embedder_json
 from core.services.tuning.prompts import ROUNDS, SAMPLES, PromptTuning
+from core.services.tuning.rankers import RankerTraining, TrainedRanker
 from core.services.tuning.sweeps import Sweeps
 
 SWARM = 12  # features whose values are drawn question by question
@@ -32,6 +35,8 @@ MEASURING = (
     "calibrate",
     "learn",
     "prompt",
+    "ranker",
+    "embedder",
     "drift",
 )  # jobs that authors may cancel
 
@@ -45,13 +50,22 @@ class EvaluationJobs:
         tuning: Sweeps,
         training: AlphaTraining,
         prompts: PromptTuning,
+        rankers: RankerTraining,
+        embedders: EmbedderTuning,
         jobs: Jobs,
     ) -> None:
-        self.context, self.tuning, self.training, self.jobs = context, tuning, training, jobs
-        self.prompts = prompts
+        self.context, self.tuning, self.jobs, self.prompts = context, tuning, jobs, prompts
+        self.training, self.rankers, self.embedders = training, rankers, embedders
 
     def works(self) -> Mapping[str, Work]:
-        return {"generate": self._generate, "calibrate": self._calibrate, "learn": self._learn, "prompt": self._prompt}
+        return {
+            "generate": self._generate,
+            "calibrate": self._calibrate,
+            "learn": self._learn,
+            "prompt": self._prompt,
+            "ranker": self._ranker,
+            "embedder": self._embedder,
+        }
 
     # ------------------------------------------------------------ start and cancel
 
@@ -102,6 +116,19 @@ class EvaluationJobs:
         arguments = {"queryset": queryset, "start": start, "samples": samples, "rounds": rounds}
         return self.jobs.start("prompt", arguments, actor)
 
+    def learn_ranker(self, actor: Actor, querysets: Sequence[str], config: str = "") -> Job:
+        """Learn a ranker from query sets."""
+        require(actor, "change what is in production")
+        if config:
+            configs.parse(config)
+        return self.jobs.start("ranker", {"querysets": list(querysets), "config": config}, actor)
+
+    def train_embedder(self, actor: Actor, querysets: Sequence[str], epochs: int = 4) -> Job:
+        """Fine-tune the embedder of production on query sets; that there are enough questions is checked at once."""
+        require(actor, "change what is in production")
+        self.embedders.lessons_of(self.embedders.runs.searcher.index(), querysets)
+        return self.jobs.start("embedder", {"querysets": list(querysets), "epochs": epochs}, actor)
+
     def drift(self, actor: Actor) -> Job:
         """Run production again on the query sets it was measured on."""
         require(actor, "run an evaluation")
@@ -117,7 +144,7 @@ class EvaluationJobs:
     def last(self, actor: Actor, kind: str, queryset: str = "", state: str = "done") -> Job | None:
         """The newest job of a kind in a state, optionally of one query set."""
         jobs = (job for job in self.jobs.listed(actor, 500) if (job.kind, job.state) == (kind, state))
-        return next((job for job in jobs if not queryset or job.arguments.get("queryset") == queryset), None)
+        return next((job for job in jobs if not queryset or queryset in _sets(job)), None)
 
     # ------------------------------------------------------------ work
 
@@ -156,6 +183,47 @@ class EvaluationJobs:
             progress=progress,
         )
         return trained_alpha_json(trained)
+
+    def _ranker(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        trained = self.rankers.train(
+            self.jobs.actor(arguments, "change what is in production"),
+            arguments["querysets"],
+            config=configs.parse(arguments["config"]) if arguments["config"] else None,
+            progress=progress,
+        )
+        return trained_ranker_json(trained)
+
+    def _embedder(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        actor = self.jobs.actor(arguments, "change what is in production")
+        settings = FineTuning(epochs=arguments["epochs"])
+        tuned = self.embedders.train(actor, arguments["querysets"], settings=settings, progress=progress)
+        return tuned_embedder_json(tuned)
+
+
+def _sets(job: Job) -> tuple[str, ...]:
+    """The query sets that a job is about."""
+    return (job.arguments.get("queryset", ""), *job.arguments.get("querysets", ()))
+
+
+def trained_ranker_json(trained: TrainedRanker) -> dict[str, Any]:
+    """A ranker with its evidence, as plain values; its trees stay in its file."""
+    return {
+        "model": trained.model.name,
+        "trained_for": trained.model.trained_for,
+        "querysets": list(trained.querysets),
+        "learned_from": trained.learned_from,
+        "rounds": trained.rounds,
+        "tried": {str(rounds): value for rounds, value in trained.tried.items()},
+        "importances": dict(trained.importances),
+        "quality": strict.plain(trained.quality),
+        "held_out": strict.plain(trained.held_out),
+        "unseen": strict.plain(trained.unseen),
+        "wins": trained.wins,
+        "advice": trained.advice,
+        "note": trained.note,
+        "config": strict.plain(trained.config),
+        "path": trained.path,
+    }
 
 
 def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:

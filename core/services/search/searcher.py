@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.errors import BadInput, Unavailable
+from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Clock, Index, Llm, Models, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
@@ -23,6 +23,7 @@ from core.retrieval.legs.embedders import apart
 from core.retrieval.methods import LegWeights, Weighers
 from core.retrieval.pipeline import Ask
 from core.retrieval.rerankers import RERANKERS
+from core.retrieval.rerankers.learned import RankerModel, RankerModels, check_purpose
 from core.retrieval.trace import Trace
 from core.services.platform.settings import TeamSettings
 from core.services.search.spelling import Speller, unknown_words
@@ -47,6 +48,7 @@ class Searcher:
         team_settings: TeamSettings,
         clock: Clock,
         alphas: AlphaModels | None = None,
+        rankers: RankerModels | None = None,
         proposed: Callable[[int, Profile], Index] | None = None,
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
         house: Callable[[str, LexicalOptions], House] = lambda commit, options: NO_HOUSE,
@@ -57,7 +59,7 @@ class Searcher:
         """
         self._house, self._speller = house, Speller()
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
-        self.alphas, self.proposed, self._caveat = alphas, proposed, caveat
+        self.alphas, self.rankers, self.proposed, self._caveat = alphas, rankers, proposed, caveat
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -134,6 +136,7 @@ class Searcher:
             open_leg=cache.open_leg if cache else pipeline.open_leg,
             prompt=self.team_settings.prompt,
             house=self.house(index),
+            ranker=partial(self.ranker, index),
         )
 
     def house(self, index: Index) -> House:
@@ -174,6 +177,14 @@ class Searcher:
             profile=index.generation.digest,
         )
 
+    def ranker(self, index: Index, config: SearchConfig) -> RankerModel:
+        """The learned ranker that a configuration names, if it was trained for this way of searching."""
+        if self.rankers is None:
+            raise Unavailable("no learned ranker is at hand.")
+        model = self.rankers.model(config.rerank_model)
+        check_purpose(model, config, index.generation.digest)
+        return model
+
     def models_used(self, profile: Profile, config: SearchConfig) -> tuple[str, ...]:
         """The names of the models that such a search depends on."""
         kinds = set(RERANKERS[config.reranker].asks) if config.rerank != "off" else set()
@@ -183,6 +194,9 @@ class Searcher:
         names = [profile.embedder, *profile.embedders] if configs.embeds(config) else []
         if "reranker" in kinds:
             names.append(_cross_encoder(config))
+        if "ranker" in kinds and self.rankers and config.rerank_model:
+            with suppress(ConcordError):  # the search warns that it went without
+                names.append(f"{config.rerank_model} {strict.digest(self.rankers.model(config.rerank_model))}")
         if "llm" in kinds:
             with suppress(Unavailable):  # the search warns that it went without
                 names.append(self.llm(config).name)
@@ -201,7 +215,7 @@ class Searcher:
 
     def llm(self, config: SearchConfig) -> Llm:
         """The language model of a configuration; `rerank_model` names it unless that is a cross-encoder."""
-        return self.models.llm("" if RERANKERS[config.reranker].asks == ("reranker",) else config.rerank_model)
+        return self.models.llm(config.rerank_model if "llm" in RERANKERS[config.reranker].asks else "")
 
     def _embed_query(self, profile: Profile, text: str) -> np.ndarray:
         """The vector of a query; one row per embedder where their ranks are fused."""

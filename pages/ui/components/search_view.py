@@ -210,7 +210,9 @@ def _why(passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
     ]
     sentence = f"Fused score {style.fused_score(hit.score, config)}, rank {hit.rank}."
     if hit.rerank_score is not None:
-        sentence = f"Fused rank {hit.fused_rank}; the cross-encoder gave {hit.rerank_score:.2f}, which makes it rank {hit.rank}."
+        by = "learned ranker" if hit.reasons else "cross-encoder"
+        sentence = f"Fused rank {hit.fused_rank}; the {by} gave {hit.rerank_score:.2f}, which makes it rank {hit.rank}."
+    sentence += style.contributions(hit)
     if hit.pinned:
         sentence = (
             f"Pinned to “{hit.pinned}”, so it stands first. Without the pin: {sentence[:1].lower()}{sentence[1:]}"

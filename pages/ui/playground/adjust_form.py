@@ -124,7 +124,7 @@ def _model(name: str, label: str, config: SearchConfig, key: str) -> str:
     offered = app().index.admin.models_offered(identity.me())
     names = app().tuning.alphas.names() if name == "alpha_model" else offered.rerankers
     if name == "rerank_model" and RERANKERS[config.reranker].asks != ("reranker",):
-        names = offered.llms
+        names = app().tuning.ranker_files.names() if config.reranker == "learned" else offered.llms
     now = getattr(config, name)
     usual = [] if name == "alpha_model" else [""]
     listed = list(dict.fromkeys([*usual, *([now] if now else []), *names]))

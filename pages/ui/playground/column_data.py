@@ -285,7 +285,8 @@ def _sentence(hit: Hit, config: SearchConfig) -> str:
     shown = style.fused_score(sum(leg.part for leg in hit.legs.values()), config)
     if hit.rerank_score is None:
         return f"Fused score {shown}: rank {hit.rank}."
-    return f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}: rank {hit.rank}."
+    said = f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}: rank {hit.rank}."
+    return said + style.contributions(hit)
 
 
 def _facts(index: Index, hit: Hit) -> DocumentFacts:

@@ -1,0 +1,145 @@
+"""`learned`: boosted trees over readable features, trained on judged questions (LambdaMART, Burges 2010).
+
+The trees start from the fused order and learn what to correct in it, so a ranker that learned nothing changes nothing. Models are JSON,
+trained in `core/evaluation/learning/ranking.py`; each names the way of searching that it was trained for and serves no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core import strict
+from core.errors import ConcordError, Corrupt, Refused, Unavailable
+from core.retrieval.methods import Outcome, RerankMethod, Task
+from core.retrieval.ranking import rank
+from core.retrieval.rerankers.features import FUSED, CandidateFeatures
+from core.types import NOTHING, SearchConfig
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FORMAT = 1
+START = 4.0  # what the fused score, from 0 to 1, counts before the first tree
+ORDER = "order before"  # the contribution of that start
+DEPTH = 30
+
+
+@dataclass(frozen=True, slots=True)
+class RankerModel:
+    """A trained ranker: what it reads, what it was trained for, its trees in xgboost's JSON, and how well it did."""
+
+    name: str
+    trained_for: str
+    features: tuple[str, ...]
+    booster: Mapping[str, Any]
+    evidence: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    start: float = START
+    format: int = FORMAT
+
+
+class RankerModels(Protocol):
+    """Trained rankers by name."""
+
+    def model(self, name: str) -> RankerModel:
+        """A ranker with its evidence."""
+        ...
+
+
+def purpose(config: SearchConfig, profile: str) -> str:
+    """A digest of the profile and of everything before reranking that shapes what a ranker sees."""
+    plain, usual = strict.plain(config), strict.plain(SearchConfig())
+    before = {key: value for key, value in plain.items() if not key.startswith("rerank") and key not in ("k", "tau")}
+    changed = {key: value for key, value in before.items() if value != usual[key]}
+    return strict.digest({"search": changed, "profile": profile})
+
+
+def check_purpose(model: RankerModel, config: SearchConfig, profile: str) -> None:
+    """Refuse to serve what the model was not trained for."""
+    if model.trained_for != purpose(config, profile):
+        raise Refused(
+            f"The ranker {model.name!r} was trained for another profile or another way of searching. Train one for this: "
+            "Tuning, Ranker, or python -m core tune ranker."
+        )
+
+
+def to_json(model: RankerModel) -> str:
+    """A model as text: plain JSON, never pickle."""
+    return strict.canonical(model)
+
+
+def from_json(text: str, where: str) -> RankerModel:
+    """A model from JSON; Corrupt says what is wrong with it."""
+    try:
+        model = strict.parse(RankerModel, json.loads(text), where)
+    except (ValueError, ConcordError) as error:
+        raise Corrupt(f"{where} is not a ranker: {error}") from None
+    if model.format != FORMAT:
+        raise Corrupt(f"{where} is a ranker of format {model.format}, this version reads {FORMAT}. Train it again.")
+    return model
+
+
+@lru_cache(maxsize=8)
+def _booster(text: str) -> Any:
+    import xgboost
+
+    try:
+        return xgboost.Booster(model_file=bytearray(text.encode()))
+    except xgboost.core.XGBoostError as error:
+        raise Corrupt(
+            f"The trees of the ranker cannot be read ({str(error).splitlines()[0]}). Train it again."
+        ) from None
+
+
+def scored(model: RankerModel, table: CandidateFeatures) -> tuple[np.ndarray, np.ndarray]:
+    """The score of every candidate, and what each feature adds to it; the first column is the order before."""
+    import numpy as np
+    import xgboost
+
+    if table.names != model.features:
+        raise Refused(f"The ranker {model.name!r} reads other features than this search has. Train it again.")
+    start = model.start * table.values[:, table.names.index(FUSED)]
+    if not model.booster:
+        return start, np.concatenate([start[:, None], np.zeros_like(table.values)], axis=1)
+    booster = _booster(json.dumps(strict.plain(model.booster), sort_keys=True))
+    data = xgboost.DMatrix(table.values, base_margin=start)
+    parts = booster.predict(data, pred_contribs=True)
+    return parts.sum(axis=1), np.concatenate([parts[:, -1:], parts[:, :-1]], axis=1)
+
+
+def learned(task: Task) -> Outcome:
+    """Score the top passages by their features; every score comes with what each feature adds."""
+    if not task.config.rerank_model:
+        raise Unavailable("the configuration names no ranker. Set rerank_model to one that was trained on Tuning.")
+    model = task.ranker(task.config)
+    table = task.features(task.head())
+    scores, parts = scored(model, table)
+    values = dict(zip(table.chunks, scores.astype(float).tolist(), strict=True))
+    names = (ORDER, *table.names)
+    reasons = {
+        chunk: {name: round(float(part), 4) for name, part in zip(names, row, strict=True) if abs(part) >= 0.0005}
+        for chunk, row in zip(table.chunks, parts, strict=True)
+    }
+    order = rank(values)
+    return Outcome(order, order, f"{model.name} scored the top {len(table.chunks)}", reasons=reasons)
+
+
+def without(config: SearchConfig) -> SearchConfig:
+    """The configuration before reranking, as a ranker is trained for it."""
+    usual = SearchConfig()
+    return replace(config, rerank="off", reranker=usual.reranker, rerank_model="", rerank_blend=0.0, tau=usual.tau)
+
+
+LEARNED = RerankMethod(
+    name="learned",
+    title="Learned ranker",
+    about="Boosted trees over scores, places, matches in fields, length, links and dates, trained on judged questions.",
+    source="Burges 2010, LambdaMART",
+    run=learned,
+    asks=("ranker",),
+    suffix="learned",
+    settings={"rerank_depth": DEPTH},
+)

@@ -1,0 +1,212 @@
+"""Learned rankers: trained on half of the judged questions, measured against production on questions they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, Protocol
+
+from core import strict
+from core.access import Actor, require
+from core.curation.names import free_name
+from core.errors import BadInput
+from core.evaluation.learning.ranking import LEAST, FittedRanker, RankingExample, fit, measured
+from core.evaluation.measures.ranking import ndcg
+from core.evaluation.querysets import anchoring
+from core.evaluation.querysets.queryset import QuerySet, for_choosing
+from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
+from core.ports import Index, Progress, no_progress
+from core.retrieval.candidates import fuse
+from core.retrieval.rerankers.features import features
+from core.retrieval.rerankers.learned import DEPTH, RankerModel, purpose, without
+from core.services.evaluation.candidates import CandidateCache
+from core.services.evaluation.runs import RunPlan, Runs
+from core.types import SearchConfig
+
+THIN = 200  # judged questions below this: the evidence is thin
+
+
+class RankerStore(Protocol):
+    """Where trained rankers are stored."""
+
+    def save(self, model: RankerModel) -> Path:
+        """Store a ranker."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRanker:
+    """A trained ranker, and nDCG@10 with it and with production on questions that it has not seen.
+
+    `held_out` is the half that nothing was chosen on; `unseen` adds the other half, each question by trees of other folds.
+    """
+
+    model: RankerModel
+    config: SearchConfig
+    path: str
+    querysets: tuple[str, ...]
+    learned_from: int
+    rounds: int
+    tried: Mapping[int, float]
+    importances: Mapping[str, float]
+    quality: Mapping[str, Interval]
+    held_out: PairedComparison
+    unseen: PairedComparison
+
+    @property
+    def wins(self) -> bool:
+        """Whether it is worth having: better where nothing was chosen, or over all unseen questions and not worse there."""
+        return self.rounds > 0 and self.unseen.verdict == "better" and self.held_out.difference.mean > 0
+
+    @property
+    def advice(self) -> str:
+        """What to do with it."""
+        gap = self.unseen.difference
+        found = f"nDCG@10 {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}) on {self.unseen.queries} questions it has not seen"
+        if self.rounds == 0:
+            return "Keep production: in folds no tree improved the order, so the ranker learned nothing."
+        if not self.wins:
+            return f"Keep production: the ranker is not shown to be better ({found})."
+        return f"Measure it as a run and promote it: the ranker beats production ({found})."
+
+    @property
+    def note(self) -> str:
+        """What is missing for sure evidence."""
+        if self.unseen.queries >= THIN:
+            return ""
+        return f"The evidence is thin: {self.unseen.queries} judged questions, {THIN} are wanted."
+
+
+class RankerTraining:
+    """Trains and stores rankers."""
+
+    def __init__(self, runs: Runs, store: RankerStore) -> None:
+        self.runs, self.store = runs, store
+
+    def train(
+        self,
+        actor: Actor,
+        querysets: Sequence[str],
+        *,
+        name: str = "",
+        config: SearchConfig | None = None,
+        progress: Progress = no_progress,
+    ) -> TrainedRanker:
+        """Learn an order from query sets for one way of searching, and store the ranker under a name."""
+        require(actor, "change what is in production")
+        plan = self.runs.plan()
+        base = without(config or plan.config)
+        name = self._named(name, f"{querysets[0]}-ranker" if querysets else "ranker")
+        index = self.runs.searcher.generations.open(plan.profile)
+        today = self.runs.searcher.clock.today()
+        examples = RankingExamples(self.runs, index, base, plan, today, progress)
+        found = examples.all([self.runs.querysets.get(queryset) for queryset in querysets])
+        learn, judge = _halves(found)
+        fitted = fit([example for example, _ in learn], progress)
+        trained = self._trained(fitted, learn, judge, name, base, index, tuple(querysets))
+        self._named(name, "")  # it may have been promoted during the training
+        path = self.store.save(trained.model)
+        self.runs.audit.note(actor, "learn a ranker", name, detail=", ".join(querysets))
+        return replace(trained, path=str(path))
+
+    def _trained(
+        self,
+        fitted: FittedRanker,
+        learn: Sequence[tuple[RankingExample, float]],
+        judge: Sequence[tuple[RankingExample, float]],
+        name: str,
+        base: SearchConfig,
+        index: Index,
+        querysets: tuple[str, ...],
+    ) -> TrainedRanker:
+        import numpy as np
+
+        after = [measured(example, fitted.scores(example)) for example, _ in judge]
+        inside = [measured(example, fitted.crossfit[example.question]) for example, _ in learn]
+        before = [value for _, value in judge]
+        pairs = np.array([[*before, *(value for _, value in learn)], [*after, *inside]]).T
+        quality = dict(zip(("production", "ranker"), bootstrap(pairs), strict=True))
+        held_out, unseen = compare(before, after), compare(pairs[:, 0].tolist(), pairs[:, 1].tolist())
+        evidence: dict[str, Any] = {
+            "querysets": list(querysets),
+            "learned_from": len(learn),
+            "rounds": fitted.rounds,
+            "held_out": strict.plain(held_out),
+            "unseen": strict.plain(unseen),
+            "commit": index.generation.commit,
+        }
+        features_read = learn[0][0].table.names
+        model = RankerModel(name, purpose(base, index.generation.digest), features_read, fitted.plain, evidence)
+        served = replace(base, rerank="always", reranker="learned", rerank_model=name, rerank_depth=DEPTH)
+        figures = (fitted.rounds, fitted.tried, fitted.importances, quality)
+        return TrainedRanker(model, served, "", querysets, len(learn), *figures, held_out, unseen)
+
+    def _named(self, name: str, default: str) -> str:
+        """A name that may be written: a ranker that is or was in production must not change."""
+        promoted = {promotion.production.config.rerank_model for promotion in self.runs.team_settings.promotions()}
+        if name and name in promoted:
+            raise BadInput(f"The ranker {name!r} is or was in production, so it stays as it is. Choose another --name.")
+        return name or free_name(default, promoted)
+
+
+def _halves(
+    found: Sequence[tuple[RankingExample, float]],
+) -> tuple[list[tuple[RankingExample, float]], list[tuple[RankingExample, float]]]:
+    """The half to learn from and the half that promotions are judged on; BadInput where either is too small."""
+    learn = [pair for pair in found if for_choosing(_own_id(pair[0].question))]
+    judge = [pair for pair in found if not for_choosing(_own_id(pair[0].question))]
+    if min(len(learn), len(judge)) < LEAST:
+        raise BadInput(
+            f"A ranker needs at least {LEAST} judged questions to learn from and as many that it has not seen; here are "
+            f"{len(learn)} and {len(judge)}. Judge more, or generate a query set, and name both."
+        )
+    return learn, judge
+
+
+def _own_id(key: str) -> str:
+    return key.partition(" ")[2]
+
+
+class RankingExamples:
+    """Judged questions as candidates with features, beside nDCG@10 of production."""
+
+    def __init__(
+        self, runs: Runs, index: Index, config: SearchConfig, production: RunPlan, today: date, progress: Progress
+    ) -> None:
+        self.runs, self.index, self.config, self.today, self.progress = runs, index, config, today, progress
+        self.production = production.config
+        self.cache = CandidateCache(runs.searcher, runs.database, index, config)
+        serves = self.cache.serves(self.production)
+        self.before = self.cache if serves else CandidateCache(runs.searcher, runs.database, index, self.production)
+
+    def all(self, querysets: Sequence[QuerySet]) -> list[tuple[RankingExample, float]]:
+        """Every judged question whose candidates hold something relevant or not, with production's figure."""
+        if not querysets:
+            raise BadInput("Name at least one query set to learn from.")
+        questions = [
+            (f"{queryset.name} {question.id}", " ".join(question.text.split()), gains[question.id])
+            for queryset in querysets
+            for gains in [anchoring.gains(queryset.judgments, self.index).gains]
+            for question in queryset.questions
+            if any(gains.get(question.id, {}).values())
+        ]
+        found = []
+        for n, (key, text, gains) in enumerate(questions, 1):
+            found.append((self.example(key, text, gains), self.production_value(text, gains)))
+            self.progress(n, len(questions), "Reading the candidates of every question")
+        self.cache.save()
+        self.before.save()
+        return found
+
+    def example(self, key: str, text: str, gains: Mapping[int, float]) -> RankingExample:
+        candidates = self.cache.of(text).candidates.only(self.config.legs)
+        fused = fuse(candidates, self.config)
+        table = features(list(fused.ranking)[:DEPTH], candidates, fused, self.index, self.today)
+        return RankingExample(key, table, tuple(self.index.document_of(chunk) for chunk in table.chunks), gains)
+
+    def production_value(self, text: str, gains: Mapping[int, float]) -> float:
+        ranked = self.before.rank(text, self.production)
+        documents = dict.fromkeys(str(self.index.document_of(chunk)) for chunk in ranked.chunks)
+        return ndcg(list(documents), {str(document): gain for document, gain in gains.items()}, 10)

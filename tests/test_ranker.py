@@ -1,0 +1,172 @@
+"""`tune ranker`: features that people can read, trees that start from the fused order, evidence on unseen questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+
+from core import strict
+from core.bootstrap import App
+from core.errors import BadInput, Corrupt, NotFound, Refused
+from core.evaluation.learning.ranking import RankingExample, fit, measured, ordered_documents, predicted
+from core.retrieval import config as configs
+from core.retrieval.candidates import fuse
+from core.retrieval.presets import spell
+from core.retrieval.rerankers.features import ABOUT, CandidateFeatures, features, names_of
+from core.retrieval.rerankers.learned import RankerModel, check_purpose, from_json, purpose, scored, to_json
+from core.services.evaluation.runs import RunPlan
+from tests.conftest import demo
+from tests.evaluated import ADMIN, evaluated, questions
+
+NAMES = names_of(("bm25", "dense"))
+CONFIG = replace(configs.parse("convex-0.5"), depth=9)
+
+
+def examples(count: int = 40, told: bool = True) -> list[RankingExample]:
+    """Questions whose right document stands in the middle of the fused order; with `told`, its title gives it away."""
+    rng = np.random.default_rng(3)
+    made = []
+    for n in range(count):
+        values = rng.random((8, len(NAMES))).astype(np.float32)
+        values[:, 0], right = np.linspace(1, 0, 8), int(rng.integers(2, 6))
+        values[:, NAMES.index("title match")] = np.arange(8) == right if told else 0.0
+        table = CandidateFeatures(tuple(range(8)), NAMES, values)
+        made.append(RankingExample(f"set q{n}", table, tuple(range(8)), {right: 1.0}))
+    return made
+
+
+def test_trees_learn_what_gives_the_right_document_away_and_name_it() -> None:
+    fitted = fit(examples())
+    before = np.mean([measured(example, predicted(fitted.booster, example, 0)) for example in examples()])
+    after = np.mean([measured(example, fitted.crossfit[example.question]) for example in examples()])
+    assert after > before + 0.2
+    assert fitted.rounds > 0
+    assert next(iter(fitted.importances)) == "title match"
+    assert sum(fitted.importances.values()) == pytest.approx(1.0)
+
+
+def test_where_nothing_can_be_learned_no_tree_is_kept_and_the_order_stays() -> None:
+    noise = examples(told=False)
+    fitted = fit([replace(example, gains={0: 1.0}) for example in noise])
+    assert fitted.rounds == 0
+    assert fitted.plain == {}
+    assert ordered_documents(noise[0], fitted.scores(noise[0])) == list(range(8))
+
+
+def test_training_is_the_same_in_any_order_of_questions() -> None:
+    assert fit(examples()).plain == fit(examples()[::-1]).plain
+    with pytest.raises(BadInput, match="Only 9 judged questions to learn from; at least 30 are needed"):
+        fit(examples(9))
+
+
+def test_a_ranker_is_json_and_its_contributions_add_up_to_its_scores() -> None:
+    fitted, example = fit(examples()), examples()[0]
+    model = RankerModel("r", "x", NAMES, fitted.plain)
+    again = from_json(to_json(model), "r.json")
+    scores, parts = scored(again, example.table)
+    np.testing.assert_allclose(scores, fitted.scores(example), atol=1e-4)
+    np.testing.assert_allclose(parts.sum(axis=1), scores, atol=1e-4)
+    with pytest.raises(Corrupt, match="is not a ranker"):
+        from_json('{"name": 1}', "r.json")
+    with pytest.raises(Corrupt, match="format 9"):
+        from_json(to_json(replace(model, format=9)), "r.json")
+    with pytest.raises(Corrupt, match="trees of the ranker cannot be read"):
+        scored(replace(model, booster={"learner": "none"}), example.table)
+    with pytest.raises(Refused, match="other features"):
+        scored(replace(model, features=NAMES[1:]), example.table)
+
+
+def test_a_ranker_serves_only_the_way_of_searching_that_it_was_trained_for() -> None:
+    model = RankerModel("r", purpose(CONFIG, "p"), NAMES, {})
+    served = replace(CONFIG, rerank="always", reranker="learned", rerank_model="r", rerank_depth=30, k=3)
+    check_purpose(model, served, "p")
+    for config, profile in ((replace(served, alpha=0.4), "p"), (served, "other")):
+        with pytest.raises(Refused, match="trained for another"):
+            check_purpose(model, config, profile)
+
+
+# ---------------------------------------------------------------- features
+
+
+def test_every_feature_is_explained_and_read_from_the_index(judged_app: App) -> None:
+    searcher = judged_app.search.searcher
+    index = searcher.index()
+    found = searcher.candidates(index, "key3first apple river", CONFIG)
+    fused = fuse(found, CONFIG)
+    table = features(list(fused.ranking), found, fused, index, date(2026, 11, 16))
+    assert table.names == NAMES
+    assert set(NAMES) <= set(ABOUT)
+    values = dict(zip(NAMES, table.values[0].tolist(), strict=True))
+    assert (values["fused score"], values["fused place"]) == (1.0, 1.0)
+    assert 0 < values["words covered"] <= 1
+    assert values["question length"] == 3
+    shares = table.values[:, [NAMES.index(name) for name in NAMES if name.endswith((" score", " place", " covered"))]]
+    assert np.nanmin(shares) >= 0
+    assert np.nanmax(shares) <= 1
+
+
+# ---------------------------------------------------------------- the service
+
+
+@pytest.fixture
+def judged_app(app: App) -> App:
+    evaluated(app)
+    app.evaluation.querysets.keep(ADMIN, questions(each=4, name="wide"))
+    return app
+
+
+def test_a_ranker_is_trained_measured_searched_with_and_promoted_with_evidence(judged_app: App) -> None:
+    judged_app.tuning.production.promote(ADMIN, config=spell(replace(configs.parse("dense"), depth=9)), reason="weak")
+    made = judged_app.tuning.rankers.train(ADMIN, ["wide"], config=CONFIG)
+    assert made.learned_from + made.held_out.queries == made.unseen.queries
+    assert set(made.quality) == {"production", "ranker"}
+    assert made.model.evidence["unseen"]["queries"] == made.unseen.queries
+    result = judged_app.search.searcher.search("key3first", config=made.config)
+    assert result.warnings == ()
+    assert result.hits[0].reasons["order before"] > 0
+    assert sum(result.hits[0].reasons.values()) == pytest.approx(result.hits[0].rerank_score, abs=0.02)
+    assert "wide-ranker scored the top" in next(stage.note for stage in result.stages if stage.name == "rerank")
+    run = judged_app.evaluation.runs.evaluate("wide", [RunPlan(judged_app.platform.settings.profile(), made.config)])[0]
+    assert run.warnings == ()
+    assert any(name.startswith("wide-ranker ") for name in run.models)
+    judged_app.tuning.production.promote(ADMIN, run.id, reason="to see it serve")
+    assert judged_app.platform.settings.production().config.rerank_model == "wide-ranker"
+    with pytest.raises(BadInput, match="'wide-ranker' is or was in production"):
+        judged_app.tuning.rankers.train(ADMIN, ["wide"], name="wide-ranker", config=CONFIG)
+
+
+def test_a_ranker_that_does_not_win_is_advised_against(judged_app: App) -> None:
+    made = judged_app.tuning.rankers.train(ADMIN, ["wide"], config=configs.parse('{"base": "bm25", "depth": 9}'))
+    again = replace(made, rounds=0)
+    assert again.advice.startswith("Keep production: in folds no tree")
+    assert not again.wins
+    worse = replace(made, rounds=50, unseen=replace(made.unseen, verdict="no difference that matters"))
+    assert worse.advice.startswith("Keep production: the ranker is not shown to be better (nDCG@10")
+    assert "thin" in made.note
+
+
+def test_too_few_questions_a_missing_ranker_and_other_roles_are_refused_in_plain_words(judged_app: App) -> None:
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=1, name="few"))
+    with pytest.raises(BadInput, match="needs at least 30 judged questions to learn from and as many that it has not"):
+        judged_app.tuning.rankers.train(ADMIN, ["few"], config=CONFIG)
+    with pytest.raises(BadInput, match="Name at least one query set"):
+        judged_app.tuning.rankers.train(ADMIN, [], config=CONFIG)
+    with pytest.raises(Refused):
+        judged_app.tuning.rankers.train(demo("author"), ["wide"], config=CONFIG)
+    with pytest.raises(NotFound, match="There is no ranker 'none'"):
+        judged_app.search.searcher.rankers.model("none")
+    config = replace(CONFIG, rerank="always", reranker="learned")
+    for model, said in (("", "names no ranker"), ("gone", "There is no ranker 'gone'")):
+        result = judged_app.search.searcher.search("key3first", config=replace(config, rerank_model=model))
+        assert said in result.warnings[0]
+        assert result.hits
+
+
+def test_what_a_ranker_saves_is_plain_json(judged_app: App) -> None:
+    made = judged_app.tuning.rankers.train(ADMIN, ["wide"], config=CONFIG)
+    with open(made.path, encoding="utf-8") as file:
+        assert from_json(file.read(), "r") == made.model
+    assert strict.plain(made.model)["format"] == 1
