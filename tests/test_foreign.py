@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from core.bootstrap import App
 from core.chunking import chunker, embedded_text
 from core.chunking.ruler import words
 from core.chunking.tools import Tools
+from core.curation.boilerplate import blanked
 from core.curation.foreign import brought
 from core.curation.frontmatter import read_document
 from core.curation.mdx import as_markdown
@@ -161,6 +163,15 @@ def test_mdx_keeps_its_text_and_its_code_and_names_what_goes(mdx: str, markdown:
 def test_hostile_mdx_is_read_in_seconds(hostile: str) -> None:
     text, _ = as_markdown(hostile * (200_000 // len(hostile)))
     assert len(text) <= 200_000
+
+
+@pytest.mark.parametrize(
+    "hostile", ["data:" + "a" * 200_000, "data:" + "a;" * 100_000, "<b " * 60_000, "<!--" * 50_000]
+)
+def test_hostile_markup_is_blanked_in_seconds(hostile: str) -> None:
+    started = time.process_time()
+    assert len(blanked(hostile)) == len(hostile)
+    assert time.process_time() - started < 3
 
 
 def test_every_built_in_word_counts_as_one_of_our_statuses() -> None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-_DATA = re.compile(r"data:[\w.+-]*/?[\w.+-]*(?:;[\w=.+-]+)*,[^\s()<>\"'`]{16,}", re.IGNORECASE)
+_DATA = re.compile(r"data:[\w.+-]{0,40}/?[\w.+-]{0,80}(?:;[\w=.+-]{1,80}){0,5},[^\s()<>\"'`]{16,}", re.IGNORECASE)
 _TAG = re.compile(
     r"</?(?:a|abbr|address|article|aside|b|big|blockquote|br|button|caption|center|cite|code|colgroup|col|dd|del|details|dfn|div|dl|dt"
     r"|em|figcaption|figure|font|footer|form|h[1-6]|header|hr|iframe|input|ins|i|kbd|label|link|li|main|mark|meta|nav|ol|picture|pre|p|q"
