@@ -274,6 +274,7 @@ class SearchConfig:
     documents: bool = False  # fuse documents by their best passages: one hit each
     synonyms: bool = True  # words are also searched for in the wordings of the knowledge base's `synonyms.yaml`
     pins: bool = True  # the document that `pins.yaml` names for a question stands first
+    collapse: bool = False  # name near-copies with the best of them instead of listing them
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +305,20 @@ class LegScore:
 
 
 @dataclass(frozen=True, slots=True)
+class AlsoIn:
+    """Where a copy of a hit's text stands."""
+
+    doc: str
+    path: str
+    title: str
+    heading: tuple[str, ...]
+    chunk: str
+    start: int
+    end: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage of one version of a document, and why it ranks where it does.
 
@@ -329,6 +344,7 @@ class Hit:
     further: tuple[Hit, ...] = ()  # other passages of the same document, where documents are found
     pinned: str = ""  # the question that it is pinned to, and stands first for
     reasons: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what a learned ranker adds for each feature
+    also: tuple[AlsoIn, ...] = ()  # other documents that hold the same text, where copies collapse
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ MORE = {
     "Fields": configs.from_mapping({"base": "tm2c2-0.9", "fields": {"title": 1.5, "headings": 0.5}}),
     "Documents": configs.from_mapping({"base": "tm2c2-0.9", "fields": {"title": 1.5}, "documents": True}),
     "Documents, reranked": configs.from_mapping({"base": "convex-0.5+rerank", "documents": True}),
+    "Copies": configs.from_mapping({"base": "convex-0.5", "collapse": True, "depth": 20}),
     "PageRank": configs.from_mapping({"legs": ["bm25", "dense", "pagerank"], "fusion": "combsum"}),
 }
 CONFIGURATIONS = {**presets(), **MORE}

@@ -105,11 +105,13 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
     further = [
         f"    also {' › '.join(other.heading) or other.title}:{other.start}-{other.end}" for other in hit.further
     ]
+    named = ", ".join(f"{other.title} ({other.path})" for other in hit.also)
     return [
         *lines,
         *textwrap.wrap(
             passage[:300] + ("…" if len(passage) > 300 else ""), 100, initial_indent="    ", subsequent_indent="    "
         ),
         *further,
+        *([f"    same text in {named}"] if named else []),
         "",
     ]

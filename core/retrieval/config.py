@@ -59,6 +59,7 @@ LATER = {
     "documents",
     "synonyms",
     "pins",
+    "collapse",
 }  # fields that older workspaces do not know
 MOST = 10  # times the passage: the largest weight of a field
 _NUMBERED = re.compile(r"(.+)-(\d+(?:\.\d+)?)")
@@ -277,11 +278,11 @@ def relevant(config: SearchConfig) -> frozenset[str]:
     """The fields that change anything for the legs and methods of a configuration.
 
     >>> sorted(relevant(parse("bm25")))
-    ['depth', 'documents', 'engines', 'fields', 'k', 'legs', 'parents', 'pins', 'rerank', 'synonyms']
+    ['collapse', 'depth', 'documents', 'engines', 'fields', 'k', 'legs', 'parents', 'pins', 'rerank', 'synonyms']
     >>> sorted(relevant(parse("rrf-60")) - relevant(parse("bm25")))
     ['alpha_from', 'fusion', 'hyde', 'rrf_k', 'weights']
     """
-    names = {"legs", "depth", "k", "rerank", "parents", "documents", "pins"}
+    names = {"legs", "depth", "k", "rerank", "parents", "documents", "pins", "collapse"}
     names |= {"synonyms"} if any(LEGS[leg].side == "sparse" for leg in config.legs) else set()
     names |= {"fields"} if "bm25" in config.legs else set()
     names |= {"engines"} if any(LEGS[leg].engines for leg in config.legs) else set()

@@ -9,7 +9,7 @@ from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
 from core.retrieval.house import WordingsLeg
 from core.retrieval.methods import Outcome
-from core.types import NOTHING, Hit, LegScore
+from core.types import NOTHING, AlsoIn, Hit, LegScore
 
 
 class Explainer:
@@ -34,7 +34,6 @@ class Explainer:
     def hit(self, place: int, chunk: int) -> Hit:
         passage = self.index.passage(chunk)
         facts = self.index.documents[passage.document]
-        reranked = self.outcome.scores.get(chunk)
         return Hit(
             rank=place,
             doc=facts.doc,
@@ -45,7 +44,7 @@ class Explainer:
             start=passage.start,
             end=passage.end,
             text=self.index.excerpt(chunk),
-            score=self.fused.ranking.get(chunk, 0.0) if reranked is None else reranked,
+            score=self.score(chunk),
             legs=self._legs(chunk),
             status=facts.status,
             version=facts.version,
@@ -54,6 +53,18 @@ class Explainer:
             reasons=self.outcome.reasons.get(chunk, NOTHING),
             further=tuple(self._further(place, other) for other in self.candidates.further.get(chunk, ())),
         )
+
+    def score(self, chunk: int) -> float:
+        """What decides the order of a chunk."""
+        reranked = self.outcome.scores.get(chunk)
+        return self.fused.ranking.get(chunk, 0.0) if reranked is None else reranked
+
+    def place(self, chunk: int) -> AlsoIn:
+        """Where a chunk stands, for the hit that it is a copy of."""
+        passage = self.index.passage(chunk)
+        facts = self.index.documents[passage.document]
+        span = (passage.id, passage.start, passage.end)
+        return AlsoIn(facts.doc, facts.path, facts.title, passage.heading, *span, facts.version)
 
     def _further(self, place: int, chunk: int) -> Hit:
         """Another passage of the document at a place; what the legs said of the document stands with the first."""

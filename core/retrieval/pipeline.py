@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
-from core.retrieval import documents, parents
+from core.retrieval import documents, listing
 from core.retrieval.alpha.features import Seen
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.confidence import confidence
@@ -25,6 +25,7 @@ from core.retrieval.hits import Explainer
 from core.retrieval.house import NO_HOUSE, House, Wording, WordingsLeg, pin_of, wordings
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
+from core.retrieval.listing import Placed
 from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task, no_ranker
 from core.retrieval.prompts import RerankPrompt, built_in
 from core.retrieval.rerankers.features import CandidateFeatures, features
@@ -296,18 +297,28 @@ def _text(index: Index, chunk: int) -> str:
 def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> tuple[Hit, ...]:
     """The first k as hits that say why they stand there; with `parents`, the larger parts they were cut from."""
     with trace.stage("cut") as stage:
-        explain = Explainer(index, ranked.candidates, ranked.fused, ranked.outcome, ranked.config.fields)
         if config.parents:
             deeper = lambda depth: _deeper(ranked, depth, index, ask)
-            results, stage.note = parents.collect(explain, ranked.order, config, deeper)
+            results, stage.note = listing.parents(_explainer(ranked, index), ranked.order, config, deeper)
         else:
-            order = documents.once(ranked.order, index) if config.documents else ranked.order
-            results = tuple(explain.hit(n, chunk) for n, chunk in enumerate(order[: config.k], 1))
+            shown = listed(ranked, config, index, ask)[: config.k]
+            results = tuple(each.hit(n) for n, each in enumerate(shown, 1))
+            stage.note = listing.note(sum(len(each.copies) for each in shown))
         if ranked.pinned and results:
             results = (replace(results[0], pinned=ranked.pinned.question), *results[1:])
             stage.note = "; ".join(filter(None, (stage.note, f"pinned answer to “{ranked.pinned.question}”")))
         stage.hits = len(results)
     return results
+
+
+def listed(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask) -> list[Placed]:
+    """Every candidate in its final place; copies stand with the best of them where they collapse."""
+    deeper = lambda depth: _deeper(ranked, depth, index, ask)
+    return listing.listed(_explainer(ranked, index), ranked.order, config, deeper)
+
+
+def _explainer(ranked: Ranked, index: Index) -> Explainer:
+    return Explainer(index, ranked.candidates, ranked.fused, ranked.outcome, ranked.config.fields)
 
 
 def _deeper(ranked: Ranked, depth: int, index: Index, ask: Ask) -> Explainer:

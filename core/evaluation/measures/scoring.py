@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.evaluation.measures.registry import MEASURES, ranking_measure
 
@@ -24,6 +24,25 @@ class Gold:
     gains: Mapping[int, float]
     answer: str = ""
     segments: tuple[str, ...] = ()
+
+
+def named(ranking: Sequence[int], copies: Sequence[Sequence[int]], gold: Gold) -> tuple[list[int], Gold]:
+    """The ranking and what should be found, where copies are named with the unit that is listed.
+
+    A place counts for the best judged unit that is named there. Its other copies are found with it, and are not looked
+    for elsewhere, unless they are listed by themselves.
+
+    >>> named([7, 3], [(7, 5, 6)], Gold({5: 2.0, 6: 1.0, 3: 1.0}))
+    ([5, 3], Gold(gains={5: 2.0, 3: 1.0}, answer='', segments=()))
+    """
+    gains, places = dict(gold.gains), list(ranking)
+    for first, *others in copies:
+        group = [first, *(other for other in others if other not in places and gains.get(other))]
+        best = max(group, key=lambda unit: gains.get(unit, 0.0))
+        if first in places:
+            places[places.index(first)] = best
+            gains = {unit: gain for unit, gain in gains.items() if unit == best or unit not in group}
+    return places, replace(gold, gains=gains)
 
 
 def score(ranking: Sequence[int], passages: Sequence[str], top: float, gold: Gold) -> dict[str, float]:

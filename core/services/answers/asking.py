@@ -75,7 +75,7 @@ class AnswerSearch:
         production = searcher.team_settings.production()
         self.searcher, self.vectors = searcher, vectors
         self.index = searcher.generations.open(production.profile)
-        self.config = free_of_charge(replace(production.config, k=production.config.depth))
+        self.config = free_of_charge(replace(production.config, k=production.config.depth, collapse=False))
         self.today = searcher.clock.today()
         self.known: dict[str, np.ndarray] = {}
 

@@ -35,7 +35,8 @@ _EMBEDDING = ("embed", "hyde")  # stages that give legs the vector of the query
 class RankedQuestion:
     """A query under a configuration: chunks in order with their fused scores, milliseconds per stage, dollars.
 
-    `texts` are the first passages where parents are returned instead of chunks.
+    `texts` are the first passages where parents are returned instead of chunks; `copies` holds chunks of the order with
+    those that are named with them.
     """
 
     chunks: tuple[int, ...]
@@ -46,6 +47,7 @@ class RankedQuestion:
     cost: float = 0.0
     texts: tuple[str, ...] = ()
     tokens: int = 0
+    copies: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,9 @@ class CandidateCache:
         with tally() as paid:
             ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)
             hits = pipeline.hits(ranked, config, self.index, ask, trace) if config.parents else ()
-        order = self._numbers(hits) if config.parents else ranked.order[:KEEP]
+            collapse = config.collapse and not config.parents
+            listed = pipeline.listed(ranked, config, self.index, ask) if collapse else []
+        order = self._numbers(hits) if config.parents else ([each.chunk for each in listed] or ranked.order)[:KEEP]
         embeds = configs.embeds(config)
         spent = {name: ms for name, ms in gathered.ms.items() if name in config.legs or (embeds and name in _EMBEDDING)}
         return RankedQuestion(
@@ -213,11 +217,17 @@ class CandidateCache:
             cost=paid.dollars + (gathered.cost if embeds else 0.0),
             tokens=paid.tokens + (gathered.tokens if embeds else 0),
             texts=tuple(hit.text for hit in hits[:READ]),
+            copies=tuple((each.chunk, *each.copies) for each in listed if each.copies) or self._copies(hits),
         )
 
     def save(self) -> None:
         """Write what was gathered since the last batch."""
         self._saved.save()
+
+    def _copies(self, hits: Sequence[Hit]) -> tuple[tuple[int, ...], ...]:
+        """The numbers of hits with those of their copies."""
+        chunks = [(hit.chunk, *(other.chunk for other in hit.also)) for hit in hits if hit.also]
+        return tuple(tuple(n for chunk in group if (n := self.index.number(chunk)) is not None) for group in chunks)
 
     def _numbers(self, hits: Sequence[Hit]) -> list[int]:
         return [number for hit in hits if (number := self.index.number(hit.chunk)) is not None]
@@ -254,7 +264,8 @@ def generation_key(searcher: Searcher, index: Index) -> str:
 def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:
     """A digest of everything that decides a ranking: two searches with the same key give the same results."""
     alpha_model = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
-    ranked = config if config.parents else replace(config, k=KEEP)  # the search for parents stops at k
+    to_k = config.parents or config.collapse  # what stops at k, or fills k
+    ranked = config if to_k else replace(config, k=KEEP)
     models = searcher.models_used(index.profile, config)
     return strict.digest([generation_key(searcher, index), configs.shape(ranked), alpha_model, models], 16)
 

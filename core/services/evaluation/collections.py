@@ -59,7 +59,9 @@ def run(
         result = searcher.search_in(index, text, replace(config, k=MOST), Filters(history=True))
         seconds += time.perf_counter() - started
         further = searcher.search_in(index, text, deep, Filters(history=True))
-        best = dict.fromkeys(collection.records.get(hit.doc, hit.doc) for hit in (*result.hits, *further.hits))
+        both = (*result.hits, *further.hits)
+        docs = (doc for hit in both for doc in (hit.doc, *(other.doc for other in hit.also)))
+        best = dict.fromkeys(collection.records.get(doc, doc) for doc in docs)
         rankings[query] = tuple(best)[:DEPTH]
         spent.update({stage.name: stage.ms / 1000.0 for stage in result.stages})  # type: ignore[arg-type]
         warnings |= dict.fromkeys(result.warnings)

@@ -12,7 +12,7 @@ from core import profiles, strict
 from core.access import Actor, require
 from core.curation.names import top_folder
 from core.errors import BadInput, NotFound, Unavailable
-from core.evaluation.measures.scoring import RANKED, READ, Gold, score
+from core.evaluation.measures.scoring import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
 from core.evaluation.runs.pooling import Pooled
@@ -353,7 +353,9 @@ class _SetRunner:
         documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
         passages = ranked.texts or [self.index.excerpt(chunk) for chunk in ranked.chunks[:READ]]
         units = list(documents) if self.unit == "document" else list(ranked.chunks)
-        values = score(units, passages, max(ranked.scores[:1], default=0.0), self.gold(question.id))
+        copies = [tuple(map(self.index.document_of, group)) for group in ranked.copies]
+        units, wanted = named(units, copies if self.unit == "document" else ranked.copies, self.gold(question.id))
+        values = score(units, passages, max(ranked.scores[:1], default=0.0), wanted)
         home = self.index.documents[self._home(question.id)]
         return Answered(
             question=question,
@@ -397,4 +399,4 @@ def _plain(question: Question) -> str:
 
 def _ranked(raw: Mapping[str, Any]) -> RankedQuestion:
     tuples = {name: tuple(raw.get(name, ())) for name in ("chunks", "scores", "warnings", "texts")}
-    return RankedQuestion(**{**raw, **tuples})
+    return RankedQuestion(**{**raw, **tuples, "copies": tuple(map(tuple, raw.get("copies", ())))})

@@ -184,7 +184,7 @@ class _BothStates:
     ) -> None:
         self.searcher, self.vectors, self.indexes = searcher, vectors, (before, after)
         self.contradictions = contradictions
-        self.config = replace(config, k=config.depth)  # the places of all that the legs give
+        self.config = replace(config, k=config.depth, collapse=False)  # the places of all that the legs give
         self.known: dict[str, np.ndarray] = {}
         self._reranker: CachedReranker | None = None
         self.asks = tuple(map(self._ask, self.indexes))

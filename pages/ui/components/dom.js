@@ -104,6 +104,17 @@ function refocus(root, draw) {
 // The address of a document, or of a place in it: { doc, version, start, end ... }.
 const documentHref = (place) => `/documents?${new URLSearchParams(place)}`;
 
+// Other documents with the same text: the first as links, the rest counted.
+function alsoIn(also) {
+  if (!also) return null;
+  const links = also.links.map(({ label, place }, n) => [
+    n ? ", " : "",
+    inside({ "data-key": `also${n}` }, documentHref(place), label),
+  ]);
+  const more = also.more ? el("span", { title: also.rest }, ` and ${also.more} more`) : null;
+  return el("div", { class: "also" }, "Also in: ", links, more);
+}
+
 // A link that acts on this page and leads nowhere.
 function actionLink(attributes, href, act, ...children) {
   const onclick = (event) => {

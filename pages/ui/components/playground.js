@@ -463,6 +463,7 @@ function drawHit(root, state, column, hit, n) {
       hit.badges.map(badge),
     ),
     passageText(state, hit),
+    alsoIn(hit.also),
     noteLine(state, hit.chunk),
     scoreBar(hit, column),
     el(

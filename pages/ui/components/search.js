@@ -434,6 +434,7 @@ function drawPassage(state, passage) {
     { class: "passage", "data-key": chunk },
     heading.length ? el("div", { class: "crumb" }, heading.join(" › ")) : null,
     body,
+    alsoIn(passage.also),
     el(
       "div",
       { class: "row actions" },

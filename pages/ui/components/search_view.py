@@ -16,7 +16,7 @@ from core.services.search.page import Group, PagePassage, PageResults
 from core.types import Commit, Document, Filters, SearchConfig
 from pages.ui import keys, style
 from pages.ui.components import component
-from pages.ui.passage_links import place
+from pages.ui.passage_links import also, also_sentence, place
 
 TITLES = {
     "types": "Type",
@@ -183,6 +183,7 @@ def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[s
         "cut": [passage.snippet.cut_before, passage.snippet.cut_after],
         "place": place(hit.doc, hit.start, hit.end, hit.version),
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
+        "also": also(hit),
         "why": _why(passage, config),
         "pinned": bool(hit.pinned),
     }
@@ -217,4 +218,4 @@ def _why(passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
         sentence = (
             f"Pinned to “{hit.pinned}”, so it stands first. Without the pin: {sentence[:1].lower()}{sentence[1:]}"
         )
-    return {"legs": legs, "sentence": sentence}
+    return {"legs": legs, "sentence": sentence + also_sentence(hit)}

@@ -31,13 +31,14 @@ SENTENCES = {
     "synonyms": "Words are also searched for as the knowledge base says them otherwise.",
     "pins": "The document that is pinned to a question stands first.",
     "documents": "Ranks documents by their best passages: one hit each, further passages below it.",
+    "collapse": "Lists near-copies once: the best one stands for all and names the others.",
     "alpha_model": "Predicts alpha for every query; trained under Tuning.",
     "rerank_model": "Reads the query with every passage.",
 }
 ORDER = (
     *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", "alpha", "rrf_k", "depth", "k"),
     *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_orders", "rerank_depth", "rerank_blend"),
-    *("hyde", "parents", "documents", "synonyms", "pins"),
+    *("hyde", "parents", "documents", "collapse", "synonyms", "pins"),
 )
 
 

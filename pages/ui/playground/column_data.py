@@ -16,7 +16,7 @@ from core.services.playground.grades import K, LiveScore
 from core.services.search.page import freshness_of, readable
 from core.types import DocumentFacts, Hit, LegScore, SearchConfig
 from pages.ui import style
-from pages.ui.passage_links import place
+from pages.ui.passage_links import also, also_sentence, place
 
 LETTERS = "ABCD"
 _WIDTHS = {1: 420, 2: 320, 3: 240, 4: 190}  # characters of a passage, by number of columns
@@ -100,7 +100,8 @@ def about(config: SearchConfig) -> str:
     if config.fusion != "single":
         parts.append(config.fusion + ("" if config.normalisation == "none" else f", {config.normalisation}"))
     parts += [" + ".join(config.fields)] if any(config.fields.values()) else []
-    parts.append(f"{config.depth} deep" + (", documents" if config.documents else ""))
+    switched = [name for name in ("documents", "collapse") if getattr(config, name)]
+    parts.append(", ".join((f"{config.depth} deep", *switched)))
     if config.rerank != "off":
         parts.append(f"rerank {config.rerank}")
     return " · ".join(parts)
@@ -214,7 +215,8 @@ def _rank_data(hit: Hit, config: SearchConfig, move: dict[str, Any] | None) -> d
         "rank": hit.rank,
         "move": move,
         "legs": _legs(hit, config),
-        "sentence": _sentence(hit, config),
+        "sentence": _sentence(hit, config) + also_sentence(hit),
+        "also": also(hit),
     }
 
 

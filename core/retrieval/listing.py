@@ -1,0 +1,99 @@
+"""The list of hits: one passage of each document where documents are ranked, and copies with the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from core.ports import Index
+from core.retrieval import copies, documents
+from core.retrieval.hits import Explainer
+from core.retrieval.parents import MAX_DEPTH, collect
+from core.types import AlsoIn, Hit, SearchConfig
+
+Deeper = Callable[[int], Explainer]
+"""The same query with more candidates of each leg."""
+
+
+class Placed(NamedTuple):
+    """A chunk in its final place, who explains it, and its copies."""
+
+    explain: Explainer
+    chunk: int
+    copies: tuple[int, ...] = ()
+
+    def hit(self, rank: int) -> Hit:
+        hit = self.explain.hit(rank, self.chunk)
+        return replace(hit, also=_also(hit, map(self.explain.place, self.copies))) if self.copies else hit
+
+
+def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deeper: Deeper) -> list[Placed]:
+    """Every candidate in its final place. Where copies leave fewer than k, deeper candidates follow in their fused order."""
+    index = explain.index
+    order = _order(ranked, config, index)
+    if not config.collapse:
+        return [Placed(explain, chunk) for chunk in order]
+    by, depth, known = dict.fromkeys(order, explain), config.depth, -1
+    groups = copies.groups(order, index.excerpt, config.k)
+    while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
+        depth, known = min(MAX_DEPTH, 4 * depth), len(order)
+        more = deeper(depth)
+        by = {**dict.fromkeys(more.fused.ranking, more), **by}
+        order = _order(list(dict.fromkeys([*order, *more.fused.ranking])), config, index)
+        groups = copies.groups(order, index.excerpt, config.k)
+    approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
+    led = (copies.led(group, lambda chunk: by[chunk].score(chunk), approved) for group in groups)
+    return [Placed(by[first], first, tuple(others)) for first, *others in led]
+
+
+def parents(
+    explain: Explainer, ranked: Sequence[int], config: SearchConfig, deeper: Deeper
+) -> tuple[tuple[Hit, ...], str]:
+    """The parents of what was found; where copies collapse, more are collected until k are distinct or there are no more."""
+    hits, said = collect(explain, ranked, config, deeper)
+    if not config.collapse:
+        return hits, said
+    wanted, groups = config.k, _alike(hits, config.k)
+    while len(groups) < config.k and len(hits) == wanted:
+        wanted *= 2
+        hits, said = collect(explain, ranked, replace(config, k=wanted), deeper)
+        groups = _alike(hits, config.k)
+    shown = groups[: config.k]
+    results = tuple(
+        replace(hits[first], rank=n, also=_also(hits[first], (_place(hits[other]) for other in others)))
+        for n, (first, *others) in enumerate(shown, 1)
+    )
+    return results, "; ".join(filter(None, (said, note(sum(map(len, shown)) - len(shown)))))
+
+
+def note(collapsed: int) -> str:
+    """How many candidates are named with others.
+
+    >>> note(2), note(0)
+    ('2 copies named with the best', '')
+    """
+    return f"{collapsed} {'copy' if collapsed == 1 else 'copies'} named with the best" if collapsed else ""
+
+
+def _order(ranked: Sequence[int], config: SearchConfig, index: Index) -> Sequence[int]:
+    return documents.once(ranked, index) if config.documents else ranked
+
+
+def _alike(hits: Sequence[Hit], k: int) -> list[list[int]]:
+    """Hits with their copies, by their places."""
+    groups = copies.groups(range(len(hits)), lambda n: hits[n].text, k)
+    return [copies.led(group, lambda n: hits[n].score, lambda n: hits[n].status == "approved") for group in groups]
+
+
+def _also(hit: Hit, others: Iterable[AlsoIn]) -> tuple[AlsoIn, ...]:
+    """Other documents that hold a text, each once."""
+    first: dict[str, AlsoIn] = {}
+    for other in others:
+        if other.doc != hit.doc:
+            first.setdefault(other.doc, other)
+    return tuple(first.values())
+
+
+def _place(hit: Hit) -> AlsoIn:
+    return AlsoIn(hit.doc, hit.path, hit.title, hit.heading, hit.chunk, hit.start, hit.end, hit.version)
