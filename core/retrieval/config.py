@@ -33,6 +33,7 @@ RECOMMENDED = SearchConfig(  # what new workspaces start with (docs/benchmarks.m
     depth=30,
     fields=Frozen({"title": 1.5, "path": 0.5}),
     documents=True,
+    collapse=True,
 )
 TRIMODAL = SearchConfig(  # the cascade study's legs and static weights
     legs=("sparse", "dense", "pagerank"), weights=Frozen({"sparse": 0.35, "dense": 0.5, "pagerank": 0.15})

@@ -27,7 +27,7 @@ class Preset(NamedTuple):
 PRESETS = (
     Preset(
         "Documents, titles",
-        '{"base": "tm2c2-0.9", "fields": {"title": 1.5, "path": 0.5}, "documents": true, "depth": 30}',
+        '{"base": "tm2c2-0.9", "fields": {"title": 1.5, "path": 0.5}, "documents": true, "collapse": true, "depth": 30}',
         "Recommended: documents by their best passages, and words in titles count. .805, most of all on handbooks.",
     ),
     Preset("TM2C2 0.9", "tm2c2-0.9", "The best plain fusion of passages, mostly by meaning: .781."),
