@@ -147,7 +147,7 @@ def test_a_real_training_of_a_tiny_model_becomes_a_profile_that_answers(tmp_path
     app = build(load({}, home=tmp_path / "home", device="cpu"))
     app.platform.workspace.create()
     small = app.index.admin.add_profile(ADMIN, Profile("tiny", embedder=tiny(tmp_path / "base"), graph="none"))
-    app.platform.settings.promote("tiny", app.platform.settings.production().config, {}, ADMIN.person, "Start tiny")
+    app.tuning.production.promote(ADMIN, profile="tiny", reason="Start tiny.")
     evaluated(app)
     app.index.builder.build(small)
     app.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
