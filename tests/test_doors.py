@@ -225,8 +225,8 @@ USE_CASES = {
         "actor cancel get recent run start": INNER,
     },
     "platform.settings": {
-        "confidence production profile prompt prompts questions": EVERYBODY,
-        "start original decline declined set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
+        "confidence production profile prompt prompts questions start": EVERYBODY,
+        "original decline declined set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
@@ -284,7 +284,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "run an evaluation": (
         "eval judge nothing run", "eval beir {beir} --config bm25", "eval run nothing", "eval runs",
         "eval compare one other", "eval experiment nothing", "eval drift", "tune alpha nothing", "tune tau nothing",
-        "tune history", "tune prompts", "tune confidence nothing", "answers check",
+        "tune history", "tune offer", "tune prompts", "tune confidence nothing", "answers check",
     ),
     "change what is in production": (
         "tune train nothing", "tune ranker nothing", "tune embedder nothing", "tune prompt nothing", "tune promote nothing", "tune rollback", "profiles default nothing",
