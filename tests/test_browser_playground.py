@@ -91,8 +91,8 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_app: App,
             slider = screen.page.get_by_label("alpha of column B")
             slider.focus()
             for _ in range(40):
-                slider.press("ArrowRight")
-            expect(screen.page.locator(".column").nth(1).locator("output").first).to_have_text("0.7")
+                slider.press("ArrowLeft")
+            expect(screen.page.locator(".column").nth(1).locator("output").first).to_have_text("0.5")
             screen.page.wait_for_function(f"(was) => ({ORDER % ROOT})(1) !== was", arg=before)
             screen.settle()
             assert order(screen, 0) == baseline, "the first column stays"

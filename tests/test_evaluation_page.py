@@ -244,7 +244,9 @@ def test_a_run_is_started_shown_in_progress_and_can_be_cancelled(visit: Open, kb
 
 
 def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: App) -> None:
-    measured(kb, "", "bm25", "dense", '{"base": "convex-0.5", "rerank": "conditional", "tau": 0.95}')
+    measured(
+        kb, "", "bm25", "dense", '{"base": "convex-0.5", "rerank": "conditional", "tau": 0.95, "rerank_blend": 0.5}'
+    )
     app = visit("evaluation", kb, evaluation_tab="Runs", framed=True)
     said = words(app)
     assert "leads with nDCG@10" in said

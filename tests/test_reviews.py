@@ -91,8 +91,8 @@ def test_bad_files_are_refused_and_nothing_is_left(reviews_app: App, path: str, 
 
 
 def test_broken_frontmatter_may_be_drafted_but_not_submitted(reviews_app: App) -> None:
-    number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"x.md": b"---\nstatus: odd\n---\n# X\n"}).id
-    with pytest.raises(Refused, match="x.md: Line 2: status is 'odd'"):
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"x.md": b"---\nreview_due: soon\n---\n# X\n"}).id
+    with pytest.raises(Refused, match="x.md: Line 2: review_due is 'soon'"):
         reviews_app.reviews.changes.submit(AUTHOR, number)
     reviews_app.reviews.changes.edit(AUTHOR, number, {"x.md": b"---\nstatus: approved\n---\n# X\n"})
     assert reviews_app.reviews.changes.submit(AUTHOR, number).state == "in review"

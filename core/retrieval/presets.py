@@ -115,7 +115,7 @@ def follow(title: str, config: SearchConfig, known: Mapping[str, SearchConfig]) 
 
     >>> follow("Convex 0.3", parse("convex-0.65"), presets()), follow("Convex 0.65", parse("convex-0.3"), presets())
     ('Convex 0.65', 'Convex 0.3')
-    >>> follow("Conditional rerank", parse('{"rerank": "conditional", "tau": 0.8}'), presets())
+    >>> follow("Conditional rerank", replace(presets()["Conditional rerank"], tau=0.8), presets())
     'Conditional rerank, tau 0.8'
     """
     base = max((other for other in known if title == other or title.startswith(f"{other}, ")), key=len, default=title)

@@ -56,6 +56,7 @@ def _offer() -> None:
 
 @st.dialog("Keep what is in production?")
 def _ask_why() -> None:
+    identity.me()
     reason = st.text_input("Why", key="decline_reason", max_chars=500, placeholder="for the next admin who asks")
     if st.button("Keep it", type="primary", key="decline_go", disabled=not reason.strip()):
         actions.do(partial(decline, reason=reason))
