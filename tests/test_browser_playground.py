@@ -125,7 +125,7 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_app: App,
             expect(other.page.locator(".column")).to_have_count(3)
             expect(other.page.locator("article").first).to_be_visible()
             expect(other.key("playground_q").locator("textarea")).to_have_value(QUERY)
-            expect(other.page.locator(".column").nth(1).locator("output").first).to_have_text("0.7")
+            expect(other.page.locator(".column").nth(1).locator("output").first).to_have_text("0.5")
             assert [order(other, n) for n in range(3)] == orders
             other.page.get_by_role("button", name="Grade 3: answers it").first.wait_for()
             other.page.get_by_role("link", name="Suspicious activity reports").first.click()
