@@ -99,6 +99,7 @@ from core.services.reviews.changes import Changes
 from core.services.reviews.diff import Looks
 from core.services.reviews.discussion import Discussion
 from core.services.reviews.merge import Merger
+from core.services.search.as_of import AsOf
 from core.services.search.page import SearchPage
 from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
@@ -190,11 +191,12 @@ class IndexRoom:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The one search, what the Search page shows, and what people asked."""
+    """The one search, what the Search page shows, what people asked, and the index of an earlier day."""
 
     searcher: Searcher
     page: SearchPage
     queries: QueryLog
+    as_of: AsOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +357,7 @@ def build(
         lambda number, profile: states.open(number, profile),
         fitness.caveat,
         house_files.house,
+        lambda when, profile: as_of.open(when, profile),
     )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
@@ -382,6 +385,7 @@ def build(
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
     states = ChangeStates(settings.home / "impact", store, builder, place)
+    as_of = AsOf(settings.home / "as_of", documents.line, builder, place)
     opinion = SecondOpinion(models.llm, texts, settings.llm)
     disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
     popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
@@ -493,7 +497,7 @@ def build(
             verifier,
             index_jobs,
         ),
-        search=Search(searcher, page, queries),
+        search=Search(searcher, page, queries, as_of),
         answers=AnswerRoom(
             answers, AnswerWriting(searcher, vectors, texts), Loop(queries, gaps, answers, store, database)
         ),

@@ -373,6 +373,7 @@ class Result:
     confidence: float = 0.0  # how likely it is that the question is answered here, from 0 to 1
     fits: bool = True  # whether that is enough
     also: tuple[str, ...] = ()  # the query in other words, which were searched for, too
+    as_of: str = ""  # the earlier day that was asked about; "" is now
 
 
 # ---------------------------------------------------------------- language models

@@ -135,11 +135,12 @@ USE_CASES = {
     },
     "words.house": {"acronyms add open_change pin pins problems remove synonyms unpin": "propose a change"},
     "search.searcher": {
-        "index search": EVERYBODY,
+        "index opened search": EVERYBODY,
         "suggestions": IN_HAND,
         "ask candidates house llm model_uses models_used ranker search_in weigh weighers": INNER,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
+    "search.as_of": {"moment open": EVERYBODY},
     "search.queries": {
         "consent consents keep": "search",
         "listed": "see asked questions",

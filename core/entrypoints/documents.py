@@ -46,7 +46,9 @@ def register(add: Any) -> None:
         command = documents(name, run, about)
         command.add_argument("document", metavar="ID_OR_PATH")
         if name == "show":
-            command.add_argument("--at", default="", help="a commit instead of the newest state")
+            command.add_argument(
+                *("--as-of", "--at"), default="", metavar="DAY", help="as it was at the end of a day, or at a commit"
+            )
         if name == "diff":
             command.add_argument("--old", type=int, default=0, help="a version (default: the one before the newest)")
             command.add_argument("--new", type=int, default=0, help="a version (default: the newest)")
@@ -147,8 +149,8 @@ def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -
 def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     document = (
-        app.knowledge.documents.show_at(acting(app, options), options.document, options.at)
-        if options.at
+        app.knowledge.documents.show_at(acting(app, options), options.document, options.as_of)
+        if options.as_of
         else app.knowledge.documents.show(options.document)
     )
     terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])

@@ -38,6 +38,9 @@ def register(add: Any) -> None:
     command.add_argument(
         "--history", action="store_true", help="also retired, superseded and not yet effective documents"
     )
+    command.add_argument(
+        "--as-of", default="", metavar="DAY", help="as it was at the end of a day (2026-03-31), or at a commit"
+    )
 
 
 def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -55,11 +58,16 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if options.k < 0 or options.k > 1000:
         raise BadInput("-k must be between 1 and 1000.")
     result = app.search.searcher.search(
-        options.query, profile=options.profile, config=config, filters=filters, k=options.k
+        options.query, profile=options.profile, config=config, filters=filters, k=options.k, as_of=options.as_of
     )
-    lines = [*_doubts(result), *(line for hit in result.hits for line in _hit_lines(hit, options.explain))]
+    lines = [
+        *_past(result),
+        *_doubts(result),
+        *(line for hit in result.hits for line in _hit_lines(hit, options.explain)),
+    ]
     lines = lines or ["Nothing found. Try other words, or --history."]
-    suggestions = app.search.searcher.suggestions(app.search.searcher.index(options.profile or result.profile), result)
+    profile = app.platform.settings.profile(options.profile or result.profile)
+    suggestions = app.search.searcher.suggestions(app.search.searcher.opened(profile, options.as_of)[0], result)
     if suggestions:
         lines = [f"Did you mean: {' | '.join(suggestions)}", "", *lines]
     if result.also:
@@ -71,9 +79,17 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
             ("stage", "ms", "hits", ""),
         )
     terminal.show(searcher.as_json(result, suggestions), lines)
-    if config is None and not options.profile and filters == Filters(history=options.history):
+    everyday = config is None and not options.profile and not options.as_of
+    if everyday and filters == Filters(history=options.history):
         app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
     return 0
+
+
+def _past(result: Result) -> list[str]:
+    """What to say first where an earlier day answers."""
+    if not result.as_of:
+        return []
+    return [f"As of {result.as_of} (commit {result.commit[:12]}); documents may have changed since.", ""]
 
 
 def _doubts(result: Result) -> list[str]:

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date, datetime
 from pathlib import Path
 
 from core.adapters.git import damage, output, refs
@@ -250,6 +251,14 @@ class GitStore:
             return ()
         span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
         return self._log([f"--max-count={limit}"] if limit else [], [span])
+
+    def main_line(self, commit: str) -> tuple[tuple[str, date], ...]:
+        """First-parent commits, newest first, each with the day on which it was written."""
+        out = self.git.ask("log", "--first-parent", "--format=%H %ct", safe_revision(commit)).decode().split()
+        return tuple(
+            (name, datetime.fromtimestamp(int(seconds)).date())
+            for name, seconds in zip(out[::2], out[1::2], strict=True)
+        )
 
     def history(self, commit: str, path: str) -> tuple[Commit, ...]:
         """The commits of one document, newest first, through renames, back to where it was added."""

@@ -211,13 +211,25 @@ class Generations:
     @contextmanager
     def at(self, profile: Profile, commit: str) -> Iterator[tuple[MappedIndex, Parent] | None]:
         """The generation of a commit, open and kept from being removed in the block; None if it is not kept any more."""
-        for parent in self._usable(profile):
-            if parent.manifest["commit"] == commit:
-                with open(parent.folder / "PIN") as pin:
-                    fcntl.flock(pin, fcntl.LOCK_SH)
-                    yield self._mapped(profile, pin, parent.folder, parent.manifest), parent
-                return
-        yield None
+        found = self.kept(profile, commit)
+        try:
+            yield found
+        finally:
+            if found and found[0].pin:
+                found[0].pin.close()
+
+    def kept(self, profile: Profile, commit: str) -> tuple[MappedIndex, Parent] | None:
+        """The generation of a commit, pinned as long as its index lives; None if it is not kept any more."""
+        for parent in self.usable(profile):
+            if parent.manifest["commit"] != commit:
+                continue
+            with suppress(FileNotFoundError):  # removed since it was listed
+                pin = open(parent.folder / "PIN")  # noqa: SIM115  kept open as long as the index lives
+                fcntl.flock(pin, fcntl.LOCK_SH)
+                if (parent.folder / "MANIFEST.json").exists():
+                    return self._mapped(profile, pin, parent.folder, parent.manifest), parent
+                pin.close()
+        return None
 
     def _pinned(self, profile: Profile) -> tuple[IO[str], Path, Mapping[str, Any]]:
         """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
@@ -252,9 +264,9 @@ class Generations:
         folder = self.folder(profile)
         with storing(folder), self._locked(folder):
             self._remove_leftovers(folder)
-            yield next(self._usable(profile), None)
+            yield next(self.usable(profile), None)
 
-    def _usable(self, profile: Profile) -> Iterator[Parent]:
+    def usable(self, profile: Profile) -> Iterator[Parent]:
         """Generations that a build can start from, newest first."""
         for path, manifest in self._complete(profile):
             if any(damage.wrong_files(path)):

@@ -123,9 +123,14 @@ class IndexBuilder:
             return self._build(profile, commit, base, self.generations, progress)
 
     def build_aside(
-        self, profile: Profile, commit: str, parent: Parent, target: Generations, progress: Progress = no_progress
+        self,
+        profile: Profile,
+        commit: str,
+        parent: Parent | None,
+        target: Generations,
+        progress: Progress = no_progress,
     ) -> Built:
-        """Index a commit that no reader shall find, in a place of its own, starting from a generation of another place."""
+        """Index a commit beside the one that serves, in a place of its own, starting from a generation of another place."""
         with target.building(profile):
             return self._build(profile, commit, parent, target, progress)
 

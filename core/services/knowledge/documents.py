@@ -13,9 +13,10 @@ from core.curation.names import free_name
 from core.curation.passages import nearest, places
 from core.curation.pictures import blob_id
 from core.curation.proposals import check_pictures
-from core.errors import ConcordError, NotFound, Refused
+from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
 from core.services.knowledge import folders
+from core.services.platform.main_line import MainLine
 from core.types import NOTHING, Commit, Document, Edit
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Documents:
         admit: Callable[[Document], None] = lambda document: None,
         words: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self.store, self.admit = store, admit
+        self.store, self.admit, self.line = store, admit, MainLine(store)
         self.words = words  # the team's own for statuses
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
@@ -132,17 +133,17 @@ class Documents:
         """A document of the newest state, by id or path."""
         return self._named(name, self.all())
 
-    def show_at(self, actor: Actor, name: str, revision: str) -> Document:
-        """A document of any state of the main line; what is not merged is for those who see changes."""
-        commit = self.store.resolve(revision)
-        if not allowed(actor, "propose a change") and not self._on_main(commit):
-            raise Refused(
-                f"{revision!r} is no state of the main line, and only authors and above may read what is not merged."
-            )
+    def show_at(self, actor: Actor, name: str, as_of: str) -> Document:
+        """A document of any state of the main line, by day or commit; what is not merged is for those who see changes."""
+        try:
+            commit = self.line.moment(as_of).commit
+        except (BadInput, Refused):
+            commit = self.store.resolve(as_of)
+            if not allowed(actor, "propose a change") and all(commit != state for state, _ in self.line.states()):
+                raise Refused(
+                    f"{as_of!r} is no state of the main line, and only authors and above may read what is not merged."
+                ) from None
         return self._named(name, self.all(commit))
-
-    def _on_main(self, commit: str) -> bool:
-        return any(step.id == commit for step, _ in self.store.log(self.store.head()))
 
     def _named(self, name: str, documents: Iterable[Document]) -> Document:
         for document in documents:

@@ -63,19 +63,20 @@ class SearchPage:
         self.searcher, self.team_settings, self.clock = searcher, team_settings, clock
         self._catalogues: WeakKeyDictionary[Index, _Catalogue] = WeakKeyDictionary()
 
-    def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES) -> PageResults:
+    def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES, as_of: str = "") -> PageResults:
         """Search and group; `literal` is False when no document uses the words, `nearest` has better spelt ones."""
         production = self.team_settings.production()
-        index = self.searcher.generations.open(production.profile)
+        index, day = self.searcher.opened(production.profile, as_of)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
-        result = self.searcher.search_in(index, query, config, filters, threshold=production.threshold)
-        groups, open_filters = self._groups(result, index), _without_facets(filters)
-        near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters)
+        result = self.searcher.search_in(index, query, config, filters, threshold=production.threshold, day=day)
+        catalogue, open_filters = self._catalogue(index, day), _without_facets(filters)
+        groups = self._groups(result, index, catalogue)
+        near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters, day)
         literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
         return PageResults(
             result=result,
             groups=groups,
-            facets=self._facets(result, near, index, filters),
+            facets=_facets(result, near, catalogue, filters),
             literal=literal,
             nearest=self.searcher.suggestions(index, result),
         )
@@ -87,19 +88,19 @@ class SearchPage:
         for chunk in range(min(index.size, WARMED)):
             snippet(_text(index.excerpt(chunk), chunk, index), "", index.profile.lexical, index.rarity)
 
-    def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters) -> Result:
+    def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters, day: date | None) -> Result:
         """What would be listed without the chosen values; a reranker is too slow for a count."""
-        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters, threshold=0.0)
+        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters, threshold=0.0, day=day)
 
-    def _catalogue(self, index: Index) -> _Catalogue:
+    def _catalogue(self, index: Index, day: date | None) -> _Catalogue:
         """Cached per generation and day: every search counts the same documents."""
-        known, today = self._catalogues.get(index), self.clock.today()
+        known, today = self._catalogues.get(index), day or self.clock.today()
         if known is None or known.day != today:
             known = self._catalogues[index] = _catalogue(index, today)
         return known
 
-    def _groups(self, result: Result, index: Index) -> tuple[Group, ...]:
-        known, asked = self._catalogue(index), " ".join((result.query, *result.also))
+    def _groups(self, result: Result, index: Index, known: _Catalogue) -> tuple[Group, ...]:
+        asked = " ".join((result.query, *result.also))
         grouped: dict[str, list[Hit]] = {}
         for hit in result.hits:
             grouped.setdefault(hit.doc, []).extend((hit, *hit.further))
@@ -117,22 +118,6 @@ class SearchPage:
         part = show(width)
         is_cut = part.cut_before or part.cut_after or sum(len(segment.text) for segment in part.segments) < len(text)
         return PagePassage(hit, part, show(len(text)) if is_cut else None)
-
-    def _facets(
-        self, result: Result, near: Result, index: Index, filters: Filters
-    ) -> dict[str, tuple[tuple[str, int], ...]]:
-        """How many documents of the list have each value; for values that were not chosen, how many would be listed without filters."""
-        catalogue = self._catalogue(index)
-        listed, others = ({catalogue.by_id[hit.doc][0] for hit in found.hits} for found in (result, near))
-        facets = {}
-        for name, column in catalogue.columns.items():
-            counts, more = (Counter(chain.from_iterable(map(column.__getitem__, docs))) for docs in (listed, others))
-            if chosen := getattr(filters, name):
-                counts = Counter({**more, **{value: counts[value] for value in chosen}})
-            facets[name] = _ordered(counts, STATES if name == "freshness" else ())[
-                : MAX_TAGS if name == "tags" else None
-            ]
-        return facets
 
 
 def _text(markdown: str, chunk: int | None, index: Index) -> str:
@@ -167,6 +152,20 @@ def _catalogue(index: Index, today: date) -> _Catalogue:
     }
     by_id = {facts.doc: (n, facts, state) for n, (facts, state) in enumerate(zip(index.documents, fresh, strict=True))}
     return _Catalogue(today, by_id, columns)
+
+
+def _facets(
+    result: Result, near: Result, catalogue: _Catalogue, filters: Filters
+) -> dict[str, tuple[tuple[str, int], ...]]:
+    """How many documents of the list have each value; for values that were not chosen, how many would be listed without filters."""
+    listed, others = ({catalogue.by_id[hit.doc][0] for hit in found.hits} for found in (result, near))
+    facets = {}
+    for name, column in catalogue.columns.items():
+        counts, more = (Counter(chain.from_iterable(map(column.__getitem__, docs))) for docs in (listed, others))
+        if chosen := getattr(filters, name):
+            counts = Counter({**more, **{value: counts[value] for value in chosen}})
+        facets[name] = _ordered(counts, STATES if name == "freshness" else ())[: MAX_TAGS if name == "tags" else None]
+    return facets
 
 
 def _without_facets(filters: Filters) -> Filters:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from core.adapters.index.generations import Generations
+    from core.services.search.as_of import PastIndex
 
 CHANGE = "@"  # between a profile and the number of a change
 RERANKER = "ms-marco-minilm-l12-int8"
@@ -52,14 +54,17 @@ class Searcher:
         proposed: Callable[[int, Profile], Index] | None = None,
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
         house: Callable[[str, LexicalOptions], House] = lambda commit, options: NO_HOUSE,
+        past: Callable[[str, Profile], PastIndex] | None = None,
     ) -> None:
-        """`proposed` opens a profile as an open change would leave it; `caveat` speaks of models that are unfit.
+        """`proposed` opens a profile as an open change would leave it, `past` as it was on an earlier day; `caveat`
+        speaks of models that are unfit.
 
         `house` has the synonyms and pins of a commit: those of the generation that is searched count.
         """
         self._house, self._speller = house, Speller()
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
-        self.alphas, self.rankers, self.proposed, self._caveat = alphas, rankers, proposed, caveat
+        self.alphas, self.rankers, self._caveat = alphas, rankers, caveat
+        self.proposed, self.past = proposed, past
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -71,14 +76,26 @@ class Searcher:
         config: SearchConfig | None = None,
         filters: Filters = Filters(),
         k: int = 0,
+        as_of: str = "",
     ) -> Result:
-        """Answer a query; profile and configuration default to those in production."""
+        """Answer a query; profile and configuration default to those in production. `as_of` a day or a commit, the
+        documents of then answer, in the configuration of today."""
         production = self.team_settings.production()
         config = config or production.config
         if k:
             config = replace(config, k=k, depth=max(config.depth, k))
         chosen = self.team_settings.profile(profile) if profile else production.profile
-        return self.search_in(self.generations.open(chosen), query, config, filters, threshold=production.threshold)
+        index, day = self.opened(chosen, as_of)
+        return self.search_in(index, query, config, filters, threshold=production.threshold, day=day)
+
+    def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:
+        """The serving generation of a profile, or the one of an earlier state and the day it is looked at from."""
+        if not as_of:
+            return self.generations.open(profile), None
+        if self.past is None:
+            raise Unavailable("Only the documents of now can be searched here.")
+        past = self.past(as_of, profile)
+        return past.index, past.moment.day
 
     def index(self, profile: str = "") -> Index:
         """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it."""
@@ -98,13 +115,15 @@ class Searcher:
         filters: Filters = Filters(),
         cache: QueryCache | None = None,
         threshold: float | None = None,
+        day: date | None = None,
     ) -> Result:
         """Answer a query from an open generation; a cache saves the legs and models a second run. The threshold of
-        confidence is the team's, read anew where it is not given."""
-        result = pipeline.search(query, config, index, self.ask(index, config, filters, cache))
+        confidence is the team's, read anew where it is not given; `day` is the earlier one that is asked about."""
+        result = pipeline.search(query, config, index, self.ask(index, config, filters, cache, day=day))
         enough = self.team_settings.confidence().threshold if threshold is None else threshold
         fits = result.confidence >= enough
-        return replace(result, warnings=(*result.warnings, *self._caveats(config)), fits=fits)
+        warnings = (*result.warnings, *self._caveats(config))
+        return replace(result, warnings=warnings, fits=fits, as_of=day.isoformat() if day else "")
 
     def _caveats(self, config: SearchConfig) -> list[str]:
         """One sentence for each use of a language model that was found unfit and is allowed all the same."""
@@ -122,6 +141,7 @@ class Searcher:
         cache: QueryCache | None = None,
         *,
         timed: bool = False,
+        day: date | None = None,
     ) -> Ask:
         """What a search may use besides the index. `timed` embeds the query anew, so that its time is real."""
         embed = partial(self._embed_query if timed or cache else self.query_vector, index.profile)
@@ -132,7 +152,7 @@ class Searcher:
             embed_passage=lambda text: self._passage(index.profile, text),
             weigh=lambda seen, config: self.weigh(index, seen, config),
             filters=filters,
-            today=self.clock.today(),
+            today=day or self.clock.today(),
             open_leg=cache.open_leg if cache else pipeline.open_leg,
             prompt=self.team_settings.prompt,
             house=self.house(index),
@@ -250,4 +270,5 @@ def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "also": list(result.also),
         "suggestions": list(suggestions),
+        "as_of": result.as_of,
     }
