@@ -1,10 +1,13 @@
-"""Who may do what: one table that services ask, so that pages and command line follow the same rules."""
+"""Who may do what: by role, by the scope of an access token, and never by an agent what a person decides.
+
+One table that services ask, so that pages, command line, API and assistants follow the same rules.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import BadInput, Refused
 from core.types import Person
@@ -41,6 +44,7 @@ NEEDS: Mapping[str, str] = {
     "settle a disagreement": "reviewer",
     "see the audit": "admin",
     "manage accounts": "admin",
+    "manage their own account": "reader",
     "import documents": "admin",
     "back up the workspace": "admin",
     "restore the workspace": "admin",
@@ -58,16 +62,72 @@ NEEDS: Mapping[str, str] = {
     "use an unfit model": "admin",
 }
 
+SCOPES = ("read", "propose", "review")  # of access tokens: each reaches what the ones before it reach
+NO_TOKEN = ""  # what is done signed in or at the terminal alone: everything of admins, and one's own account
+REACH: Mapping[str, str] = {  # an action to the scope that a token needs for it, beside the role of its account
+    "search": "read",
+    "read documents": "read",
+    "read the inbox": "read",
+    "see asked questions": "read",
+    "see jobs": "read",
+    "see reported gaps": "read",
+    "see query sets": "read",
+    "compare configurations": "read",
+    "explore the graph": "read",
+    "report a gap": "propose",
+    "watch documents": "propose",
+    "give feedback": "propose",
+    "answer feedback": "propose",
+    "propose a change": "propose",
+    "judge passages": "propose",
+    "judge results": "propose",
+    "keep a query set": "propose",
+    "run an evaluation": "propose",
+    "ask a language model": "propose",
+    "review a change": "review",
+    "merge a change": "review",
+    "confirm a document": "review",
+    "settle a disagreement": "review",
+    "manage their own account": NO_TOKEN,
+    "decide on asked questions": NO_TOKEN,
+    "see the log of a job": NO_TOKEN,
+    "work on a job": NO_TOKEN,
+    "see the index": NO_TOKEN,
+    "rebuild the index": NO_TOKEN,
+    "roll back the index": NO_TOKEN,
+    "cancel a job": NO_TOKEN,
+    "add a profile": NO_TOKEN,
+    "delete a profile": NO_TOKEN,
+    "change what is in production": NO_TOKEN,
+    "bypass the review rules": NO_TOKEN,
+    "lift a request for changes": NO_TOKEN,
+    "see the audit": NO_TOKEN,
+    "manage accounts": NO_TOKEN,
+    "import documents": NO_TOKEN,
+    "back up the workspace": NO_TOKEN,
+    "restore the workspace": NO_TOKEN,
+    "see the ledger": NO_TOKEN,
+    "fetch models": NO_TOKEN,
+    "check a language model": NO_TOKEN,
+    "use an unfit model": NO_TOKEN,
+}
+PERSON, SERVICE, AGENT = KINDS = ("person", "service", "agent")
+_AGENTS_REACH = "propose"  # whatever their role
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """An account in its role."""
+    """An account in its role, and how it came."""
 
     id: str
     name: str
     email: str
     role: str
-    door: str = "app"  # through which they came: app, command line
+    door: str = "app"  # through which they came: app, command line, api, mcp
+    scope: str = ""  # of the access token they came with; empty: everything that the role may
+    token: str = ""  # the name of that token
+    request: str = ""  # the id of the request they came with
+    kind: str = PERSON
 
     @property
     def person(self) -> Person:
@@ -96,15 +156,42 @@ def plain_address(email: str) -> str:
 
 
 def allowed(actor: Actor, action: str) -> bool:
-    """Whether the actor's role is high enough for the action.
+    """Whether role, scope and kind of the actor allow the action.
 
     >>> ann = Actor("ann", "Ann", "ann@example.org", "author")
     >>> allowed(ann, "search"), allowed(ann, "rebuild the index")
     (True, False)
+    >>> allowed(ann, "propose a change"), allowed(replace(ann, scope="read"), "propose a change")
+    (True, False)
+    >>> allowed(replace(ann, kind="agent"), "propose a change"), allowed(replace(ann, kind="agent"), "merge a change")
+    (True, False)
     """
+    return _ranked(actor, action) and _agent_may(actor, action) and _in_scope(actor.scope, action)
+
+
+def _ranked(actor: Actor, action: str) -> bool:
     if action not in NEEDS:
         raise BadInput(f"There is no action {action!r}.")
     return actor.role in ROLES and ROLES.index(actor.role) >= ROLES.index(NEEDS[action])
+
+
+def _in_scope(scope: str, action: str) -> bool:
+    needed = REACH[action]
+    return not scope or (scope in SCOPES and needed != NO_TOKEN and SCOPES.index(scope) >= SCOPES.index(needed))
+
+
+def _agent_may(actor: Actor, action: str) -> bool:
+    return actor.kind != AGENT or _in_scope(_AGENTS_REACH, action)
+
+
+def scopes_for(actor: Actor) -> tuple[str, ...]:
+    """The scopes that a token of this account can use.
+
+    >>> scopes_for(Actor("ann", "Ann", "ann@example.org", "reviewer", kind="agent"))
+    ('read', 'propose')
+    """
+    free = replace(actor, scope="")
+    return tuple(scope for scope in SCOPES if any(REACH[a] == scope and allowed(free, a) for a in NEEDS))
 
 
 def require(actor: Actor, action: str) -> None:
@@ -115,12 +202,32 @@ def require(actor: Actor, action: str) -> None:
         ...
     core.errors.Refused: Only admins may rebuild the index; Ann is a reader.
     """
-    if not allowed(actor, action):
-        first = ROLES.index(NEEDS[action])
-        who = (
-            " and ".join(f"{role}s" for role in ROLES[first:][:2])
-            if len(ROLES[first:]) <= 2
-            else f"{ROLES[first]}s and above"
+    if not _ranked(actor, action):
+        raise Refused(_role_rule(actor, action))
+    if not _agent_may(actor, action):
+        raise Refused(
+            f"Agents may propose and comment; a person approves and merges. {actor.name} is an agent and may not {action}."
         )
-        article = "an" if actor.role[:1] in "aeiou" else "a"
-        raise Refused(f"Only {who} may {action}; {actor.name} is {article} {actor.role}.")
+    if not _in_scope(actor.scope, action):
+        raise Refused(_scope_rule(actor, action))
+
+
+def _role_rule(actor: Actor, action: str) -> str:
+    first = ROLES.index(NEEDS[action])
+    who = (
+        " and ".join(f"{role}s" for role in ROLES[first:][:2])
+        if len(ROLES[first:]) <= 2
+        else f"{ROLES[first]}s and above"
+    )
+    article = "an" if actor.role[:1] in "aeiou" else "a"
+    return f"Only {who} may {action}; {actor.name} is {article} {actor.role}."
+
+
+def _scope_rule(actor: Actor, action: str) -> str:
+    """Why a token is not enough."""
+    if REACH[action] == NO_TOKEN:
+        return f"No access token may {action}. Sign in to do it."
+    return (
+        f"The access token {actor.token!r} has the scope {actor.scope}, which may not {action}."
+        f" Use a token with the scope {REACH[action]}."
+    )

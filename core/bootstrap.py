@@ -83,6 +83,7 @@ from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
 from core.services.people.sessions import Sessions
+from core.services.people.tokens import Tokens
 from core.services.platform.backups import Backups
 from core.services.platform.daily import Daily
 from core.services.platform.guard import WorkspaceGuard
@@ -124,10 +125,11 @@ NEAR = 20  # passages that are looked at to find the documents nearest to a ques
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Accounts, who is signed in, and the audit of what they did."""
+    """Accounts, who is signed in, access tokens, and the audit of what they did."""
 
     accounts: Accounts
     sessions: Sessions
+    tokens: Tokens
     provider: ProviderSignIn
     audit: Audit
 
@@ -459,6 +461,7 @@ def build(
         people=People(
             accounts,
             Sessions(database, audit, settings.session_idle, settings.session_life),
+            Tokens(database, accounts, audit),
             ProviderSignIn(database, accounts, audit),
             audit,
         ),

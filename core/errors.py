@@ -23,6 +23,10 @@ class Refused(ConcordError):
     """The rules do not allow it; the message is the rule."""
 
 
+class Unauthenticated(Refused):
+    """Nobody known is asking: an access token is unknown, expired or revoked, or its account is switched off."""
+
+
 class Conflict(ConcordError):
     """Somebody else was faster, or two edits touch the same lines."""
 

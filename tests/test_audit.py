@@ -39,6 +39,7 @@ TEXT = "# Note\n\nFirst line.\n"
 READING = {
     "people.accounts": "listed warnings",
     "people.sessions": "all",
+    "people.tokens": "listed",
     "people.audit": "entries of_change",
     "knowledge.gaps": "counts open",
     "search.queries": "listed",
@@ -248,6 +249,8 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "people.accounts.unbind": lambda app: app.people.accounts.unbind(ADMIN, "author2"),
     "people.sessions.end": lambda app: app.people.sessions.end(ADMIN, session(app)),
     "people.sessions.end_all": lambda app: (session(app), app.people.sessions.end_all(ADMIN)),
+    "people.tokens.make": lambda app: app.people.tokens.make(ADMIN, "Script"),
+    "people.tokens.revoke": lambda app: app.people.tokens.revoke(ADMIN, app.people.tokens.make(ADMIN, "Old")[1].id),
     "reviews.merger.importing": lambda app: app.reviews.merger.importing(
         ADMIN, "folder", lambda: app.knowledge.documents.import_folder(ADMIN, folder(app))
     ),

@@ -45,6 +45,11 @@ USE_CASES = {
         "all end end_all": "manage accounts",  # or one's own
         "find get sign_out start": SIGN_IN,
     },
+    "people.tokens": {
+        "listed revoke": "manage accounts",  # or one's own
+        "make": "manage their own account",  # those of services and agents: manage accounts
+        "holder": SIGN_IN,
+    },
     "people.provider": {"sign_in": SIGN_IN},
     "people.audit": {
         "entries": "see the audit",
@@ -316,7 +321,12 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
 ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
-ASKED_ELSEWHERE = {"read documents": EVERYBODY, "bypass the review rules": "merge a change", "judge results": ""}
+ASKED_ELSEWHERE = {
+    "read documents": EVERYBODY,
+    "bypass the review rules": "merge a change",
+    "judge results": "",
+    "manage their own account": "",
+}
 
 
 def rows() -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ from core.adapters.state.knowledge import (
     SettlementRows,
     WatchRows,
 )
-from core.adapters.state.people import AccountRows, AuditRows, SessionRows
+from core.adapters.state.people import AccountRows, AuditRows, SessionRows, TokenRows
 from core.adapters.state.platform import CallRows, JobRows, ModelCheckRows
 from core.adapters.state.questions import AnswerRows, QueryRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, ImpactRows, LookRows, RequestRows, VerdictRows
@@ -58,7 +58,7 @@ class State:
 
     def __init__(self, statements: Statements) -> None:
         self.accounts, self.audit = AccountRows(statements), AuditRows(statements)
-        self.sessions = SessionRows(statements)
+        self.sessions, self.tokens = SessionRows(statements), TokenRows(statements)
         self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
         self.changes, self.requests = ChangeRows(statements), RequestRows(statements)
         self.looks, self.impacts = LookRows(statements), ImpactRows(statements)

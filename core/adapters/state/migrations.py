@@ -269,6 +269,18 @@ MIGRATIONS: tuple[str, ...] = (
         judge TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, UNIQUE (query, kind, judge)
     );
     """,
+    """
+    ALTER TABLE accounts ADD COLUMN kind TEXT NOT NULL DEFAULT 'person';
+    CREATE TABLE tokens (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL REFERENCES accounts (id), name TEXT NOT NULL, scope TEXT NOT NULL,
+        digest TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL, created TEXT NOT NULL, expires TEXT NOT NULL, used TEXT NOT NULL DEFAULT '',
+        revoked TEXT NOT NULL DEFAULT '', made_by TEXT NOT NULL
+    );
+    CREATE INDEX tokens_account ON tokens (account);
+    CREATE INDEX tokens_prefix ON tokens (prefix);
+    ALTER TABLE audit ADD COLUMN token TEXT NOT NULL DEFAULT '';
+    ALTER TABLE audit ADD COLUMN request TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

@@ -1,4 +1,4 @@
-"""Accounts, failed sign-ins, sessions and the audit."""
+"""Accounts, failed sign-ins, sessions, access tokens and the audit."""
 
 from __future__ import annotations
 
@@ -8,20 +8,33 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, upda
 
 from core.access import plain_address
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import accounts, attempts, audit, sessions
+from core.adapters.state.tables import accounts, attempts, audit, sessions, tokens
 
 # asked at every interaction, so built once
 _ACCOUNT = select(accounts).where(accounts.c.id == bindparam("name"))
 _ACCOUNTS = select(accounts).order_by(accounts.c.place)
 _EMAILS = select(accounts.c.email, accounts.c.id)
 _SESSIONS = (
-    select(sessions, accounts.c.name, accounts.c.email, accounts.c.role)
+    select(sessions, accounts.c.name, accounts.c.email, accounts.c.role, accounts.c.kind)
     .join(accounts, accounts.c.id == sessions.c.account)
     .where(accounts.c.active == 1, sessions.c.expires > bindparam("now"), sessions.c.seen > bindparam("idle"))
     .order_by(sessions.c.seen.desc(), sessions.c.id.desc())
 )
 _BY_DIGEST = _SESSIONS.where(sessions.c.digest == bindparam("digest"))
 _BY_ID = _SESSIONS.where(sessions.c.id == bindparam("number"))
+_TOKENS = (
+    select(
+        tokens,
+        accounts.c.name.label("full_name"),
+        accounts.c.email,
+        accounts.c.role,
+        accounts.c.kind,
+        accounts.c.active,
+    )
+    .join(accounts, accounts.c.id == tokens.c.account)
+    .order_by(tokens.c.id.desc())
+)
+_BY_PREFIX = _TOKENS.where(tokens.c.prefix == bindparam("prefix"))
 _TEXT_ACTS = ("propose", "edit", "solve conflicts")
 _LAST_WRITER = (
     select(audit.c.who)
@@ -67,7 +80,8 @@ class AccountRows:
 
     def has_admin(self) -> bool:
         """Whether an admin can act."""
-        admin = select(accounts.c.id).where(accounts.c.role == "admin", accounts.c.active == 1)
+        person = accounts.c.kind == "person"
+        admin = select(accounts.c.id).where(accounts.c.role == "admin", accounts.c.active == 1, person)
         return self._run.first(admin) is not None
 
     def add(self, email: str, **values: Any) -> None:
@@ -148,6 +162,45 @@ class SessionRows:
     def forget(self, now: str, idle: str) -> None:
         """Drop those that ended by themselves."""
         self._run.change(delete(sessions).where(or_(sessions.c.expires <= now, sessions.c.seen <= idle)))
+
+
+class TokenRows:
+    """The table `tokens`, each with its account."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> int:
+        """A new one; its number."""
+        return self._run.add(tokens, **values)
+
+    def by_prefix(self, prefix: str) -> list[Row]:
+        """Those that begin so."""
+        return self._run.rows(_BY_PREFIX, prefix=prefix)
+
+    def get(self, number: int) -> Row | None:
+        """By its number."""
+        return self._run.first(_TOKENS.where(tokens.c.id == number))
+
+    def all(self, account: str) -> list[Row]:
+        """Of one account, or of everybody; the newest comes first."""
+        return self._run.rows(_TOKENS.where(tokens.c.account == account) if account else _TOKENS)
+
+    def touch(self, number: int, used: str) -> None:
+        """Used again."""
+        self._run.change(update(tokens).where(tokens.c.id == number).values(used=used))
+
+    def revoke(self, number: int, at: str) -> None:
+        """Worth nothing from now on; the row stays for the audit."""
+        self._run.change(update(tokens).where(tokens.c.id == number, tokens.c.revoked == "").values(revoked=at))
+
+    def revoke_account(self, account: str, at: str) -> None:
+        """All of an account."""
+        self._run.change(update(tokens).where(tokens.c.account == account, tokens.c.revoked == "").values(revoked=at))
+
+    def revoke_everybody(self, at: str) -> None:
+        """All there are."""
+        self._run.change(update(tokens).where(tokens.c.revoked == "").values(revoked=at))
 
 
 class AuditRows:

@@ -58,6 +58,7 @@ accounts = Table(
     _text("issuer", ""),  # with the subject: who this is at the sign-in provider, once they came from there
     _text("subject", ""),
     Index("accounts_subject", "issuer", "subject", unique=True, sqlite_where=_BOUND, postgresql_where=_BOUND),
+    _text("kind", "person"),  # or service, agent
 )
 sessions = Table(
     "sessions",
@@ -72,6 +73,24 @@ sessions = Table(
     _text("seen"),
     _text("expires"),
     Index("sessions_account", "account"),
+    sqlite_autoincrement=True,
+)
+tokens = Table(
+    "tokens",
+    METADATA,
+    _id(),
+    _text("account", None, ForeignKey("accounts.id")),
+    _text("name"),
+    _text("scope"),
+    _text("digest", unique=True),  # the token itself is not stored
+    _text("prefix"),  # its first letters, to find and recognise it
+    _text("created"),
+    _text("expires"),
+    _text("used", ""),
+    _text("revoked", ""),
+    _text("made_by"),
+    Index("tokens_account", "account"),
+    Index("tokens_prefix", "prefix"),
     sqlite_autoincrement=True,
 )
 attempts = Table("attempts", METADATA, _id(), _text("account"), _real("at"))
@@ -89,6 +108,8 @@ audit = Table(
     _number("change", 0),
     _text("commit_id", ""),
     _text("detail", ""),
+    _text("token", ""),  # the name of the access token they came with, and the id of the request
+    _text("request", ""),
     Index("audit_commit", "commit_id"),
     Index("audit_change", "change"),
     sqlite_autoincrement=True,

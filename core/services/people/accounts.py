@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import ROLES, Actor, folded, plain_address, require
+from core.access import KINDS, PERSON, ROLES, Actor, folded, plain_address, require
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
 from core.services.people.audit import Audit
@@ -39,7 +39,7 @@ _EMAIL = re.compile(r"[^\s<>@]{1,64}@[^\s<>@]{1,190}")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who can sign in."""
+    """A person who can sign in, or a service or an agent that comes with an access token."""
 
     id: str
     name: str
@@ -48,10 +48,11 @@ class Account:
     active: bool
     password: bool
     issuer: str = ""  # the provider that the account is bound to
+    kind: str = PERSON
 
     @property
     def actor(self) -> Actor:
-        return Actor(self.id, self.name, self.email, self.role)
+        return Actor(self.id, self.name, self.email, self.role, kind=self.kind)
 
 
 class Accounts:
@@ -125,14 +126,26 @@ class Accounts:
 
     # ------------------------------------------------------------ changing
 
-    def add(self, actor: Actor, name: str, full_name: str, email: str, role: str, password: str = "") -> Account:
+    def add(
+        self,
+        actor: Actor,
+        name: str,
+        full_name: str,
+        email: str,
+        role: str,
+        password: str = "",
+        kind: str = PERSON,
+    ) -> Account:
         require(actor, "manage accounts")
-        new = Actor(_checked_id(name), " ".join(full_name.split()) or name, checked_email(email), checked_role(role))
+        full, role = " ".join(full_name.split()) or name, _role_of(checked_kind(kind), role)
+        new = Actor(_checked_id(name), full, checked_email(email), role, kind=kind)
+        if password:
+            _refuse_password(kind)
         hashed = self._hash(password) if password else ""
         with self.database.transaction() as state:
             self._refuse_taken(state, new)
             self.insert(state, new, hashed)
-            self.audit.record(state, actor, "add account", f"{new.name} ({new.id})", detail=new.role)
+            self.audit.record(state, actor, "add account", f"{new.name} ({new.id})", detail=_described(new))
         return self.get(new.id)
 
     def set_role(self, actor: Actor, name: str, role: str) -> Account:
@@ -140,12 +153,13 @@ class Accounts:
         require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
-            state.accounts.set(name, role=checked_role(role))
+            state.accounts.set(name, role=_role_of(before.kind, role))
             self._keep_an_admin(state)
             self.audit.record(state, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
         return self.get(name)
 
     def set_active(self, actor: Actor, name: str, active: bool) -> Account:
+        """Switching off ends sessions and access tokens; switching on brings none back."""
         require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
@@ -153,14 +167,15 @@ class Accounts:
             self._keep_an_admin(state)
             if not active:
                 state.sessions.end_account(name, 0)
+                state.tokens.revoke_account(name, self.clock.stamp())
             self.audit.record(state, actor, f"switch account {'on' if active else 'off'}", f"{before.name} ({name})")
         return self.get(name)
 
     def set_password(self, actor: Actor, name: str, password: str, keep: int = 0) -> None:
         """One's own password, or anybody's for an admin. It ends the account's sessions, but for one that is kept."""
-        if actor.id != name:
-            require(actor, "manage accounts")
+        require(actor, "manage their own account" if actor.id == name else "manage accounts")
         account, hashed = self.get(name), self._hash(password)
+        _refuse_password(account.kind)
         with self.database.transaction() as state:
             state.accounts.set(name, hash=hashed)
             state.sessions.end_account(name, keep)
@@ -178,6 +193,7 @@ class Accounts:
         with self.database.transaction() as state:
             state.accounts.set(name, issuer="", subject="")
             state.sessions.end_account(name, 0)
+            state.tokens.revoke_account(name, self.clock.stamp())
             self.audit.record(state, actor, "unbind account", f"{account.name} ({name})", detail=account.issuer)
         return self.get(name)
 
@@ -257,7 +273,7 @@ class Accounts:
 
     def insert(self, state: State, actor: Actor, hashed: str) -> None:
         """A row for a new account."""
-        who = {"id": actor.id, "name": actor.name, "email": actor.email, "role": actor.role}
+        who = {"id": actor.id, "name": actor.name, "email": actor.email, "role": actor.role, "kind": actor.kind}
         state.accounts.add(**who, hash=hashed, created=self.clock.stamp())
 
     def _keep_an_admin(self, state: State) -> None:
@@ -288,7 +304,7 @@ _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W
 
 
 def _account(row: dict[str, Any]) -> Account:
-    text = {name: str(row[name]) for name in ("id", "name", "email", "role")}
+    text = {name: str(row[name]) for name in ("id", "name", "email", "role", "kind")}
     return Account(**text, active=bool(row["active"]), password=bool(row["hash"]), issuer=row["issuer"])
 
 
@@ -310,6 +326,29 @@ def checked_role(role: str) -> str:
     if role not in ROLES:
         raise BadInput(f"There is no role {role!r}. Roles: {', '.join(ROLES)}.")
     return role
+
+
+def checked_kind(kind: str) -> str:
+    """The kind of account, if there is one of this name."""
+    if kind not in KINDS:
+        raise BadInput(f"There is no kind of account {kind!r}. Kinds: {', '.join(KINDS)}.")
+    return kind
+
+
+def _role_of(kind: str, role: str) -> str:
+    """The role, if an account of this kind can have it: what admins do, no access token may."""
+    if checked_role(role) == "admin" and kind != PERSON:
+        raise BadInput("Service and agent accounts are readers, authors or reviewers: only people are admins.")
+    return role
+
+
+def _refuse_password(kind: str) -> None:
+    if kind != PERSON:
+        raise BadInput("Service and agent accounts have no password. Make an access token for them.")
+
+
+def _described(new: Actor) -> str:
+    return new.role if new.kind == PERSON else f"{new.role}, {new.kind}"
 
 
 def may_demo(address: str) -> bool:

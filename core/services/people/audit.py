@@ -32,6 +32,8 @@ class AuditEntry:
     change: int
     commit_id: str
     detail: str
+    token: str = ""  # the name of the access token they came with
+    request: str = ""  # the id of the request
 
 
 class Audit:
@@ -55,6 +57,8 @@ class Audit:
             change=change,
             commit_id=commit,
             detail=detail[:MAX_DETAIL],
+            token=actor.token,
+            request=actor.request,
         )
 
     def note(self, actor: Actor, action: str, what: str, **more: Any) -> None:
@@ -89,7 +93,7 @@ def as_csv(entries: tuple[AuditEntry, ...]) -> str:
     """The audit for a spreadsheet.
 
     >>> as_csv((AuditEntry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
-    "1,t,a,'=HYPERLINK(1),admin,app,merge,x,0,,"
+    "1,t,a,'=HYPERLINK(1),admin,app,merge,x,0,,,,"
     """
     names = [field.name for field in fields(AuditEntry)]
     return csv_text([names, *([getattr(entry, name) for name in names] for entry in entries)])

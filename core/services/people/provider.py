@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import ROLES, Actor
+from core.access import PERSON, ROLES, Actor
 from core.errors import Refused
 from core.services.people.accounts import Accounts, checked_email
 from core.services.people.audit import Audit
@@ -48,6 +48,8 @@ class ProviderSignIn:
             row = self._create(state, claims, email, role)
         if not row["active"]:
             raise Refused(f"The account of {email} is switched off. Ask an admin to switch it on.")
+        if row["kind"] != PERSON:
+            raise Refused(f"{email} belongs to a {row['kind']} account, which comes with an access token alone.")
         if row["subject"] and (row["issuer"], row["subject"]) != (issuer, subject):
             raise Refused(
                 f"The account of {email} belongs to somebody else at the provider. If that was you, ask an admin to unbind it."

@@ -81,8 +81,7 @@ class Sessions:
 
     def all(self, actor: Actor, account: str = "") -> tuple[Session, ...]:
         """Those of an account, or everybody's; people see their own, admins all."""
-        if not account or account != actor.id:
-            require(actor, "manage accounts")
+        require(actor, "manage their own account" if account and account == actor.id else "manage accounts")
         return tuple(_session(row) for row in self.database.sessions.all(account, **self._limits()))
 
     # ------------------------------------------------------------ ending
@@ -98,8 +97,8 @@ class Sessions:
     def end(self, actor: Actor, number: int) -> Session:
         """End one of one's own, or anybody's as an admin."""
         row = self.database.sessions.by_id(number, **self._limits())
-        if row is None or row["account"] != actor.id:
-            require(actor, "manage accounts")
+        own = row is not None and row["account"] == actor.id
+        require(actor, "manage their own account" if own else "manage accounts")
         if row is None:
             raise NotFound(f"There is no session {number}. List them with: python -m core sessions list")
         with self.database.transaction() as state:
@@ -126,7 +125,7 @@ class Sessions:
         if row["seen"] <= self._stamp(-TOUCH):
             self.database.sessions.touch(row["id"], self._stamp())
             row = {**row, "seen": self._stamp()}
-        return _session(row), Actor(row["account"], row["name"], row["email"], row["role"])
+        return _session(row), Actor(row["account"], row["name"], row["email"], row["role"], kind=row["kind"])
 
     def _limits(self) -> dict[str, str]:
         return {"now": self._stamp(), "idle": self._stamp(-self.idle)}

@@ -104,6 +104,7 @@ class Backups:
                 raise Corrupt(f"The restored workspace does not agree with itself: {' '.join(problems)}")
             with self.database.transaction() as state:
                 state.sessions.end_everybody()  # whoever signed out since would be signed in again
+                state.tokens.revoke_everybody(self.clock.stamp())  # and a revoked token would be good again
             self.audit.note(actor, "restore", source.name, detail=f"as of {backup.created}")
         return backup
 

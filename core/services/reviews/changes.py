@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import Actor, allowed, require
 from core.curation import checks, review
 from core.curation.findings import Finding, Read
 from core.curation.proposals import check_text, check_title, checked_files
@@ -344,7 +344,7 @@ class Changes:
         state.changes.set(number, updated=self.clock.stamp())
 
     def _own(self, actor: Actor, row: Mapping[str, Any], verb: str) -> None:
-        if actor.id != row["author"] and actor.role not in ("reviewer", "admin"):
+        if actor.id != row["author"] and not allowed(actor, "review a change"):
             raise Refused(f"Only {row['author_name']}, a reviewer or an admin may {verb} this change.")
 
     def _move(

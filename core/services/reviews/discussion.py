@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import Actor, allowed, require
 from core.curation import review
 from core.curation.diffs import lines
 from core.curation.proposals import check_text
@@ -158,7 +158,7 @@ class Discussion:
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts)
             old = _there(state, number, comment)
-            if old["who"] != actor.id and actor.role != "admin":
+            if old["who"] != actor.id and not allowed(actor, "lift a request for changes"):
                 raise Refused(f"Only {old['name']} or an admin may delete this comment.")
             stamp, root = self.clock.stamp(), old["thread"] or comment
             state.comments.set(comment, body="", deleted=stamp)
