@@ -249,7 +249,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     EVERYBODY: (
         "search nothing", "documents list", "documents show nothing", "documents history nothing",
         "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "documents export nothing", "freshness", "answers list", "overview", "models list",
-        "methods",
+        "methods", "mcp --check",
     ),
     "report a gap": ("gaps report nothing",),
     "search": ("questions mine",),

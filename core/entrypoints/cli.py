@@ -40,6 +40,7 @@ from core.entrypoints import (
     words,
     workspace,
 )
+from core.entrypoints.mcp import command as mcp
 from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError, storage_failure
 from core.settings import load
@@ -70,6 +71,7 @@ PARTS: tuple[Any, ...] = (
     evaluation,
     tuning,
     ledger,
+    mcp,
 )  # in the order in which help lists their commands
 
 
