@@ -1,10 +1,11 @@
-"""Accounts: who may sign in, and in which role. For admins."""
+"""Accounts: who may sign in, in which role, and which services and agents come with access tokens. For admins."""
 
 import streamlit as st
 
-from core.access import ROLES, Actor
+from core.access import KINDS, PERSON, ROLES, Actor
 from core.services.people.accounts import Account
 from pages.ui import actions, flash, identity, sessions, style
+from pages.ui.account import tokens
 from pages.ui.workspace import app
 
 me = identity.require("manage accounts")
@@ -44,17 +45,25 @@ def _set_password(actor: Actor, name: str, password: str) -> str:
 
 def added() -> None:
     form = {
-        field: str(st.session_state.get(f"add_{field}", "")) for field in ("id", "name", "email", "role", "password")
+        field: str(st.session_state.get(f"add_{field}", ""))
+        for field in ("id", "name", "email", "kind", "role", "password")
     }
     actions.do(lambda actor: _add(actor, form))
 
 
 def _add(actor: Actor, form: dict[str, str]) -> str:
     account = app().people.accounts.add(
-        actor, form["id"].strip(), form["name"], form["email"].strip(), form["role"], form["password"]
+        actor,
+        form["id"].strip(),
+        form["name"],
+        form["email"].strip() or ("" if form["kind"] == PERSON else f"{form['id'].strip()}@localhost"),
+        form["role"],
+        form["password"],
+        form["kind"],
     )
     st.session_state.update({f"add_{field}": "" for field in ("id", "name", "email", "password")})  # an empty form
-    return f"{account.name} can sign in as {account.role}."
+    how = "can sign in" if account.kind == PERSON else f"comes as a {account.kind} with access tokens,"
+    return f"{account.name} {how} as {account.role}."
 
 
 def account_row(account: Account) -> None:
@@ -65,11 +74,12 @@ def account_row(account: Account) -> None:
     ):
         with st.container(width="stretch", gap="xxsmall"):
             you, off = " (you)" if account.id == me.id else "", "" if account.active else " · switched off"
-            st.markdown(f"**{name}**{you}")
+            kind = "" if account.kind == PERSON else f" :blue-badge[{account.kind}]"
+            st.markdown(f"**{name}**{you}{kind}")
             st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}{off}")
         st.selectbox(
             f"Role of {name}",
-            ROLES,
+            ROLES if account.kind == PERSON else ROLES[:-1],
             key=role,
             on_change=role_changed,
             args=(account.id,),
@@ -83,36 +93,60 @@ def account_row(account: Account) -> None:
             args=(account.id,),
             label_visibility="collapsed",
         )
-        if signed_in := [session for session in everybody if session.account == account.id]:
-            with st.popover(style.count(len(signed_in), "session"), type="tertiary", icon=":material/devices:"):
-                sessions.listing(signed_in, here)
-        with st.popover("Password", type="tertiary", icon=":material/key:"):
-            st.text_input(
-                f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
-            )
-            st.button("Set password", key=f"set_{account.id}", on_click=password_set, args=(account.id,))  # fmt: skip
+        if account.kind == PERSON:
+            ways_in(account, name)
+        else:
+            own = tuple(token for token in every_token if token.account == account.id)
+            working = sum(token.state == "active" for token in own)
+            with st.popover(style.count(working, "token"), type="tertiary", icon=":material/key:"):
+                tokens.listing(own, account.actor)
+
+
+def ways_in(account: Account, name: str) -> None:
+    """Sessions and password of a person."""
+    if signed_in := [session for session in everybody if session.account == account.id]:
+        with st.popover(style.count(len(signed_in), "session"), type="tertiary", icon=":material/devices:"):
+            sessions.listing(signed_in, here)
+    with st.popover("Password", type="tertiary", icon=":material/key:"):
+        st.text_input(
+            f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
+        )
+        st.button("Set password", key=f"set_{account.id}", on_click=password_set, args=(account.id,))  # fmt: skip
 
 
 st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
 for problem in app().people.accounts.warnings(me):
     st.warning(flash.plain(problem), icon=":material/warning:")
-everybody, current = app().people.sessions.all(me), identity.session()
+everybody, every_token, current = app().people.sessions.all(me), app().people.tokens.listed(me), identity.session()
 here = current[0].id if current else 0
-for account in app().people.accounts.listed(me):
-    account_row(account)
-with st.expander("Add somebody", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):
+accounts = app().people.accounts.listed(me)
+for account in accounts:
+    if account.kind == PERSON:
+        account_row(account)
+st.header("Service accounts", anchor=False)
+st.caption(
+    "Programs and agents that come with access tokens. An agent is a language model that acts by itself: it proposes and comments, people approve and merge."
+)
+for account in accounts:
+    if account.kind != PERSON:
+        account_row(account)
+if all(account.kind == PERSON for account in accounts):
+    st.caption("None yet.")
+tokens.show_made()
+with st.expander("Add an account", icon=":material/person_add:", key="add_box"), st.form("add_form", border=False):
     first, second, third = st.columns(3)
     first.text_input("Account id", key="add_id", placeholder="for example avery")
     second.text_input("Name", key="add_name")
     third.text_input("Email", key="add_email")
-    first, second, _ = st.columns(3)
-    first.selectbox("Role", ROLES, key="add_role")
-    second.text_input(
+    first, second, third = st.columns(3)
+    first.selectbox("Kind", KINDS, key="add_kind", format_func=str.capitalize)
+    second.selectbox("Role", ROLES, key="add_role")
+    third.text_input(
         "Password",
         type="password",
         key="add_password",
         autocomplete="new-password",
-        help="Only for local sign-in; at least 10 characters.",
+        help="Only for people, with local sign-in; at least 10 characters.",
     )
     st.form_submit_button("Add", on_click=added, icon=":material/person_add:")

@@ -47,11 +47,13 @@ def row(entry: AuditEntry) -> dict[str, object]:
         "Who": entry.name,
         "Role": entry.role,
         "Door": entry.door,
+        "Token": entry.token,
         "Action": entry.action,
         "What": entry.what,
         "Change": f"#{entry.change}" if entry.change else "",
         "Detail": entry.detail[:10] if HASH.fullmatch(entry.detail) else entry.detail,
         "Commit": entry.commit_id[:10],
+        "Request": entry.request,
     }
 
 

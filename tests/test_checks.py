@@ -94,6 +94,7 @@ SECRETS = [
     "-----BEGIN OPENSSH PRIVATE " + "KEY-----",
     "key AKIA" + "QYLPMN5HFIQR7XYZ here",
     "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+    "concord_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z-",
     "xoxb-" + "123456789012-abcdefGHIJKL0123",
     "AIza" + "SyA1234567890abcdefghijklmnopqrstuv",
     "sk_" + "live_4eC39HqLyjWDarjtT1zdp7dc",

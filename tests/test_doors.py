@@ -307,8 +307,9 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "manage accounts": (
         "accounts list", "accounts add nobody --email nobody", "accounts role nobody reader",
         "accounts password nobody", "accounts on nobody", "accounts off nobody", "accounts unbind nobody",
-        "sessions list", "sessions end 99999",
+        "sessions list", "sessions end 99999", "token revoke 99999",
     ),
+    "manage their own account": ("token add nothing", "token list"),
     "see the audit": ("audit list",),
     "see the ledger": ("ledger list", "ledger summary"),
     "fetch models": ("models fetch nothing",),

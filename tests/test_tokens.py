@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.access import KINDS, NEEDS, NO_TOKEN, REACH, ROLES, SCOPES, Actor, allowed, require, scopes_for
 from core.bootstrap import App, build
+from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound, Refused, Unauthenticated
 from core.services.people.tokens import MARK, Tokens
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql
@@ -351,3 +354,26 @@ def test_the_provider_signs_in_no_service_account(app: App) -> None:
     )
     with pytest.raises(Refused, match="belongs to a service account"):
         app.people.provider.sign_in(claims, settings)
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def test_a_token_is_made_listed_and_revoked_on_the_command_line(app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str) -> tuple[int, Any, str]:
+        code = main(["--home", str(app.settings.home), *arguments, "--json", "--quiet"])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if out else None, err
+
+    _, account, _ = run("accounts", "add", "cron", "--kind", "service", "--role", "author")
+    assert (account["kind"], account["email"]) == ("service", "cron@localhost")
+    code, made, _ = run("token", "add", "Cron", "--account", "cron", "--scope", "propose", "--days", "30")
+    assert code == 0
+    actor = app.people.tokens.holder(made["token"], "api")
+    assert (actor.id, actor.scope, actor.kind) == ("cron", "propose", "service")
+    _, listed, _ = run("token", "list", "--account", "cron")
+    assert listed[0].keys() == made.keys() - {"token"}
+    assert run("token", "list", "--as", "reader")[1] == []
+    assert run("token", "add", "Mine", "--as", "author")[1]["account"] == "author"
+    assert run("token", "revoke", str(made["id"]))[1]["state"] == "revoked"
+    assert "no account" in run("token", "add", "Nobody")[2]

@@ -13,6 +13,7 @@ KEYS: Mapping[str, re.Pattern[str]] = {
     "a private key": re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
     "an AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
     "a GitHub token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255})\b"),
+    "a Concord access token": re.compile(r"\bconcord_[A-Za-z0-9_-]{52}(?![A-Za-z0-9_-])"),
     "a GitLab token": re.compile(r"\bglpat-[A-Za-z0-9_-]{20,64}\b"),
     "a Slack token": re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{20,255}\b"),
     "a Slack webhook": re.compile(r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}"),

@@ -21,6 +21,7 @@ def register(add: Any) -> None:
     new.add_argument("--name", default="", help="the full name")
     new.add_argument("--email", default="", help="the address")
     new.add_argument("--role", default="reader", help="reader, author, reviewer or admin")
+    new.add_argument("--kind", default="person", help="person, service or agent; the last two come with access tokens")
     new.add_argument("--password", action="store_true", help="ask for a password (read from standard input)")
     role = accounts("role", accounts_role, "give somebody another role")
     role.add_argument("account", metavar="ACCOUNT")
@@ -38,9 +39,11 @@ def accounts_list(settings: Settings, options: Namespace, terminal: Terminal) ->
     app = open_app(settings)
     accounts = app.people.accounts.listed(acting(app, options))
     rows = [
-        (account.id, account.role, account.name, account.email, "" if account.active else "off") for account in accounts
+        (account.id, account.kind, account.role, account.name, account.email, "" if account.active else "off")
+        for account in accounts
     ]
-    terminal.show([strict.plain(account) for account in accounts], table(rows, ("id", "role", "name", "email", "")))
+    heads = ("id", "kind", "role", "name", "email", "")
+    terminal.show([strict.plain(account) for account in accounts], table(rows, heads))
     return 0
 
 
@@ -54,6 +57,7 @@ def accounts_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
         options.email or f"{options.account}@localhost",
         options.role,
         password,
+        options.kind,
     )
     terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
     return 0

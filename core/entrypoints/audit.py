@@ -36,6 +36,7 @@ def audit_list(settings: Settings, options: Namespace, terminal: Terminal) -> in
     if options.csv:
         sys.stdout.write(as_csv(entries))
         return 0
-    rows = [(entry.at, entry.name, entry.door, entry.action, entry.what) for entry in entries]
-    terminal.show([strict.plain(entry) for entry in entries], table(rows, ("when", "who", "door", "action", "what")))
+    rows = [(entry.at, entry.name, entry.door, entry.token, entry.action, entry.what) for entry in entries]
+    heads = ("when", "who", "door", "token", "action", "what")
+    terminal.show([strict.plain(entry) for entry in entries], table(rows, heads))
     return 0

@@ -1,10 +1,11 @@
-"""The foot of the sidebar: who is signed in, where else, and the way out."""
+"""The foot of the sidebar: who is signed in, and the way out."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import flash, identity, keys, sessions
+from core.access import PERSON
+from pages.ui import flash, identity, keys
 from pages.ui.sign_in import cookies
 from pages.ui.workspace import app
 
@@ -18,8 +19,6 @@ def draw() -> None:
             actor = identity.me()
             st.caption(f"{flash.plain(actor.name)} · {actor.role}")
             with st.container(horizontal=True, vertical_alignment="center", key="way_out"):
-                if st.button("Account", key="sessions", type="tertiary", icon=":material/account_circle:"):
-                    sessions.mine()
                 _sign_out_form()
 
 
@@ -31,7 +30,9 @@ def _sign_out_form() -> None:
 
 
 def _persona_switch() -> None:
-    people = {account.id: account for account in app().people.accounts.all() if account.active}
+    people = {
+        account.id: account for account in app().people.accounts.all() if account.active and account.kind == PERSON
+    }
     st.selectbox(
         "Demo: you act as",
         list(people),

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
 
-from core.access import Actor, allowed
+from core.access import PERSON, Actor, allowed
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
 from pages.ui import direct, flash, keys, listening
@@ -46,7 +46,7 @@ def _persona() -> Actor:
         return app().people.accounts.actor(st.session_state.get(keys.PERSONA, "admin"))
     except (NotFound, Refused):
         return app().people.accounts.actor(
-            next(account.id for account in app().people.accounts.all() if account.active)
+            next(account.id for account in app().people.accounts.all() if account.active and account.kind == PERSON)
         )
 
 

@@ -41,6 +41,8 @@ MISSING = "playground_missing"  # what a judge looks for that the pool lacks
 SHOWN_ANSWER = "playground_shown_answer"  # the answer that a judge rates, as plain values
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
+ACCOUNT_VIEW = "part"  # which part of Account is shown, also in the URL
+TOKEN_MADE = "token_made"  # an access token that was just made, until it is shown
 INBOX_SHOWN, INBOX_KIND = "shown", "kind"  # which messages the inbox shows, also in the URL
 WORDS_SHOWN = "list"  # which list of Words is shown, also in the URL
 SYNONYM_WORDS, SYNONYM_WAY = "synonym_words", "synonym_way"  # the form of a synonym
@@ -78,5 +80,5 @@ WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_ORIGINALS, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
-    *(SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
+    *(TOKEN_MADE, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -25,4 +25,5 @@ PAGES = {
         ("accounts", "Accounts", ":material/group:", "manage accounts"),
         ("audit", "Audit", ":material/history:", "see the audit"),
     ),
+    "You": (("account", "Account", ":material/account_circle:", "manage their own account"),),
 }

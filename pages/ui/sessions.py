@@ -1,4 +1,4 @@
-"""Where somebody is signed in: their own in a dialog, everybody's on the Accounts page."""
+"""Where somebody is signed in: their own on Account, everybody's on Accounts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pages.ui import actions, flash, identity, style
 from pages.ui.workspace import app
 
 
-@st.dialog("Your account", width="medium")
-def mine() -> None:
+def draw(me: Actor) -> None:
     """One's own sessions, with a way to end them, and one's own password."""
-    me, current = identity.me(), identity.session()
-    sessions = app().people.sessions.all(me, me.id)
+    if app().settings.sign_in == "demo":
+        st.caption("The demo has no sign-in: choose who you are at the foot of the menu.")
+        return
+    current, sessions = identity.session(), app().people.sessions.all(me, me.id)
     listing(sessions, current[0].id if current else 0)
     if len(sessions) > 1:
         st.button("End all others", on_click=end_others, key="end_others", icon=":material/logout:")
     if app().settings.sign_in == "local":
         _password()
-    flash.show()
 
 
 def _password() -> None:
