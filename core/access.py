@@ -48,6 +48,7 @@ NEEDS: Mapping[str, str] = {
     "import documents": "admin",
     "back up the workspace": "admin",
     "restore the workspace": "admin",
+    "manage the remote": "admin",
     "see the ledger": "admin",
     "compare configurations": "author",
     "judge passages": "author",

@@ -16,6 +16,7 @@ from core.adapters.cache.vectors import EmbeddingCache
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
+from core.adapters.git.remote import GitRemote, RemoteAccess
 from core.adapters.git.store import GitStore
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
@@ -96,6 +97,9 @@ from core.services.playground.grades import Grades
 from core.services.playground.notebook import Notebook
 from core.services.playground.pools import Pools
 from core.services.playground.where import Locator
+from core.services.remote.incoming import IncomingCommits
+from core.services.remote.remotes import JOB as REMOTE
+from core.services.remote.remotes import Remotes
 from core.services.reviews.changes import Changes
 from core.services.reviews.diff import Looks
 from core.services.reviews.discussion import Discussion
@@ -159,6 +163,13 @@ class Reviews:
     merger: Merger
     looks: Looks
     impacts: Impacts
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRoom:
+    """The repository elsewhere that merges are pushed to."""
+
+    remotes: Remotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +304,7 @@ class App:
     people: People
     knowledge: Knowledge
     reviews: Reviews
+    remote: RemoteRoom
     inbox: Inbox
     upload: Upload
     index: IndexRoom
@@ -436,9 +448,24 @@ def build(
         impacts.start()
 
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built)
-    merger = Merger(changes, index_jobs.catch_up, landings.landed)
+
+    def moved(cause: Actor) -> None:
+        index_jobs.catch_up(cause)
+        remotes.start(cause)
+
+    merger = Merger(changes, moved, landings.landed, lambda actor: remotes.start(actor))
+    access = RemoteAccess(
+        settings.remote_user,
+        settings.remote_token,
+        settings.remote_key,
+        settings.remote_ssh,
+        settings.remote_timeout,
+    )
+    git_remote = GitRemote(store, access)
+    incoming = IncomingCommits(changes, merger, git_remote)
+    remotes = Remotes(git_remote, incoming, jobs, settings.remote_token, settings.remote_minutes)
     drafts = Drafts(database.drafts, clock)
-    freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, index_jobs.catch_up)
+    freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, moved)
     reminders = Reminders(freshness, owners, messages)
     daily = Daily(clock, [reminders.remind, queries.sweep, gaps.look, answers.nightly])
 
@@ -478,6 +505,7 @@ def build(
             disagreements,
         ),
         reviews=Reviews(changes, Discussion(changes), merger, Looks(changes), impacts),
+        remote=RemoteRoom(remotes),
         inbox=Inbox(messages, watches, reminders, owners),
         upload=Upload(
             Uploads(
@@ -542,6 +570,7 @@ def build(
                     "drift": production.work,
                     ANSWERS: answers.work,
                     JOB: impacts.work,
+                    REMOTE: remotes.work,
                     "experiment": experiments.work,
                     "check-model": checker.work,
                     **index_jobs.works(),

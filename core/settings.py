@@ -47,6 +47,14 @@ class Settings:
     llm_timeout: float = 60.0  # seconds that a call may take, waits and retries included
     llm_concurrency: int = 4  # calls to one endpoint at a time
     monthly_budget: float = 10.0  # dollars of paid calls in a calendar month; 0 makes none
+    remote_user: str = ""  # who signs in at a git remote over https; "git" if not set
+    remote_token: str = field(default="", repr=False)  # their token or password; never stored, never shown
+    remote_key: Path | None = None  # the private key for a git remote over ssh; ssh's own choice if not set
+    remote_ssh: str = "ssh"  # the command that connects to a git remote over ssh
+    remote_timeout: float = 60.0  # seconds without a sign of life after which a git remote counts as dead
+    remote_minutes: float = (
+        5.0  # between two looks for commits made elsewhere; 0 looks only after merges and when asked
+    )
     prices: Path | None = None  # a JSON file: dollars for a million tokens, by model
 
 
@@ -101,7 +109,7 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
 
 def _read(variable: str, raw: str, default: object) -> object:
     """A variable converted to the type of its default."""
-    if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE", "CONCORD_PRICES"):
+    if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE", "CONCORD_PRICES", "CONCORD_REMOTE_KEY"):
         return Path(raw).expanduser().resolve()
     if isinstance(default, bool):
         if raw.lower() not in ("0", "1", "true", "false", "yes", "no"):

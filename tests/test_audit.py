@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -25,10 +26,12 @@ from core.services.people.audit import AuditEntry
 from core.services.platform.settings import QuestionSettings
 from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
+from core.services.remote.remotes import Remotes
 from core.services.reviews.authoring import Target
 from core.types import Profile
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions
+from tests.remotes import bare, outside
 from tests.test_doors import FREE, rows
 from tests.test_embedder import NotingTrainer
 
@@ -73,6 +76,7 @@ READING = {
     "tuning.production": "default_queryset evidence guardrails history watched",
     "tuning.recommendation": "offer",
     "models.ledger": "recent summary",
+    "remote.remotes": "show",
     "models.fitness": "listed",
     "platform.jobs": "listed log show",
 }
@@ -241,6 +245,27 @@ def graded(app: App) -> Grade:
     return app.playground.grades.judge(ADMIN, "garden", hit, 2)
 
 
+def remote(app: App) -> Remotes:
+    """A remote of its own, in place of the last one."""
+    if app.remote.remotes.show(ADMIN):
+        app.remote.remotes.remove(ADMIN)
+    shared = bare(Path(tempfile.mkdtemp(dir=app.settings.home.parent)) / "shared.git")
+    app.remote.remotes.add(ADMIN, str(shared))
+    return app.remote.remotes
+
+
+def brought_in(app: App) -> App:
+    """The history of a repository, in a workspace of its own."""
+    place = Path(tempfile.mkdtemp(dir=app.settings.home.parent))
+    outside(bare(place / "shared.git"), place / "clone", {"a.md": TEXT})
+    other = build(
+        replace(app.settings, home=place / "home"), clock=FixedClock(), models=SmallModels(), processes=NoProcesses()
+    )
+    other.platform.workspace.create()
+    other.remote.remotes.bring_in(ADMIN, str(place / "shared.git"))
+    return other
+
+
 USE_CASES: dict[str, Callable[[App], object]] = {
     "people.accounts.add": lambda app: app.people.accounts.add(ADMIN, "new", "New", "new@example.org", "reader"),
     "people.accounts.set_active": lambda app: app.people.accounts.set_active(ADMIN, "reader", False),
@@ -396,6 +421,12 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.recommendation.decline": lambda app: app.tuning.recommendation.decline(ADMIN, "We like ours."),
     "platform.backups.take": lambda app: app.platform.backups.take(ADMIN, app.settings.home.parent / "saved"),
     "platform.backups.restore": restored,
+    "remote.remotes.add": remote,
+    "remote.remotes.bring_in": brought_in,
+    "remote.remotes.ask": lambda app: remote(app).ask(ADMIN),
+    "remote.remotes.push": lambda app: remote(app).push(ADMIN),
+    "remote.remotes.fetch": lambda app: remote(app).fetch(ADMIN),
+    "remote.remotes.remove": lambda app: remote(app).remove(ADMIN),
     "platform.jobs.work": lambda app: app.platform.jobs.work(
         ADMIN, app.index.admin.verify(ADMIN).id, app.platform.workspace.works
     ),
@@ -446,6 +477,7 @@ def test_a_use_case_leaves_a_line_with_who_and_door(
     before = newest(audited_app)[0].id
     done = USE_CASES[name](audited_app)
     other = done if isinstance(done, App) else audited_app
+    before = before if newest(other)[0].id > before else 0  # a workspace that began empty
     mine = [line for line in newest(other) if line.id > before and line.who == ADMIN.id]
     assert mine, "nothing is in the audit"
     assert {(line.name, line.role, line.door) for line in mine} == {(ADMIN.name, "admin", "command line")}

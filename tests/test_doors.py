@@ -58,7 +58,7 @@ USE_CASES = {
         "problems record": INNER,
     },
     "knowledge.documents": {
-        "all at history passage show touched unreadable": EVERYBODY,
+        "all at history inventory passage show touched unreadable": EVERYBODY,
         "show_at": EVERYBODY,  # of the main line; see the test of drafts
         "import_folder save": "import documents",
         "versions": INNER,
@@ -90,7 +90,7 @@ USE_CASES = {
     },
     "reviews.changes": {
         "ask asked_of close describe edit listed own_work propose reopen reviewers show submit unask waiting_for withdraw": "propose a change",
-        "all allow get known touch writing": INNER,
+        "all allow bring bring_more get known touch writing": INNER,
     },
     "reviews.discussion": {
         "apply comment comments delete_comment edit_comment resolve": "propose a change",
@@ -103,6 +103,12 @@ USE_CASES = {
         "importing": "import documents",
         "moving_main": INNER,
         "repair": UPKEEP,
+    },
+    "remote.remotes": {
+        "add ask fetch push remove show": "manage the remote",
+        "bring_in": "import documents",
+        "start tick": UPKEEP,
+        "work": INNER,
     },
     "inbox.messages": {"listed opened read unread": "read the inbox", "tell": INNER},
     "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
@@ -317,6 +323,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "use an unfit model": ("models allow nothing nothing nothing",),
     "back up the workspace": ("backup {home}",),
     "restore the workspace": ("restore {out}",),
+    "manage the remote": ("remote add nothing", "remote show", "remote push", "remote fetch", "remote remove"),
 }  # fmt: skip
 
 ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip

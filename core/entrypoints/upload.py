@@ -12,7 +12,7 @@ from core import strict
 from core.curation.statuses import COUNTS_AS, WORDS, spelled
 from core.curation.upload_edits import fill_all, look_at
 from core.curation.uploads import MAX_UPLOAD, UploadItem
-from core.entrypoints.session import acting, open_app
+from core.entrypoints.session import acting, build_app, open_app
 from core.entrypoints.terminal import Terminal
 from core.entrypoints.workspace import import_folder, show_imported
 from core.errors import BadInput, NotFound
@@ -21,7 +21,11 @@ from core.settings import Settings
 
 def register(add: Any) -> None:
     bring = add("import", import_any, "bring a folder of Markdown, a zip or one file in as one commit")
-    bring.add_argument("folder", type=Path, metavar="DIR_OR_FILE")
+    bring.add_argument("folder", type=Path, nargs="?", metavar="DIR_OR_FILE")
+    bring.add_argument(
+        "--git", default="", metavar="URL", help="a git repository with its history, for an empty knowledge base"
+    )
+    bring.add_argument("--branch", default="main", help="the branch of it (default: main)")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
     submit = add("upload", upload, "bring files in as a change and submit it for review")
@@ -110,7 +114,11 @@ def _why(item: UploadItem) -> str:
 
 
 def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """A folder of Markdown, or one file of any known kind, as one commit."""
+    """A folder of Markdown, or one file of any known kind, as one commit; or a repository as it is."""
+    if bool(options.git) == bool(options.folder):
+        raise BadInput("Name one thing to bring in: a folder, a file, or a repository with --git URL.")
+    if options.git:
+        return import_repository(settings, options, terminal)
     if not options.folder.is_file():
         return import_folder(settings, options, terminal)
     app = open_app(settings)
@@ -128,6 +136,16 @@ def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> in
         (item.path, note.message) for item in batch.items for note in item.findings if note.rule in ("file", "status")
     ]
     return show_imported(terminal, replace(imported, warnings=(*notes, *imported.warnings), skipped=batch.left_out))
+
+
+def import_repository(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """A repository with its history, in a workspace that is made for it or is empty."""
+    app = build_app(settings)
+    app.platform.workspace.create()
+    actor = acting(app, options)
+    app.remote.remotes.bring_in(actor, options.git, options.branch)
+    app.platform.settings.start(actor.person)
+    return show_imported(terminal, app.knowledge.documents.inventory(terminal.progress))
 
 
 def _read(path: Path) -> tuple[str, bytes]:

@@ -24,6 +24,7 @@ NAMES = {
     "embedder": "Training an embedder",
     "drift": "Checking production",
     "check-model": "Checking a language model",
+    "remote": "Push to the remote",
 }
 
 

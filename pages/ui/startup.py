@@ -16,6 +16,7 @@ from pages.ui import listening
 
 LOG = logging.getLogger("concord")
 PAUSE = 600  # seconds between two looks at the calendar
+MINUTE = 60  # between two looks at what waits: whether the git remote is due
 
 # Streamlit warns when its functions are called without a session; at start-up there is none yet.
 NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state")
@@ -42,6 +43,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     await anyio.to_thread.run_sync(warm_up)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(every_day)
+        tasks.start_soon(every_minute)
         yield
         tasks.cancel_scope.cancel()
 
@@ -56,6 +58,18 @@ async def every_day() -> None:
             await anyio.to_thread.run_sync(app().platform.daily.run)
         except Exception:  # the app serves on, and the next look tries again
             LOG.exception("The work of the day failed.")
+
+
+async def every_minute() -> None:
+    """What is tried again after a while, and commits that were made elsewhere."""
+    from pages.ui.workspace import app
+
+    while True:
+        await anyio.sleep(MINUTE)
+        try:
+            await anyio.to_thread.run_sync(app().remote.remotes.tick)
+        except Exception:  # the app serves on, and the next look tries again
+            LOG.exception("The look at the remote failed.")
 
 
 def warm_up() -> None:

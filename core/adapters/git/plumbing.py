@@ -25,7 +25,7 @@ from core.types import Person
 
 APP = Person("Concord", "concord@localhost")
 
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "HOME": "/nonexistent",
@@ -63,7 +63,7 @@ class Plumbing:
     ) -> tuple[int, bytes]:
         """The exit code and output of a command that may fail."""
         git = Git(str(self.path))
-        git.update_environment(**_ENVIRONMENT, **(env or {}))
+        git.update_environment(**ENVIRONMENT, **(env or {}))
         where = [f"--git-dir={self.path}"] if bare else []
         with storing(tempfile.gettempdir()), tempfile.TemporaryFile() as pipe:
             pipe.write(stdin)
@@ -130,15 +130,15 @@ class Plumbing:
     def tree_of(self, commit: str) -> str:
         return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
 
-    def swap(self, branch: str, new: str, old: str) -> None:
+    def swap(self, branch: str, new: str, old: str, top: str = "refs/heads") -> None:
         """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock."""
-        name = f"refs/heads/{branch}"
+        name = f"{top}/{branch}"
         with locked(self.path, name) as lock:
             if refs.value(self.path, name) != old:
                 raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
             self._log(name, old, new)
             replace(lock, f"{new}\n")
-        self.sync(branch)
+        self.sync(branch, top)
 
     def _log(self, name: str, old: str, new: str) -> None:
         """A line of the reflog, in git's form."""
@@ -147,9 +147,9 @@ class Plumbing:
         with open(path, "a", encoding="utf-8") as log:
             log.write(f"{old or _ZERO_ID} {new} {APP.name} <{APP.email}> {int(time.time())} +0000\n")
 
-    def drop(self, branch: str) -> None:
+    def drop(self, branch: str, top: str = "refs/heads") -> None:
         """Remove a branch; one that is not there is no failure. The caller holds the writers' lock."""
-        name = f"refs/heads/{branch}"
+        name = f"{top}/{branch}"
         with locked(self.path, name):
             (self.path / "logs" / name).unlink(missing_ok=True)  # first: a log without its branch means a loss
             if name in refs.packed(self.path):
@@ -157,7 +157,7 @@ class Plumbing:
                     lines = (self.path / "packed-refs").read_text().splitlines(keepends=True)
                     replace(lock, "".join(line for line in lines if line[41:].strip() != name))
             (self.path / name).unlink(missing_ok=True)
-        self.sync(branch)
+        self.sync(branch, top)
 
     def configure(self, values: Mapping[str, str]) -> None:
         """Add values to the repository's configuration. The caller holds the writers' lock."""
@@ -166,10 +166,10 @@ class Plumbing:
             added = "".join(f"[{section}]\n\t{key} = {value}\n" for section, key, value in parts)
             replace(lock, (self.path / "config").read_text(encoding="utf-8") + added)
 
-    def sync(self, branch: str) -> None:
+    def sync(self, branch: str, top: str = "refs/heads") -> None:
         """git syncs objects and the ref file, but not the folders that name them."""
-        for top in ("refs/heads", "logs/refs/heads"):
-            folder = (self.path / top / branch).parent
+        for place in (top, f"logs/{top}"):
+            folder = (self.path / place / branch).parent
             while folder != self.path:
                 if folder.is_dir():
                     fsync_folder(folder)

@@ -168,6 +168,10 @@ class GitStore:
         lines = out.split(b"\0")
         return tuple(entry for line in lines if (entry := output.parse_tree_entry(line, pictures.is_picture)))
 
+    def paths(self, commit: str) -> tuple[str, ...]:
+        """Every file of a commit, also what is no document."""
+        return tuple(self.git.names(safe_revision(commit))) if commit else ()
+
     def read(self, commit: str, path: str) -> bytes:
         code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
         if code:
@@ -218,6 +222,15 @@ class GitStore:
         """Paths that would conflict in a merge."""
         return tuple(self.git.merge_tree(self.head(into), head)[1])
 
+    def changes_nothing(self, head: str, into: str = MAIN) -> bool:
+        """Whether a merge would leave every document, picture and setting as it is."""
+        tree, conflicts = self.git.merge_tree(self.head(into), head)
+        return not conflicts and not self.changed(self.head(into), tree)
+
+    def ancestors(self, commit: str) -> set[str]:
+        """Every commit that a commit builds on, and itself."""
+        return set(self.git.ask("rev-list", safe_revision(commit)).decode().split()) if commit else set()
+
     def merged_blobs(self, head: str, into: str = MAIN) -> dict[str, str]:
         """The blob of every path after a merge that has no conflicts."""
         return self.git.names(self.git.merge_tree(self.head(into), head)[0])
@@ -253,12 +266,21 @@ class GitStore:
         return self._log([f"--max-count={limit}"] if limit else [], [span])
 
     def main_line(self, commit: str) -> tuple[tuple[str, date], ...]:
-        """First-parent commits, newest first, each with the day on which it was written."""
-        out = self.git.ask("log", "--first-parent", "--format=%H %ct", safe_revision(commit)).decode().split()
-        return tuple(
-            (name, datetime.fromtimestamp(int(seconds)).date())
-            for name, seconds in zip(out[::2], out[1::2], strict=True)
-        )
+        """The states of main up to a commit, newest first, each with the day on which it was written: its first-parent line, and
+        what main was before another line of the remote became the first."""
+        line = self._days("log", "--first-parent", "--format=%H %ct", safe_revision(commit))
+        known = {name for name, _ in line}
+        if before := [name for name in refs.log(self.path, f"refs/heads/{MAIN}") if name not in known]:
+            reached = self.ancestors(commit)
+            kept = [name for name in dict.fromkeys(before) if name in reached]
+            line += self._days("log", "--no-walk", "--format=%H %ct", *kept) if kept else []
+            line.sort(key=lambda state: state[1], reverse=True)
+        return tuple(line)
+
+    def _days(self, *arguments: str) -> list[tuple[str, date]]:
+        out = self.git.ask(*arguments).decode().split()
+        pairs = zip(out[::2], out[1::2], strict=True)
+        return [(name, datetime.fromtimestamp(int(seconds)).date()) for name, seconds in pairs]
 
     def history(self, commit: str, path: str) -> tuple[Commit, ...]:
         """The commits of one document, newest first, through renames, back to where it was added."""
@@ -352,6 +374,22 @@ class GitStore:
             commit = self._merged(base, head, author, message)
             self.git.swap(into, commit, base)
             return commit
+
+    def take_over(self, head: str, author: Person, message: str) -> str:
+        """Bring commits of another repository onto main: main moves forward to them if it can, else they are merged."""
+        with self.git.writing():
+            base = self.head(MAIN)
+            forward = not base or self.contains(head, base)
+            if forward:
+                self._refuse_collisions(self.git.names(head), (base,) if base else ())
+            commit = head if forward else self._merged(base, head, author, message)
+            self.git.swap(MAIN, commit, base)
+            return commit
+
+    def move_branch(self, name: str, commit: str, expected: str) -> None:
+        """Move a branch forward to a commit that contains it."""
+        with self.git.writing():
+            self.git.swap(safe_revision(name), self.resolve(commit), expected)
 
     def try_merge(self, base: str, head: str, author: Person) -> str:
         """The commit that a merge of `head` onto `base` would make; no branch names it. Conflicts raise."""

@@ -28,7 +28,7 @@ from core.adapters.state.knowledge import (
     WatchRows,
 )
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows, TokenRows
-from core.adapters.state.platform import CallRows, JobRows, ModelCheckRows
+from core.adapters.state.platform import CallRows, JobRows, ModelCheckRows, RemoteRows
 from core.adapters.state.questions import AnswerRows, QueryRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, ImpactRows, LookRows, RequestRows, VerdictRows
 from core.adapters.state.statements import Statements
@@ -72,7 +72,7 @@ class State:
         self.rankings = RankingRows(statements)
         self.queries, self.answers = QueryRows(statements), AnswerRows(statements)
         self.jobs, self.calls = JobRows(statements), CallRows(statements)
-        self.model_checks = ModelCheckRows(statements)
+        self.model_checks, self.remotes = ModelCheckRows(statements), RemoteRows(statements)
 
 
 class Database(State):

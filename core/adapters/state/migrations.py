@@ -281,6 +281,15 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE audit ADD COLUMN token TEXT NOT NULL DEFAULT '';
     ALTER TABLE audit ADD COLUMN request TEXT NOT NULL DEFAULT '';
     """,
+    """
+    CREATE TABLE remotes (
+        name TEXT PRIMARY KEY, url TEXT NOT NULL, branch TEXT NOT NULL, folder TEXT NOT NULL,
+        trust INTEGER NOT NULL DEFAULT 0, change INTEGER NOT NULL DEFAULT 0, pushed TEXT NOT NULL DEFAULT '',
+        fetched TEXT NOT NULL DEFAULT '', tried TEXT NOT NULL DEFAULT '', failures INTEGER NOT NULL DEFAULT 0,
+        error TEXT NOT NULL DEFAULT '', rewritten TEXT NOT NULL DEFAULT '', created TEXT NOT NULL
+    );
+    ALTER TABLE jobs ADD COLUMN again INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 

@@ -1,4 +1,4 @@
-"""Jobs, the calls of paid models, and what models were found fit for."""
+"""Jobs, the git remote, the calls of paid models, and what models were found fit for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, case, delete, func, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import calls, jobs, model_checks
+from core.adapters.state.tables import calls, jobs, model_checks, remotes
 
 UNFINISHED = "not finished"  # stands in `failed` while a call is under way
 _OPEN = jobs.c.state.in_(("queued", "running"))
@@ -56,6 +56,29 @@ class JobRows:
     def cancelled(self, number: int) -> bool:
         """Whether somebody asked it to stop."""
         return bool(self._run.value(select(jobs.c.cancel).where(jobs.c.id == number)))
+
+
+class RemoteRows:
+    """The table `remotes`, which has one row at most."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def get(self) -> Row | None:
+        """The remote, if there is one."""
+        return self._run.first(select(remotes))
+
+    def add(self, **values: Any) -> None:
+        """A new one."""
+        self._run.insert(remotes, **values)
+
+    def set(self, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(remotes).values(**values))
+
+    def remove(self) -> None:
+        """Forget it."""
+        self._run.change(delete(remotes))
 
 
 class CallRows:

@@ -508,7 +508,25 @@ jobs = Table(
     _text("started", ""),
     _text("ended", ""),
     _text("asked", ""),  # who asked for it, as JSON
+    _number("again", 0),  # asked for once more while it ran
     Index("jobs_state", "state"),
+)
+remotes = Table(
+    "remotes",
+    METADATA,
+    _text("name", primary_key=True),
+    _text("url"),  # without a password
+    _text("branch"),
+    _text("folder"),
+    _number("trust", 0),
+    _number("change", 0),  # that holds the commits made elsewhere
+    _text("pushed", ""),
+    _text("fetched", ""),
+    _text("tried", ""),
+    _number("failures", 0),  # in a row
+    _text("error", ""),
+    _text("rewritten", ""),  # the commit that a rewritten branch has now
+    _text("created"),
 )
 calls = Table(
     "calls",

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed, require
+from core.curation.foreign import MARKDOWN
 from core.curation.frontmatter import decode, read_document
-from core.curation.names import free_name
+from core.curation.limits import check_limits
+from core.curation.names import free_name, safe_path
 from core.curation.passages import nearest, places
 from core.curation.pictures import blob_id
 from core.curation.proposals import check_pictures
@@ -21,6 +23,9 @@ from core.types import NOTHING, Commit, Document, Edit
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
+
+
+_RENAME_THERE = "Only .md is read from a repository. Rename it there, or bring the files in without their history."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,8 @@ class Documents:
     def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
         """How often each document was changed on the main line."""
         steps = self.store.log(commit, since=since)
+        if since and steps and since not in steps[-1][0].parents[:1]:  # main moved to where another line is the first
+            steps, known = self.store.log(commit), None
         return fold_versions(known or {}, (edits for _, edits in reversed(steps)))
 
     def all(self, revision: str = "main") -> tuple[Document, ...]:
@@ -185,6 +192,22 @@ class Documents:
 
     # ------------------------------------------------------------ bringing in
 
+    def inventory(self, progress: Progress = no_progress) -> Imported:
+        """What the newest state holds, as an import would report it: files that cannot be used are named, and stay in the repository."""
+        head, refused, good = self.store.head(), list(self.unreadable()), list[str]()
+        for n, document in enumerate(documents := self.all(), 1):
+            try:
+                check_limits(document.text)
+                self.admit(document)
+                good.append(safe_path(document.path))
+            except ConcordError as error:
+                refused.append((document.path, str(error)))
+            progress(n, len(documents), "Reading")
+        pictures, paths = tuple(entry.path for entry in self.store.pictures(head)), self.store.paths(head)
+        refused += [(path, _RENAME_THERE) for path in paths if _is_other_markdown(path)]
+        skipped = tuple(folders.skipped(folders.of_paths(paths)))
+        return Imported(head, tuple(good), (), (), tuple(sorted(refused)), skipped=skipped, pictures=pictures)
+
     def import_folder(
         self,
         actor: Actor,
@@ -246,6 +269,16 @@ class Documents:
             warnings=warnings,
             pictures=tuple(sorted(pictures)),
         )
+
+
+def _is_other_markdown(path: str) -> bool:
+    """Whether a file is Markdown by another ending; hidden ones are named elsewhere.
+
+    >>> _is_other_markdown("a.mdx"), _is_other_markdown("a.md"), _is_other_markdown(".github/a.MD")
+    (True, False, False)
+    """
+    hidden = any(part.startswith(".") for part in path.split("/"))
+    return not hidden and path.lower().endswith(MARKDOWN) and not path.endswith(".md")
 
 
 def _duplicate_ids(files: Mapping[str, bytes], fresh: set[str]) -> tuple[tuple[str, str], ...]:

@@ -46,6 +46,17 @@ class Listing:
         return {"/".join(part for part in (into.strip("/"), *path.relative_to(self.root).parts) if part): path for path in self.files}  # fmt: skip
 
 
+def of_paths(paths: Iterable[str]) -> Listing:
+    """The files of a commit as a listing; what is hidden is named."""
+    shown, hidden = list[Path](), list[tuple[str, str]]()
+    for path in paths:
+        if any(part.startswith(".") for part in path.split("/")):
+            hidden.append((path, _HIDDEN))
+        else:
+            shown.append(Path(path))
+    return Listing(Path(), tuple(sorted(shown)), tuple(hidden))
+
+
 def listing(folder: Path) -> Listing:
     """Everything below a folder, however deep; hidden folders and links are named and not entered."""
     files, left_out = list[Path](), list[tuple[str, str]]()

@@ -85,7 +85,8 @@ class Audit:
         named = self.database.audit.commits()
         for commit in sorted(stored - named):
             yield f"commit {commit[:12]} is in the repository but not in the audit"
-        for commit in sorted(named - stored):
+        lost = named - stored
+        for commit in sorted(lost - self.store.ancestors(self.store.head()) if lost else ()):
             yield f"commit {commit[:12]} is in the audit but not in the repository"
 
 

@@ -73,9 +73,15 @@ class Jobs:
         self.clock, self.accounts, self.audit = clock, accounts, audit
 
     def start(
-        self, kind: str, arguments: Mapping[str, Any], actor: Actor | None = None, *, cause: Actor = SYSTEM
+        self,
+        kind: str,
+        arguments: Mapping[str, Any],
+        actor: Actor | None = None,
+        *,
+        cause: Actor = SYSTEM,
+        again: bool = False,
     ) -> Job:
-        """Queue a job and start its process; the same job is not queued twice.
+        """Queue a job and start its process; the same job is not queued twice. With `again`, one that runs already runs once more.
 
         Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs. Without an
         actor it is the system's own: a build after a merge, a measurement after a build; `cause` is who merged.
@@ -85,6 +91,8 @@ class Jobs:
         with self.database.transaction() as state:  # two processes may ask at once
             same = state.jobs.same(kind, packed)
             if same is not None:
+                if again:
+                    state.jobs.set(same, again=1)
                 return _job(state.jobs.get(same) or {})
             asked, now = json.dumps(asdict(actor or cause)), self.clock.stamp()
             number = state.jobs.add(kind=kind, arguments=packed, state="queued", created=now, asked=asked)
@@ -163,8 +171,11 @@ class Jobs:
                 return job
             self.rows.begin(number, self.clock.stamp())
             try:
-                result = kinds[job.kind](job.arguments, self._reporter(number))
-                self._end(number, "done", result=result)
+                ended = False
+                while not ended:
+                    self.rows.set(number, again=0)
+                    result = kinds[job.kind](job.arguments, self._reporter(number))
+                    ended = self._end(number, "done", result=result)
             except Cancelled:
                 self._end(number, "cancelled")
             except ConcordError as error:
@@ -191,13 +202,17 @@ class Jobs:
 
         return report
 
-    def _end(self, number: int, state: str, *, result: Any = None, error: str = "") -> None:
+    def _end(self, number: int, state: str, *, result: Any = None, error: str = "") -> bool:
+        """Whether it ended: one that was asked for again while it ran goes on."""
         ended = {"state": state, "ended": self.clock.stamp(), "result": json.dumps(result), "error": error}
         with self.database.transaction() as writing:
             row = writing.jobs.get(number) or {}
+            if row["again"] and state == "done":
+                return False
             writing.jobs.set(number, **ended)
             asked = Actor(**json.loads(row["asked"])) if row["asked"] else SYSTEM
             self.audit.record(writing, asked, f"job {state}", f"{row['kind']} {number}", detail=error)
+        return True
 
 
 def _words(arguments: Mapping[str, Any]) -> str:

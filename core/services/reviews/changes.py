@@ -216,18 +216,37 @@ class Changes:
         checked = checked_files(files)
         with self.database.transaction() as state:
             base = start or self.store.head() or self._begin(state, actor)
-            author, now = {"author": actor.id, "author_name": actor.name}, self.clock.stamp()
-            words = {"title": name, "description": text}
-            number = state.changes.add(
-                **words, **author, stage="draft", start=base, reverts=reverts, created=now, updated=now
-            )
-            branch = branch_of(number)
-            if self.store.head(branch):  # left by a kill before the change was recorded
-                self.store.delete_branch(branch)
-            self.store.create_branch(branch, base)
-            self.store.commit(branch, complete(self.store, base, checked), actor.person, text or name)
+            number = self._add(state, actor, base, base, title=name, description=text, reverts=reverts)
+            self.store.commit(branch_of(number), complete(self.store, base, checked), actor.person, text or name)
             self.audit.record(state, actor, "propose", name, change=number, detail=check_text(origin))
         return self.get(number)
+
+    def _add(self, state: State, actor: Actor, start: str, head: str, **values: Any) -> int:
+        """A draft whose branch begins at `head`; its number."""
+        author, now = {"author": actor.id, "author_name": actor.name}, self.clock.stamp()
+        number = state.changes.add(**author, **values, stage="draft", start=start, created=now, updated=now)
+        if self.store.head(branch_of(number)):  # left by a kill before the change was recorded
+            self.store.delete_branch(branch_of(number))
+        self.store.create_branch(branch_of(number), head)
+        return number
+
+    def bring(self, state: State, actor: Actor, title: str, head: str, message: str) -> int:
+        """Start a change from commits that were made elsewhere, which stay as they are; its number."""
+        require(actor, "propose a change")
+        words = {"title": check_title(title), "description": check_text(message)}
+        number = self._add(state, actor, self.store.merge_base(self.store.head(), head), head, **words, reverts=0)
+        self.audit.record(state, actor, "propose", words["title"], change=number, detail=f"commits up to {head[:12]}")
+        return number
+
+    def bring_more(self, actor: Actor, number: int, head: str) -> None:
+        """Newer commits that build on those of a change; earlier approvals are void."""
+        require(actor, "propose a change")
+        with self.writing(number) as (state, row, facts):
+            self.allow("edit", facts)
+            self.store.move_branch(branch_of(number), head, facts.head)
+            self.touch(state, number)
+            self.audit.record(state, actor, "edit", row["title"], change=number, detail=f"commits up to {head[:12]}")
+        self.rewritten(actor)
 
     def _begin(self, state: State, actor: Actor) -> str:
         """The first commit of an empty knowledge base."""

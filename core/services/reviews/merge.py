@@ -47,8 +47,9 @@ class Merger:
         changes: Changes,
         merged: Callable[[Actor], object],
         landed: Callable[[State, Actor, Landing], object] = lambda state, actor, landing: None,
+        imported: Callable[[Actor], object] = lambda actor: None,
     ) -> None:
-        self.changes, self.merged, self.landed = changes, merged, landed
+        self.changes, self.merged, self.landed, self.imported = changes, merged, landed, imported
         self.database, self.store, self.clock = changes.database, changes.store, changes.clock
         self.audit = changes.audit
 
@@ -210,6 +211,7 @@ class Merger:
             if imported.added or imported.edited or imported.pictures:
                 self.audit.record(state, actor, "import", what, commit=imported.commit)
                 self.landed(state, actor, Landing(imported.commit, what, self._edits(imported.commit)))
+        self.imported(actor)
         return imported
 
     def _adopt_unknown(self, state: State) -> int:

@@ -1,0 +1,82 @@
+"""Commits that were made elsewhere: a change holds them until people merge it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from core.access import SYSTEM
+from core.errors import Conflict, Refused
+from core.services.reviews.changes import Change, Changes
+from core.services.reviews.facts import branch_of
+from core.services.reviews.merge import Merger
+
+if TYPE_CHECKING:
+    from core.adapters.git.remote import GitRemote
+
+TITLE = "Commits from {}"
+_TEXT = "These commits were made outside of Concord. Merge this change to take them over; until then nothing is pushed to the remote."
+
+
+class IncomingCommits:
+    """Opens, extends and closes the change that holds what the remote has and main lacks."""
+
+    def __init__(self, changes: Changes, merger: Merger, git: GitRemote) -> None:
+        self.changes, self.merger, self.git = changes, merger, git
+        self.store, self.database = changes.store, changes.database
+
+    def take(self, row: Mapping[str, Any], theirs: str) -> None:
+        """Bring the remote's commits to people. Where there is nothing to review, main takes them over."""
+        main = self.store.head()
+        if theirs and not self.store.contains(main, theirs):
+            trusted = row["trust"] and self.git.by_concord(theirs, main) and not self.store.conflicts(theirs)
+            if trusted or self.store.changes_nothing(theirs):
+                self.take_over(theirs, row["url"])
+            else:
+                self._hold(row, theirs)
+        self._close_if_taken(row["change"])
+
+    def take_over(self, theirs: str, where: str) -> None:
+        """Move main, and write down what it got."""
+        with self.merger.moving_main():
+            self.store.take_over(theirs, SYSTEM.person, f"Take over commits from {where}")
+        self.merger.repair()
+        self.merger.merged(SYSTEM)
+
+    def _hold(self, row: Mapping[str, Any], theirs: str) -> None:
+        """Have a change with these commits. One that somebody approved, edited or closed stays as it is."""
+        known = self.database.changes.get(row["change"])
+        change = self.changes.get(row["change"]) if known else None
+        if change is None or change.state == "merged":
+            return self._open(row, theirs)
+        if self.store.contains(change.head, theirs):
+            return self._submit(change) if change.state == "draft" else None
+        if change.state == "closed":
+            return self._open(row, theirs)
+        if change.state != "approved" and self.store.contains(theirs, change.head):
+            self.changes.bring_more(SYSTEM, change.id, theirs)
+            self._submit(self.changes.get(change.id))
+        return None
+
+    def _open(self, row: Mapping[str, Any], theirs: str) -> None:
+        with self.database.transaction() as state:
+            number = self.changes.bring(state, SYSTEM, TITLE.format(row["url"])[:200], theirs, _TEXT)
+            state.remotes.set(change=number)
+        self._submit(self.changes.get(number))
+
+    def _submit(self, change: Change) -> None:
+        """Ask for review; what cannot be read stays a draft, whose page says why."""
+        with suppress(Refused):
+            if change.state == "draft":
+                self.changes.submit(SYSTEM, change.id)
+
+    def _close_if_taken(self, number: int) -> None:
+        """A change whose commits came in on another way has nothing left to merge."""
+        row = self.database.changes.get(number)
+        if row is None or row["stage"] not in ("draft", "in review"):
+            return
+        head = self.store.head(branch_of(number))
+        if head and self.store.contains(self.store.head(), head):
+            with suppress(Refused, Conflict):
+                self.changes.close(SYSTEM, number, "Its commits are part of the main line.")

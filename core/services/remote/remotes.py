@@ -1,0 +1,322 @@
+"""The git remote of a knowledge base: what is merged here is pushed there, soon after and never instead.
+
+Nothing is queued: what is left to do follows from main and from what was last seen of the remote's branch, so a kill, a restart
+and a network that is gone leave nothing to repair.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from core import strict
+from core.access import SYSTEM, Actor, require
+from core.curation.names import safe_folder
+from core.curation.remotes import safe_address, safe_branch
+from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
+from core.ports import Progress
+from core.services.platform.jobs import Job, Jobs
+from core.services.remote.incoming import IncomingCommits
+
+if TYPE_CHECKING:
+    from core.adapters.git.remote import GitRemote
+
+JOB = "remote"
+PAUSES = (1.0, 4.0, 15.0)  # seconds between the tries of one job
+RACES = 30  # times that somebody else may be faster before a job gives up
+LONGEST = 60  # minutes between two tries at most
+_REWRITTEN = (
+    "The history of {branch} on the remote was rewritten: it no longer holds {commit}, which it had before. Nothing was taken over "
+    "and nothing is pushed. Put the branch back there; or, if that was meant, accept it on the page Remote or with: python -m core "
+    "remote fetch --accept-rewritten. Then its commits come in as a change, and what only Concord has is pushed again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The remote and how far apart both sides are."""
+
+    url: str
+    branch: str
+    folder: str
+    trust: bool
+    state: str  # up to date, pushing, waiting, rewritten or failing
+    sentence: str
+    backlog: int  # merges and other commits of main that are not pushed yet
+    incoming: int  # commits of the remote that main lacks
+    change: int  # that holds them; 0 for none
+    main: str
+    commit: str  # the remote's, as last seen
+    pushed: str
+    fetched: str
+    tried: str
+    failures: int
+    error: str
+
+
+class Remotes:
+    """Adds, shows and removes the remote, and keeps both sides together."""
+
+    def __init__(
+        self,
+        git: GitRemote,
+        incoming: IncomingCommits,
+        jobs: Jobs,
+        token: str = "",
+        minutes: float = 0.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`token` is only asked about, for addresses over which it must not go; `minutes` lie between two looks."""
+        self.git, self.incoming, self.jobs = git, incoming, jobs
+        self.store, self.database, self.clock = incoming.store, jobs.database, jobs.clock
+        self.audit, self.token, self.minutes, self.sleep = jobs.audit, token, minutes, sleep
+
+    # ------------------------------------------------------------ set up
+
+    def add(self, actor: Actor, url: str, branch: str = "main", folder: str = "", *, trust: bool = False) -> Remote:
+        """Name the remote, if its branch can be reached and fits. An empty knowledge base takes its history over."""
+        require(actor, "manage the remote")
+        if row := self.database.remotes.get():
+            raise Refused(
+                f"There is a remote already: {row['url']}. Remove it first with: python -m core remote remove"
+            )
+        place = {"url": safe_address(url, self.token), "branch": safe_branch(branch), "folder": safe_folder(folder)}
+        with self.git.alone():
+            theirs = self._seen(place)
+            self._refuse_unrelated(theirs)
+            with self.database.transaction() as state:
+                now = self.clock.stamp()
+                state.remotes.add(name="origin", **place, trust=int(trust), created=now, fetched=now)
+                what = ", ".join(f"{name} {value}" for name, value in place.items() if value and name != "url")
+                self.audit.record(state, actor, "add a remote", place["url"], detail=what + ", trusted" * trust)
+            if not self.store.head() and theirs:
+                self.incoming.take_over(theirs, place["url"])
+            self.incoming.take(self._row(), theirs)
+        self.start(actor)
+        return self._describe(self._row())
+
+    def bring_in(self, actor: Actor, url: str, branch: str = "main", folder: str = "") -> str:
+        """Take the history of a repository over into an empty knowledge base, and forget where it came from; its newest commit."""
+        require(actor, "import documents")
+        if self.store.head():
+            raise Refused(
+                "The knowledge base holds documents already, so another history cannot become its own. Make a workspace "
+                "of its own with --home, or bring the files in without their history: python -m core import DIR"
+            )
+        place = {"url": safe_address(url, self.token), "branch": safe_branch(branch), "folder": safe_folder(folder)}
+        with self.git.alone():
+            theirs = self._seen(place)
+            if not theirs:
+                raise NotFound(f"The repository has no branch {branch!r}, or it is empty. Name one with --branch.")
+            self.incoming.take_over(theirs, place["url"])
+            if self.database.remotes.get() is None:
+                self.git.track(branch, "")
+        self.audit.note(actor, "import", place["url"], detail=f"branch {branch}, with its history")
+        return self.store.head()
+
+    def _refuse_unrelated(self, theirs: str) -> None:
+        main = self.store.head()
+        if main and theirs and not self.store.merge_base(main, theirs):
+            raise Refused(
+                "The remote's branch and this knowledge base have no commit in common, so neither can take over the other. Use an "
+                "empty branch; or take the branch over into an empty workspace with: python -m core import --git URL"
+            )
+
+    def remove(self, actor: Actor) -> Remote:
+        """Forget the remote. Nothing changes there or here."""
+        require(actor, "manage the remote")
+        row = self._row()
+        known = self._describe(row)
+        with self.git.alone():
+            with self.database.transaction() as state:
+                state.remotes.remove()
+                self.audit.record(state, actor, "remove a remote", row["url"])
+            self.git.track(row["branch"], "")
+        return known
+
+    def show(self, actor: Actor) -> Remote | None:
+        """The remote; None if there is none."""
+        require(actor, "manage the remote")
+        row = self.database.remotes.get()
+        return self._describe(row) if row else None
+
+    # ------------------------------------------------------------ push and fetch
+
+    def push(self, actor: Actor) -> Remote:
+        """Push now, in this process, after a look at the remote."""
+        require(actor, "manage the remote")
+        self._sync(self._row())
+        return self._noted(actor, "push")
+
+    def fetch(self, actor: Actor, *, accept: bool = False) -> Remote:
+        """Look for commits made elsewhere now; `accept` a history that was rewritten there."""
+        require(actor, "manage the remote")
+        self._sync(self._row(), push=False, accept=accept)
+        return self._noted(actor, "accept a rewritten remote" if accept else "fetch")
+
+    def _noted(self, actor: Actor, action: str) -> Remote:
+        row = self._row()
+        self.audit.note(actor, action, row["url"])
+        return self._describe(row)
+
+    def ask(self, actor: Actor, *, push: bool = True, accept: bool = False) -> Job:
+        """The same as a job: fetch, and push unless told otherwise."""
+        require(actor, "manage the remote")
+        self._row()
+        self.jobs.sweep()
+        wanted = {name: True for name, value in (("fetch", not push), ("accept", accept)) if value}
+        return self.jobs.start(JOB, wanted, actor, again=True)
+
+    def start(self, cause: Actor = SYSTEM) -> Job | None:
+        """After main moved: push soon. Whoever merged has merged, whatever becomes of it."""
+        with suppress(StorageFailed):
+            if self.database.remotes.get():
+                self.jobs.sweep()
+                return self.jobs.start(JOB, {}, cause=cause, again=True)
+        return None
+
+    def tick(self) -> Job | None:
+        """Now and then, while the app runs: look for commits made elsewhere, and try again what failed."""
+        with suppress(StorageFailed):
+            row = self.database.remotes.get()
+            if row and self._due(row):
+                return self.start() if row["failures"] or self._moved(row) else None
+        return None
+
+    def _due(self, row: Mapping[str, Any]) -> bool:
+        last = max(row["tried"], row["fetched"], row["created"])
+        waited = datetime.fromisoformat(self.clock.stamp()) - datetime.fromisoformat(last)
+        pause = min(2.0 ** row["failures"], LONGEST) if row["failures"] else self.minutes
+        return bool(pause) and waited.total_seconds() >= 60 * pause
+
+    def _moved(self, row: Mapping[str, Any]) -> bool:
+        """Whether there is something to do: a look at the remote's branch costs one short call."""
+        try:
+            head = self.git.head(row["url"], row["branch"])
+        except ConcordError as error:
+            self._failed(row, error)
+            return False
+        self.database.remotes.set(fetched=self.clock.stamp(), failures=0, error=row["rewritten"] and row["error"])
+        return head != self._last(row) or self._ahead(row)
+
+    def _ahead(self, row: Mapping[str, Any]) -> bool:
+        return self.store.head() != self.git.tracked(row["branch"])
+
+    def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        """The job: both sides together, with a few tries where the remote cannot be reached."""
+        self.jobs.actor(arguments, "manage the remote")
+        for n, pause in enumerate((*PAUSES, 0.0), 1):
+            row = self.database.remotes.get()
+            if row is None:
+                return {}
+            progress(n - 1, len(PAUSES) + 1, "Pushing")
+            try:
+                self._sync(row, push=not arguments.get("fetch"), accept=bool(arguments.get("accept")))
+                break
+            except Unavailable:
+                if not pause:
+                    raise
+                self.sleep(pause)
+        return strict.plain(self._describe(self._row()))
+
+    def _sync(self, row: Mapping[str, Any], *, push: bool = True, accept: bool = False) -> None:
+        with self.git.alone():
+            try:
+                for _ in range(RACES):
+                    if self._round(row, push=push, accept=accept):
+                        break
+                else:
+                    raise Unavailable("The remote moved every time before a push arrived. It is tried again.")
+            except ConcordError as error:
+                self._failed(row, error)
+                raise
+            self.database.remotes.set(tried=self.clock.stamp(), failures=0, error="", rewritten="")
+
+    def _failed(self, row: Mapping[str, Any], error: ConcordError) -> None:
+        self.database.remotes.set(tried=self.clock.stamp(), failures=row["failures"] + 1, error=str(error))
+
+    def _round(self, row: Mapping[str, Any], *, push: bool, accept: bool) -> bool:
+        """Fetch, take in, push; whether that was all, or somebody was faster."""
+        theirs = self._seen(row, accept=accept)
+        self.database.remotes.set(fetched=self.clock.stamp())
+        self.incoming.take(self._row(), theirs)
+        main = self.store.head()
+        if not push or not main or main == theirs or (theirs and not self.store.contains(main, theirs)):
+            return True
+        if not self.git.push(row["url"], row["branch"], main):
+            return False
+        self.git.track(row["branch"], main)
+        self.database.remotes.set(pushed=self.clock.stamp())
+        return self.store.head() == main
+
+    def _seen(self, row: Mapping[str, Any], *, accept: bool = False) -> str:
+        """The remote's newest commit, with everything that it builds on brought here."""
+        head, last = self.git.head(row["url"], row["branch"]), self._last(row)
+        if head == last:
+            return self.git.tracked(row["branch"])
+        if head:
+            self.git.fetch(row["url"], row["branch"])
+        if last and not accept and not (head and self.store.contains(head, last)):
+            self.database.remotes.set(rewritten=head or "none")
+            raise Conflict(_REWRITTEN.format(branch=row["branch"], commit=last[:12]))
+        self.git.track(row["branch"], head)
+        return head
+
+    def _last(self, row: Mapping[str, Any]) -> str:
+        return self.git.tracked(row["branch"])
+
+    # ------------------------------------------------------------ in words
+
+    def _row(self) -> dict[str, Any]:
+        row = self.database.remotes.get()
+        if row is None:
+            raise NotFound("There is no remote. Name one with: python -m core remote add URL")
+        return row
+
+    def _describe(self, row: Mapping[str, Any]) -> Remote:
+        main, theirs = self.store.head(), self.git.tracked(row["branch"])
+        backlog, incoming = self.git.count(main, theirs, first_parent=True), self.git.count(theirs, main)
+        known = self.database.changes.get(row["change"]) if incoming else None
+        change = row["change"] if known and known["stage"] != "merged" else 0
+        state, sentence = _standing(row, backlog, incoming, known)
+        columns = ("url", "branch", "folder", "pushed", "fetched", "tried", "failures", "error")
+        return Remote(
+            **{name: row[name] for name in columns},
+            trust=bool(row["trust"]),
+            state=state,
+            sentence=sentence,
+            backlog=backlog,
+            incoming=incoming,
+            change=change,
+            main=main,
+            commit=theirs,
+        )
+
+
+def _standing(row: Mapping[str, Any], backlog: int, incoming: int, change: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The state of a remote in a word and in a sentence."""
+    mine = f"{backlog} {'commit' if backlog == 1 else 'commits'} of the main line"
+    if row["rewritten"]:
+        return "rewritten", row["error"]
+    if row["failures"]:
+        return "failing", f"{mine + ' wait to be pushed. ' if backlog else ''}{row['error']}"
+    if incoming:
+        waits = f"; {mine} wait to be pushed until then" if backlog else ""
+        return "waiting", f"{_where(change, incoming)}{waits}."
+    if backlog:
+        return "pushing", f"{mine} {'waits' if backlog == 1 else 'wait'} to be pushed."
+    return "up to date", "Both sides are equal."
+
+
+def _where(change: Mapping[str, Any] | None, incoming: int) -> str:
+    noun = "commit" if incoming == 1 else "commits"
+    if change is None or change["stage"] == "merged":
+        return f"{incoming} {noun} made elsewhere come in with the next look"
+    if change["stage"] == "closed":
+        return f"{incoming} {noun} made elsewhere were turned down: change {change['id']} is closed. Reopen it, or undo them on the remote"
+    verb = "is reviewed and merged"
+    return f"{incoming} {noun} made elsewhere wait in change {change['id']} until it {verb}"
