@@ -107,6 +107,7 @@ REACH: Mapping[str, str] = {  # an action to the scope that a token needs for it
     "import documents": NO_TOKEN,
     "back up the workspace": NO_TOKEN,
     "restore the workspace": NO_TOKEN,
+    "manage the remote": NO_TOKEN,
     "see the ledger": NO_TOKEN,
     "fetch models": NO_TOKEN,
     "check a language model": NO_TOKEN,
