@@ -22,6 +22,7 @@ def from_url() -> dict[str, Any]:
     return {
         "q": st.query_params.get(keys.QUERY, ""),
         "history": st.query_params.get(keys.HISTORY, "") == "true",
+        "as_of": st.query_params.get(keys.AS_OF, ""),
         "filters": {name: st.query_params.get_all(name) for name in keys.FACETS if name in st.query_params},
     }
 
@@ -35,7 +36,7 @@ def search() -> None:
     values = asked.get("filters") or {}
     filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
     query = str(asked.get("q") or "")
-    results = answer(app(), query, filters) if query.strip() else None
+    results = answer(app(), query, filters, str(asked.get("as_of") or "")) if query.strip() else None
     clicked = search_view(
         asked,
         results,

@@ -14,7 +14,9 @@ from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound, Refused
 from core.services.search import as_of
-from core.types import Result
+from core.types import Filters, Result
+from pages.ui.components.search_view import answer
+from tests.apptest import Open, drawn, words
 from tests.conftest import demo, put, small_app
 from tests.small_kb import FILES
 
@@ -155,3 +157,38 @@ def test_the_command_line_takes_a_day_and_says_which_state_answered(
     assert f"As of {DAYS[0]} (commit {found['commit'][:12]})" in capsys.readouterr().out
     asked = demo("admin")
     assert app.search.queries.listed(asked) == ()
+
+
+def test_the_search_page_links_hits_of_an_earlier_day_to_that_day_and_every_citation_to_its_commit(
+    tmp_path: Path,
+) -> None:
+    app = lived(tmp_path / "home")
+    now, then = (answer(app, "suspicious activity", Filters(), as_of) for as_of in ("", DAYS[0]))
+    head, first = app.knowledge.store.head()[:12], app.search.as_of.moment(DAYS[0]).commit[:12]
+    passages = [found["groups"][0]["passages"][0] for found in (now, then)]
+    assert ["as_of" in passage["place"] for passage in passages] == [False, True]
+    assert [passage["cited"]["as_of"] for passage in passages] == [head, first]
+    assert then["as_of"] == "10 Jan 2026"
+    assert answer(app, "form", Filters(), "2020-01-01") == {
+        "error": "The knowledge base begins on 2026-01-10; there is nothing as of 2020-01-01."
+    }
+
+
+@pytest.mark.parametrize(
+    ("doc", "says"),
+    [
+        ("BSA-2", "This has changed since: it is now version 2."),
+        ("BSA-9", "Nothing in it has changed since."),
+        ("IT-1", "This document has been removed or renamed since."),
+    ],
+)
+def test_a_pinned_link_opens_the_text_of_then_and_says_how_it_stands_now(
+    tmp_path: Path, visit: Open, doc: str, says: str
+) -> None:
+    app = lived(tmp_path / "home")
+    page = visit("documents", app.settings.home, "reader", doc=doc, as_of=app.search.as_of.moment(DAYS[0]).commit[:12])
+    assert says in words(page)
+    assert drawn(page, "reader")["version"] == 1
+    if doc == "BSA-2":
+        page.toggle(key="since").set_value(True).run()
+        assert "[True, '20']" in str(drawn(page, "diff"))

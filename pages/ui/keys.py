@@ -5,6 +5,8 @@ SESSION = "session"  # the sign-in that this tab belongs to
 FLASH = "flash"  # messages that survive a rerun
 
 QUERY = "q"  # the search box
+AS_OF = "as_of"  # the day or commit that is looked at, of Search and of a document
+COMMIT = 12  # characters of a commit in an address
 HISTORY = "history"  # also retired, superseded and upcoming documents
 FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filters of the search page, also in the URL
 
@@ -15,6 +17,7 @@ VERSION = "version"  # the version that the passage was found in
 FROM = "from"  # the first block of a long document that is shown
 TAB = "tab"  # which tab of it is shown
 VIEWS = "views"  # what the tabs of a page last belonged to
+SINCE = "since"  # whether what changed since an earlier day is shown
 OLD, NEW = "old", "new"  # the compared versions of a document; its id follows
 
 UPLOAD = "upload"  # files not submitted yet, as plain values

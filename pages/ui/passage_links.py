@@ -21,6 +21,15 @@ def place(doc: str, start: int, end: int, version: int) -> Place:
     return {keys.DOC: doc, keys.START: start, keys.END: end, keys.VERSION: version}
 
 
+def pinned(place: Place, commit: str) -> Place:
+    """A place in the text of a commit, which never changes.
+
+    >>> pinned({"doc": "SOP-1", "start": 120}, "1a2b3c4d5e6f7890")
+    {'doc': 'SOP-1', 'start': 120, 'as_of': '1a2b3c4d5e6f'}
+    """
+    return {**place, keys.AS_OF: commit[: keys.COMMIT]}
+
+
 def also(hit: Hit) -> dict[str, Any] | None:
     """Other documents with the text of a hit: the first as links, the rest counted and listed."""
     if not hit.also:

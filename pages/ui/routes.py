@@ -86,7 +86,9 @@ async def find(request: Request, actor: Actor) -> Response:
     """The search box as the user types: the same results as the page."""
     parameters = request.query_params
     filters = filters_from(parameters.getlist, parameters.get("history") == "true")
-    return await _computed(request, lambda: answer(current_app(), parameters.get("q", ""), filters))
+    return await _computed(
+        request, lambda: answer(current_app(), parameters.get("q", ""), filters, parameters.get("as_of", ""))
+    )
 
 
 @needs("search")

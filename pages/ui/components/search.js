@@ -51,6 +51,12 @@ function build(root, state, data) {
     checked: state.asked.history,
     onchange: (event) => ask(root, state, { history: event.target.checked }),
   });
+  state.day = el("input", {
+    type: "date",
+    value: state.asked.as_of || "",
+    "data-key": "as_of",
+    onchange: (event) => ask(root, state, { as_of: event.target.value }),
+  });
   root.replaceChildren(
     el(
       "div",
@@ -154,6 +160,7 @@ function fallBack(state, asked, unreachable) {
 function parameters(asked) {
   const parts = new URLSearchParams({ q: asked.q });
   if (asked.history) parts.set("history", "true");
+  if (asked.as_of) parts.set("as_of", asked.as_of);
   for (const [facet, values] of Object.entries(asked.filters || {}))
     for (const value of values) parts.append(facet, value);
   return parts.toString();
@@ -172,7 +179,7 @@ const settleSoon = (state) => {
 // Tell the server that the question is finished, or that it led somewhere. Nobody waits for the answer.
 function settle(state, opened = false) {
   clearTimeout(state.settling);
-  const q = state.asked.q.trim();
+  const q = state.asked.as_of ? "" : state.asked.q.trim(); // what was known earlier is nothing that is missing now
   if (!q || !state.kept?.mine || (q === state.settled && !opened)) return;
   state.settled = q;
   if (!state.direct) state.send("settled", { q, opened });
@@ -216,7 +223,10 @@ function draw(root, state) {
   if (found) settleSoon(state);
   if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "");
   else if (found.error)
-    results.replaceChildren(el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)));
+    results.replaceChildren(
+      el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)),
+      state.asked.as_of ? backToNow(root, state) : "",
+    );
   else refocus(root, () => results.replaceChildren(layout(root, state)));
 }
 
@@ -226,6 +236,7 @@ function layout(root, state) {
   const main = el(
     "section",
     { class: "found", "aria-label": "Results" },
+    found.as_of ? pastNotice(root, state) : null,
     summaryBar(root, state, facets),
     found.also?.length ? el("p", { class: "muted small also" }, "Also searched: ", found.also.join(" · ")) : null,
     found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
@@ -235,8 +246,8 @@ function layout(root, state) {
     el(
       "div",
       { class: "foot" },
-      !found.fits && found.groups.length ? null : reportForm(state),
-      watchButton(state),
+      (!found.fits && found.groups.length) || found.as_of ? null : reportForm(state),
+      found.as_of ? null : watchButton(state),
       found.groups.length ? timing(found) : null,
     ),
   );
@@ -318,14 +329,31 @@ function summaryBar(root, state, facets) {
     { class: "bar" },
     el("span", { class: "muted" }, found.summary),
     el("span", { class: "spring" }),
+    el("label", { class: "day", title: "Search the documents as they were at the end of a day" }, "As of", state.day),
     button("Filters", toggle, { kind: "outline filters-toggle", key: "filters" }),
     isFiltered ? button("Clear filters", () => ask(root, state, { filters: {} })) : null,
   );
 }
 
+const pastNotice = (root, state) =>
+  el(
+    "div",
+    { class: "notice past", role: "status" },
+    el("span", {}, `As of ${state.found.as_of}. Documents may have changed since.`),
+    backToNow(root, state),
+  );
+
+function backToNow(root, state) {
+  const leave = () => {
+    state.day.value = "";
+    ask(root, state, { as_of: "" });
+  };
+  return button("Back to now", leave, { kind: "outline", key: "now" });
+}
+
 function weakNotice(root, state) {
   const { fits, notice } = state.found;
-  if (fits) return null;
+  if (fits || state.found.as_of) return null;
   return el(
     "div",
     { class: "notice doubt", role: "status" },
@@ -402,7 +430,7 @@ function drawPassage(state, passage) {
   const { chunk, heading, place, citation } = passage;
   const opened = state.open.why;
   const href = documentHref(place);
-  const link = new URL(href, window.location.origin).href;
+  const [link, cited] = [href, documentHref(passage.cited)].map((path) => new URL(path, window.location.origin).href);
   const drawer = el("div", {});
   const toggle = () => {
     opened.has(chunk) ? opened.delete(chunk) : opened.add(chunk);
@@ -442,9 +470,9 @@ function drawPassage(state, passage) {
       wholeButton,
       whyButton,
       button("Copy link", (event) => copy(link, event.target), { key: "link" }),
-      button("Copy citation", (event) => copy(`${citation} ${link}`, event.target), { key: "citation" }),
-      feedbackButtons(state, passage),
-      state.mayPin && !passage.pinned ? pinButton(state, passage) : null,
+      button("Copy citation", (event) => copy(`${citation} ${cited}`, event.target), { key: "citation" }),
+      state.found.as_of ? null : feedbackButtons(state, passage),
+      state.mayPin && !passage.pinned && !state.found.as_of ? pinButton(state, passage) : null,
     ),
     drawer,
   );

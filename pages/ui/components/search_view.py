@@ -13,10 +13,10 @@ from core.retrieval.config import name as config_name
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
-from core.types import Commit, Document, Filters, SearchConfig
+from core.types import Commit, Document, Filters, Result, SearchConfig
 from pages.ui import keys, style
 from pages.ui.components import component
-from pages.ui.passage_links import also, also_sentence, place
+from pages.ui.passage_links import also, also_sentence, pinned, place
 
 TITLES = {
     "types": "Type",
@@ -75,10 +75,11 @@ def examples(documents: Sequence[Document]) -> list[str]:
     return sorted(shortest.values(), key=lambda asked: (len(asked), asked))[:EXAMPLES]
 
 
-def answer(app: App, query: str, filters: Filters) -> dict[str, Any]:
+def answer(app: App, query: str, filters: Filters, as_of: str = "") -> dict[str, Any]:
     """Search, and return what the component draws; a refusal becomes its own sentence."""
     try:
-        return view(app.search.page.find(query, filters), filters, app.knowledge.documents.touched())
+        found = app.search.page.find(query, filters, as_of=as_of)
+        return view(found, filters, {} if as_of else app.knowledge.documents.touched())
     except ConcordError as error:
         return {"error": str(error)}
 
@@ -103,6 +104,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         "also": list(result.also),
         "confidence": round(result.confidence, 4),
         "fits": result.fits,
+        "as_of": style.day(result.as_of) if result.as_of else "",
         "notice": "The passages below are the nearest there are."
         if results.literal
         else "No document uses these words. The passages below are nearest in meaning.",
@@ -111,7 +113,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         "facets": [
             {"key": name, "title": TITLES[name], "options": _options(name, results, filters)} for name in keys.FACETS
         ],
-        "groups": [_group(group, result.config, touched.get(group.facts.path)) for group in results.groups],
+        "groups": [_group(group, result, touched.get(group.facts.path)) for group in results.groups],
         "stages": [
             {
                 "label": style.stage_title(stage.name),
@@ -147,7 +149,7 @@ def _label(facet: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def _group(group: Group, config: SearchConfig, last: Commit | None) -> dict[str, Any]:
+def _group(group: Group, result: Result, last: Commit | None) -> dict[str, Any]:
     facts = group.facts
     about = [
         facts.doc if facts.doc != facts.path.removesuffix(".md") else "",
@@ -163,7 +165,7 @@ def _group(group: Group, config: SearchConfig, last: Commit | None) -> dict[str,
         "type": style.type_name(facts.doc_type),
         "badges": [*_pinned(group), *approved, *style.badges(facts.status, group.freshness, facts.effective_date)],
         "about": " · ".join(part for part in about if part),
-        "passages": [_passage(group, passage, config) for passage in group.passages],
+        "passages": [_passage(group, passage, result) for passage in group.passages],
     }
 
 
@@ -172,8 +174,10 @@ def _pinned(group: Group) -> list[dict[str, str]]:
     return [{"text": "Pinned answer", "tone": "note"}] if pinned else []
 
 
-def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[str, Any]:
+def _passage(group: Group, passage: PagePassage, result: Result) -> dict[str, Any]:
     hit = passage.hit
+    here = place(hit.doc, hit.start, hit.end, hit.version)
+    cited = pinned(here, result.commit)
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {
         "chunk": hit.chunk,
@@ -181,10 +185,11 @@ def _passage(group: Group, passage: PagePassage, config: SearchConfig) -> dict[s
         "segments": _segments(passage.snippet),
         "whole": _segments(passage.whole) if passage.whole else None,
         "cut": [passage.snippet.cut_before, passage.snippet.cut_after],
-        "place": place(hit.doc, hit.start, hit.end, hit.version),
+        "place": cited if result.as_of else here,
+        "cited": cited,
         "citation": f"{hit.title}{', ' + where if where else ''} ({group.facts.doc}, version {hit.version}).",
         "also": also(hit),
-        "why": _why(passage, config),
+        "why": _why(passage, result.config),
         "pinned": bool(hit.pinned),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 import streamlit as st
@@ -10,6 +11,7 @@ from core.curation.freshness import freshness
 from core.curation.questions import one_line
 from core.errors import ConcordError
 from core.services.knowledge.blame import blame, editors
+from core.services.platform.main_line import Moment
 from core.types import Document
 from pages.ui import flash, style
 from pages.ui.components import component
@@ -30,20 +32,47 @@ def _editors(head: str, doc: str) -> list[str]:
     return [f"{commit.author.name} (edited {style.day(commit.when[:10])})" for commit in newest]
 
 
+def draw_past(document: Document, moment: Moment) -> None:
+    """The header as it was on an earlier day."""
+    facts = [
+        ("Owner", document.meta.owner or "no owner"),
+        ("Version", str(document.version)),
+        *_dates(document),
+        ("File", document.path),
+        ("Commit", moment.commit[:12]),
+    ]
+    _title(document, facts, moment.day)
+
+
 def draw(document: Document, today: date) -> None:
     meta = document.meta
-    state = freshness(meta.effective_date, meta.review_due, today)
     last = app().knowledge.documents.touched().get(document.path)
     facts = [
         ("Owner", meta.owner or "no owner"),
         ("Ask", _people_to_ask(document)),
         ("Version", f"{document.version}, {style.moment(last.when)}" if last else str(document.version)),
-        ("Effective", style.day(meta.effective_date) if meta.effective_date else ""),
-        ("Review due", style.day(meta.review_due) if meta.review_due else ""),
+        *_dates(document),
         ("Supersedes", ", ".join(meta.supersedes)),
         ("File", document.path),
         ("Tags", ", ".join(meta.tags)),
     ]
+    _title(document, facts, today)
+    if meta.answers:
+        with st.expander(
+            f"Answers {style.count(len(meta.answers), 'question')}", icon=":material/quiz:", type="compact"
+        ):
+            _answers(document)
+
+
+def _dates(document: Document) -> list[tuple[str, str]]:
+    effective, due = document.meta.effective_date, document.meta.review_due
+    return [("Effective", style.day(effective) if effective else ""), ("Review due", style.day(due) if due else "")]
+
+
+def _title(document: Document, facts: Sequence[tuple[str, str]], today: date) -> None:
+    """Title, badges of the state on a day, and those facts that are known."""
+    meta = document.meta
+    state = freshness(meta.effective_date, meta.review_due, today)
     badges = [
         {"text": style.type_name(meta.doc_type), "tone": ""},
         *([{"text": style.STATUSES["approved"], "tone": "good"}] if meta.status == "approved" else []),
@@ -55,11 +84,6 @@ def draw(document: Document, today: date) -> None:
         key="document_header",
         data={"title": document.title, "badges": badges, "facts": [[name, value] for name, value in facts if value]},
     )
-    if meta.answers:
-        with st.expander(
-            f"Answers {style.count(len(meta.answers), 'question')}", icon=":material/quiz:", type="compact"
-        ):
-            _answers(document)
 
 
 def _answers(document: Document) -> None:

@@ -23,7 +23,7 @@ def draw(document: Document) -> None:
     if st.toggle("Who wrote each line", key="blame", bind="query-params"):
         blame_view(blame(app().knowledge.documents, document.id), key="blame_lines")
         return
-    listing([_row(version) for version in versions], "", key="versions")
+    listing([_row(document.id, version) for version in versions], "", key="versions")
     if len(versions) < 2:
         st.caption("This is the first version; there is nothing to compare yet.")
         return
@@ -44,11 +44,13 @@ def draw(document: Document) -> None:
         st.warning(f"One of these versions cannot be read: {flash.plain(str(error))}")
 
 
-def _row(version: Version) -> dict[str, object]:
+def _row(doc: str, version: Version) -> dict[str, object]:
     commit = version.commit
     why = commit.message.splitlines()[0] if commit.message else "Change"
     sub = " · ".join(part for part in (commit.author.name, approval(commit.message)) if part)
-    return {"title": f"Version {version.number}: {why}", "sub": sub, "right": style.moment(commit.when)}
+    place = {keys.DOC: doc, keys.AS_OF: commit.id[: keys.COMMIT]}
+    title = f"Version {version.number}: {why}"
+    return {"title": title, "sub": sub, "right": style.moment(commit.when), "doc": doc, "place": place}
 
 
 def _read(version: Version) -> Document:

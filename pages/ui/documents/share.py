@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.types import Document
-from pages.ui import identity
+from pages.ui import identity, keys
 from pages.ui.components import component
 from pages.ui.workspace import app
 
@@ -16,7 +16,8 @@ FORMATS = {"md": "Markdown", "docx": "Word"}
 
 def draw(document: Document) -> None:
     """The buttons; a file is written when it is asked for."""
-    component("share")(key="share", data={"doc": document.id}, width="content")
+    pinned = {keys.DOC: document.id, keys.AS_OF: app().knowledge.store.head()[: keys.COMMIT]}
+    component("share")(key="share", data={"doc": document.id, "pinned": pinned}, width="content")
     with st.popover("Download", icon=":material/download:", key="download_box"):
         for kind, title in FORMATS.items():
             st.download_button(
