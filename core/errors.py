@@ -27,6 +27,10 @@ class Unauthenticated(Refused):
     """Nobody known is asking: an access token is unknown, expired or revoked, or its account is switched off."""
 
 
+class Stale(Refused):
+    """What the caller saw is not what is there any more; the message says what to look at again."""
+
+
 class Conflict(ConcordError):
     """Somebody else was faster, or two edits touch the same lines."""
 

@@ -367,7 +367,7 @@ def test_mistyped_dates_and_states_are_named(run: Any, tmp_path: Path) -> None:
     home = small_app(tmp_path / "home", NoProcesses()).settings.home
     put(small_app(home, NoProcesses()), {"d1.md": "# D\n"})
     code, _, err = run("confirm", "d1", "--until", "nope", home=home, as_json=False)
-    assert (code, err.strip()) == (1, "--until is 'nope'; write the date as YYYY-MM-DD.")
+    assert (code, err.strip()) == (1, "The next review is 'nope'; write the date as YYYY-MM-DD.")
     code, _, err = run("change", "list", "--state", "bogus", home=home, as_json=False)
     assert (code, "There is no state 'bogus'" in err) == (1, True)
 

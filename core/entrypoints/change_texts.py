@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import strict
+from core.access import Actor
 from core.curation.conflicts import Hunk, combined
 from core.curation.diffs import Diff, Marks
 from core.curation.diffs import diff as line_diff
@@ -14,6 +15,9 @@ from core.entrypoints.terminal import Terminal
 from core.services.reviews.diff import compare
 from core.services.reviews.merge import Collision
 from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 
 def register(add: Any) -> None:
@@ -34,17 +38,21 @@ def _numbered(add: Any, name: str, run: Any, about: str) -> ArgumentParser:
 def diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """The whole change, or what is new to the acting account."""
     app = open_app(settings)
-    actor = acting(app, options)
-    change, look = app.reviews.changes.show(actor, options.change), app.reviews.looks.look(actor, options.change)
-    since = options.since_look and bool(look.before)
+    value, diffs = compared(app, acting(app, options), options.change, since_look=options.since_look)
+    lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
+    terminal.show(value, lines or ["Nothing changed since your last look."])
+    return 0
+
+
+def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[dict[str, Any], dict[str, Diff]]:
+    """The contract of `change diff --json`, and the lines by path."""
+    change, look = app.reviews.changes.show(actor, number), app.reviews.looks.look(actor, number)
+    since = since_look and bool(look.before)
     start, edits = (look.before, look.documents) if since else (change.start, change.documents)
     documents = [compare(app.knowledge.store, start, change.head, edit) for edit in edits]
     diffs = {document.edit.path: line_diff(document.before, document.after) for document in documents}
-    lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
     seen = {"last_look": look.at, "edits": look.edits, "since": start, "head": change.head}
-    value = {path: strict.plain(rows) for path, rows in diffs.items()}
-    terminal.show({**seen, "documents": value}, lines or ["Nothing changed since your last look."])
-    return 0
+    return {**seen, "documents": {path: strict.plain(rows) for path, rows in diffs.items()}}, diffs
 
 
 def _lines(rows: Diff) -> list[str]:
@@ -81,7 +89,7 @@ def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int
     if collisions:
         seen = f"--head {collisions[0].head[:12]} --main {collisions[0].main[:12]}"
         lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
-    terminal.show([_collision(collision) for collision in collisions], lines or ["There is no conflict."])
+    terminal.show([collision_json(collision) for collision in collisions], lines or ["There is no conflict."])
     return 0
 
 
@@ -93,7 +101,7 @@ def _sides(number: int, part: Hunk) -> list[str]:
     return [f"{f'  {number}. ' if not n else '     '}{line}" for n, line in enumerate(marked)]
 
 
-def _collision(collision: Collision) -> dict[str, Any]:
+def collision_json(collision: Collision) -> dict[str, Any]:
     """A collision as JSON; `both` is the text with both edits, where they do not touch."""
     value: dict[str, Any] = strict.plain(collision)
     for part, plain in zip(collision.parts, value["parts"], strict=True):

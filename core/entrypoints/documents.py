@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from argparse import Namespace
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import require
 from core.chunking import chunker
-from core.curation.diffs import body_diff, field_changes
+from core.curation.diffs import Diff, FieldChange, body_diff, field_changes
 from core.curation.links import backlinks, links
 from core.curation.pictures import place as new_place
 from core.entrypoints.index import params_of
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
+from core.services.knowledge.documents import Documents, Version
 from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
@@ -133,17 +135,18 @@ def _attaching(command: Any) -> None:
 
 
 def documents_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    listed = [
-        d
-        for d in open_app(settings).knowledge.documents.all()
-        if d.path.startswith(options.folder.strip("/") + "/" if options.folder else "")
-    ]
+    listed = below(open_app(settings).knowledge.documents.all(), options.folder)
     lines = table(
         [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in listed],
         ("id", "title", "type", "status", "version", "path"),
     )
-    terminal.show([_document_json(d) for d in listed], lines)
+    terminal.show([as_json(d) for d in listed], lines)
     return 0
+
+
+def below(documents: Sequence[Document], folder: str) -> list[Document]:
+    """Those in a folder or deeper; all without one."""
+    return [d for d in documents if d.path.startswith(folder.strip("/") + "/" if folder else "")]
 
 
 def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -153,11 +156,17 @@ def documents_show(settings: Settings, options: Namespace, terminal: Terminal) -
         if options.as_of
         else app.knowledge.documents.show(options.document)
     )
-    terminal.show({**_document_json(document), "text": document.text, "body": document.body}, [document.text])
+    terminal.show(whole_json(document), [document.text])
     return 0
 
 
-def _document_json(document: Document) -> dict[str, Any]:
+def whole_json(document: Document) -> dict[str, Any]:
+    """The contract of `documents show --json`."""
+    return {**as_json(document), "text": document.text, "body": document.body}
+
+
+def as_json(document: Document) -> dict[str, Any]:
+    """One line of `documents list --json`."""
     meta = document.meta
     return {
         "doc": document.id,
@@ -177,8 +186,18 @@ def _document_json(document: Document) -> dict[str, Any]:
 
 
 def documents_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    versions = open_app(settings).knowledge.documents.history(options.document)
-    value: list[dict[str, Any]] = [
+    value = history_json(open_app(settings).knowledge.documents.history(options.document))
+    rows = [
+        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].partition("\n")[0])
+        for row in value
+    ]
+    terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))
+    return 0
+
+
+def history_json(versions: Sequence[Version]) -> list[dict[str, Any]]:
+    """The contract of `documents history --json`."""
+    return [
         {
             "version": v.number,
             "commit": v.commit.id,
@@ -190,48 +209,54 @@ def documents_history(settings: Settings, options: Namespace, terminal: Terminal
         }
         for v in versions
     ]
-    rows = [
-        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].partition("\n")[0])
-        for row in value
-    ]
-    terminal.show(value, table(rows, ("version", "commit", "when", "author", "why")))
-    return 0
 
 
 def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    versions = {version.number: version.commit for version in app.knowledge.documents.history(options.document)}
-    new = options.new or max(versions)
-    old = options.old or max(1, new - 1)
-    for number in (new, old):
-        if number not in versions:
-            raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
-    before, after = (app.knowledge.documents.at(versions[n]) for n in (old, new))
-    body, fields = body_diff(before, after), field_changes(before.meta, after.meta)
+    documents = open_app(settings).knowledge.documents
+    old, new, fields, body = difference(documents, options.document, options.old, options.new)
     lines = [f"{field.name}: {field.before or '-'} -> {field.after or '-'}" for field in fields]
     for row in body.rows:
         if row.kind in ("removed", "changed"):
             lines.append(f"- {row.left:>5}  {''.join(text for _, text in row.before)}")
         if row.kind in ("added", "changed"):
             lines.append(f"+ {row.right:>5}  {''.join(text for _, text in row.after)}")
-    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": body.added, "removed": body.removed}
-    terminal.show({**value, "rows": strict.plain(body.rows)}, lines or ["The two versions are the same."])
+    terminal.show(diff_json(old, new, fields, body), lines or ["The two versions are the same."])
     return 0
+
+
+def difference(documents: Documents, name: str, old: int, new: int) -> tuple[int, int, Sequence[FieldChange], Diff]:
+    """Two versions of a document, what changed in its fields and in its body; by default the newest two."""
+    versions = {version.number: version.commit for version in documents.history(name)}
+    new = new or max(versions)
+    old = old or max(1, new - 1)
+    for number in (new, old):
+        if number not in versions:
+            raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
+    before, after = (documents.at(versions[number]) for number in (old, new))
+    return old, new, field_changes(before.meta, after.meta), body_diff(before, after)
+
+
+def diff_json(old: int, new: int, fields: Sequence[FieldChange], body: Diff) -> dict[str, Any]:
+    """The contract of `documents diff --json`."""
+    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": body.added, "removed": body.removed}
+    return {**value, "rows": strict.plain(body.rows)}
 
 
 def documents_links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    document = app.knowledge.documents.show(options.document)
-    known = {other.path for other in app.knowledge.documents.all()}
-    out = [{**strict.plain(link), "found": link.path in known} for link in links(document)]
-    into = [
-        {"path": path, "text": text} for path, text in backlinks(app.knowledge.documents.all()).get(document.path, ())
-    ]
-    rows = [("->", link["path"] or link["target"], link["text"]) for link in out] + [
-        ("<-", link["path"], link["text"]) for link in into
-    ]
-    terminal.show({"links": out, "linked_from": into}, table(rows, ("", "document", "text")))
+    value = links_json(open_app(settings).knowledge.documents, options.document)
+    rows = [("->", link["path"] or link["target"], link["text"]) for link in value["links"]]
+    rows += [("<-", link["path"], link["text"]) for link in value["linked_from"]]
+    terminal.show(value, table(rows, ("", "document", "text")))
     return 0
+
+
+def links_json(documents: Documents, name: str) -> dict[str, list[dict[str, Any]]]:
+    """The contract of `documents links --json`."""
+    document, every = documents.show(name), documents.all()
+    known = {other.path for other in every}
+    out = [{**strict.plain(link), "found": link.path in known} for link in links(document)]
+    into = [{"path": path, "text": text} for path, text in backlinks(every).get(document.path, ())]
+    return {"links": out, "linked_from": into}
 
 
 def documents_pictures(settings: Settings, options: Namespace, terminal: Terminal) -> int:

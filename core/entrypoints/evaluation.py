@@ -199,7 +199,7 @@ def _columns(measure: str) -> tuple[str, ...]:
 def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[str, Any]:
     groups = comparisons.grouped(row.run, by, measure)
     return {
-        **_run_json(row.run),
+        **run_json(row.run),
         "mean": row.figure.mean,
         "low": row.figure.low,
         "high": row.figure.high,
@@ -208,7 +208,8 @@ def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[st
     }
 
 
-def _run_json(run: Run) -> dict[str, Any]:
+def run_json(run: Run) -> dict[str, Any]:
+    """One line of `eval runs --json`."""
     facts = strict.plain(run)
     facts.pop("results")
     return {**facts, "name": run.name, "cost_per_1000": 1000 * run.cost}
@@ -222,7 +223,7 @@ def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int
         for run in runs
     ]  # fmt: skip
     heads = ("run", "query set", "configuration", "nDCG@10", "questions", "commit", "created")
-    terminal.show([_run_json(run) for run in runs], table(rows, heads))
+    terminal.show([run_json(run) for run in runs], table(rows, heads))
     return 0
 
 
@@ -230,15 +231,6 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
     app = open_app(settings)
     before, after = (app.evaluation.runs.show(acting(app, options), run) for run in (options.before, options.after))
     comparison = comparisons.compare(before, after, options.measure)
-    value = {
-        "before": _run_json(comparison.before),
-        "after": _run_json(comparison.after),
-        "measure": comparison.measure,
-        **strict.plain(comparison.overall),
-        "categories": strict.plain(comparison.by_category),
-        "questions": [{**strict.plain(row), "difference": row.difference} for row in comparison.rows],
-        "note": comparison.note,
-    }
     some = [row for row in comparison.rows if row.difference < 0][: options.worst]
     some += [row for row in comparison.rows if row.difference > 0][::-1][: options.worst]
     rows = [(f"{row.difference:+.3f}", f"{row.before:.3f}", f"{row.after:.3f}", row.text[:80]) for row in some]
@@ -247,8 +239,21 @@ def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> 
     ]
     lines += [comparison.spent, *([f"! {comparison.note}"] if comparison.note else [])]
     lines += [f"  {name}: {difference.sentence}" for name, difference in comparison.by_category.items()]
-    terminal.show(value, [*lines, *table(rows, ("difference", "before", "after", "question"))])
+    terminal.show(comparison_json(comparison), [*lines, *table(rows, ("difference", "before", "after", "question"))])
     return 0
+
+
+def comparison_json(comparison: comparisons.RunComparison) -> dict[str, Any]:
+    """The contract of `eval compare --json`."""
+    return {
+        "before": run_json(comparison.before),
+        "after": run_json(comparison.after),
+        "measure": comparison.measure,
+        **strict.plain(comparison.overall),
+        "categories": strict.plain(comparison.by_category),
+        "questions": [{**strict.plain(row), "difference": row.difference} for row in comparison.rows],
+        "note": comparison.note,
+    }
 
 
 def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:

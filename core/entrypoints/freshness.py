@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from argparse import Namespace
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from core.access import Actor
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
 from core.errors import BadInput
 from core.services.knowledge.freshness import Attention
 from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 
 def register(add: Any) -> None:
@@ -49,18 +53,22 @@ def lines(attention: Attention, *, soon: bool = True) -> list[str]:
 
 def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    document = app.knowledge.documents.show(options.document)
-    until = _date(options.until) if options.until else app.knowledge.freshness.next_review()
-    commit = app.knowledge.freshness.confirm(acting(app, options), document.path, until)
-    terminal.show(
-        {"document": document.id, "review_due": until.isoformat(), "commit": commit},
-        [f"{document.title}: next review {until}."],
-    )
+    value = confirmed(app, acting(app, options), options.document, options.until)
+    title = app.knowledge.documents.show(options.document).title
+    terminal.show(value, [f"{title}: next review {value['review_due']}."])
     return 0
+
+
+def confirmed(app: App, actor: Actor, name: str, until: str) -> dict[str, Any]:
+    """Confirm a document; the contract of `confirm --json`."""
+    document = app.knowledge.documents.show(name)
+    day = _date(until) if until else app.knowledge.freshness.next_review()
+    commit = app.knowledge.freshness.confirm(actor, document.path, day)
+    return {"document": document.id, "review_due": day.isoformat(), "commit": commit}
 
 
 def _date(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise BadInput(f"--until is {text!r}; write the date as YYYY-MM-DD.") from None
+        raise BadInput(f"The next review is {text!r}; write the date as YYYY-MM-DD.") from None

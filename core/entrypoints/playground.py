@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import strict
+from core.access import Actor
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
@@ -87,21 +88,26 @@ def _filters_of(options: Namespace) -> Filters:
 def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Columns side by side; the first is the baseline."""
     app = open_app(settings)
-    comparison = app.playground.comparer.run(
-        acting(app, options), options.query, _columns(app, options), _filters_of(options)
-    )
-    scores = _scores(app, options, comparison)
+    columns = columns_of(app, options.config, options.profile)
+    comparison = app.playground.comparer.run(acting(app, options), options.query, columns, _filters_of(options))
+    scores = scores_of(app, acting(app, options), comparison)
     lines = [line for outcome in comparison.outcomes for line in _outcome_lines(outcome)]
-    value = {**to_json(comparison), "scores": strict.plain(scores)}
-    terminal.show(value, [*lines, *_score_lines(comparison, scores), *_pair_lines(comparison)])
+    terminal.show(
+        compare_json(comparison, scores), [*lines, *_score_lines(comparison, scores), *_pair_lines(comparison)]
+    )
     return 0
 
 
-def _scores(app: App, options: Namespace, comparison: Comparison) -> list[LiveScore | None]:
+def compare_json(comparison: Comparison, scores: Sequence[LiveScore | None]) -> dict[str, Any]:
+    """The contract of `compare --json`."""
+    return {**to_json(comparison), "scores": strict.plain(scores)}
+
+
+def scores_of(app: App, actor: Actor, comparison: Comparison) -> list[LiveScore | None]:
     """What the judgments so far say of each column; None for a column without a result."""
     index = app.search.searcher.index
     asked = [(index(one.column.profile), one.result.hits) for one in comparison.outcomes if one.result]
-    scores = iter(app.playground.grades.scores(acting(app, options), comparison.query, asked))
+    scores = iter(app.playground.grades.scores(actor, comparison.query, asked))
     return [next(scores) if outcome.result else None for outcome in comparison.outcomes]
 
 
@@ -114,11 +120,12 @@ def _score_lines(comparison: Comparison, scores: Sequence[LiveScore | None]) -> 
     return [*table(rows, ("column", f"ndcg@{K}", f"p@{K}", "judged", "not judged")), ""] if rows else []
 
 
-def _columns(app: App, options: Namespace) -> list[Column]:
-    wanted = options.config or ["bm25", "dense", spell(app.platform.settings.production().config)]
-    profiles = options.profile or [app.platform.settings.production().profile.name]
+def columns_of(app: App, chosen: Sequence[str], where: Sequence[str]) -> list[Column]:
+    """Configurations by name or as JSON, each in its profile; by default both legs alone and what is in production."""
+    wanted = chosen or ["bm25", "dense", spell(app.platform.settings.production().config)]
+    profiles = where or [app.platform.settings.production().profile.name]
     if len(profiles) == 1:
-        profiles = profiles * len(wanted)
+        profiles = [*profiles] * len(wanted)
     if len(profiles) != len(wanted):
         raise BadInput(
             f"There are {len(wanted)} columns and {len(profiles)} profiles. Name one profile, or one per column."
@@ -164,14 +171,18 @@ def _pair_lines(comparison: Comparison) -> list[str]:
 
 def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    production = app.platform.settings.production()
-    config = configs.parse(options.config) if options.config else production.config
-    column = Column(app.platform.settings.profile(options.profile).name, config)
+    column = column_of(app, options.config, options.profile)
     place = app.playground.locator.where(
         acting(app, options), options.query, options.document, column, _filters_of(options)
     )
     terminal.show(place, _where_lines(place, column))
     return 0
+
+
+def column_of(app: App, config: str, profile: str) -> Column:
+    """A configuration in a profile; "" is what is in production."""
+    chosen = configs.parse(config) if config else app.platform.settings.production().config
+    return Column(app.platform.settings.profile(profile).name, chosen)
 
 
 def _where_lines(place: Diagnosis, column: Column) -> list[str]:
@@ -241,8 +252,8 @@ def pool(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         pools.remove(actor, options.query, named_passage(index, options.remove))
         terminal.show({"removed": options.remove}, ["It was taken out of the pool. Grades of it stay."])
         return 0
-    options.profile = [options.profile] if options.profile else []
-    compared = app.playground.comparer.run(actor, options.query, _columns(app, options))
+    columns = columns_of(app, options.config, [options.profile] if options.profile else [])
+    compared = app.playground.comparer.run(actor, options.query, columns)
     found = [outcome.result.hits for outcome in compared.outcomes if outcome.result]
     pooled = pools.pool(actor, options.query, found, index)
     if not options.add:

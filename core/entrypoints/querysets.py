@@ -153,48 +153,51 @@ def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -
 
 
 def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> int:
-    name = options.name
-    queryset, agreed = app.evaluation.querysets.show(actor, name), app.evaluation.querysets.agreement(actor, name)
-    lost = app.evaluation.querysets.unmapped(actor, name, app.search.searcher.index())
-    left_out = app.evaluation.querysets.problems(actor, name)
-    judged_pools = app.evaluation.querysets.pool_summary(actor, name)
+    value = one_json(app, actor, options.name, questions=options.questions)
+    agreed = app.evaluation.querysets.agreement(actor, options.name)
+    lines = [f"{value['name']}: {value['questions']} questions, {value['judgments']} judgments. {value['about']}"]
+    lines += [
+        f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f} on {pair.places} places"
+        for pair in agreed
+        if pair.kappa is not None
+    ]
+    lines += _pool_lines(app.evaluation.querysets.pool_summary(actor, options.name))
+    lines += [f"left out  {problem['file']}, line {problem['line']}: {problem['why']}" for problem in value["left_out"]]
+    lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
+    for asked in value.get("listed", ()):
+        lines.append(f"{asked['id']}  {asked['text']}")
+        lines += [f"    {given['grade']:g}  {given['path']}  {given['note']}".rstrip() for given in asked["judgments"]]
+    terminal.show(value, lines)
+    return 0
+
+
+def one_json(app: App, actor: Actor, name: str, *, questions: bool) -> dict[str, Any]:
+    """The contract of `eval querysets NAME --json`; with `questions` also each of them with its judgments."""
+    querysets = app.evaluation.querysets
+    queryset, judged_pools = querysets.show(actor, name), querysets.pool_summary(actor, name)
+    lost = querysets.unmapped(actor, name, app.search.searcher.index())
     value: dict[str, Any] = {
         "name": queryset.name,
         "about": queryset.about,
         "digest": queryset.digest,
         "questions": len(queryset.questions),
         "judgments": len(queryset.judgments),
-        "agreement": strict.plain(agreed),
+        "agreement": strict.plain(querysets.agreement(actor, name)),
         "answers": [_quality_json(quality) for quality in judged_pools.answers],
         "added": _share_json(judged_pools.added),
         "new_documents": _share_json(judged_pools.new_documents),
-        "left_out": strict.plain(left_out),
+        "left_out": strict.plain(querysets.problems(actor, name)),
         "unmapped": [
             {"question": judgment.judgment.question, "path": judgment.judgment.path, "why": judgment.why}
             for judgment in lost
         ],
     }
-    lines = [
-        f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments. {queryset.about}"
-    ]
-    lines += [
-        f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f} on {pair.places} places"
-        for pair in agreed
-        if pair.kappa is not None
-    ]
-    lines += _pool_lines(judged_pools)
-    lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in left_out]
-    lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
-    if options.questions:
+    if questions:
         judged = by_question(queryset.judgments)
         value["listed"] = [
             {**strict.plain(asked), "judgments": strict.plain(judged.get(asked.id, []))} for asked in queryset.questions
         ]
-        for asked in queryset.questions:
-            lines.append(f"{asked.id}  {asked.text}")
-            lines += [f"    {given.grade:g}  {given.path}  {given.note}".rstrip() for given in judged.get(asked.id, [])]
-    terminal.show(value, lines)
-    return 0
+    return value
 
 
 def _pool_lines(summary: PoolSummary) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,11 @@ from core.entrypoints import change_texts
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
-from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, as_json, in_words
+from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, in_words
+from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
+from core.services.reviews.discussion import Comment
 from core.settings import Settings
 
 if TYPE_CHECKING:
@@ -142,7 +145,8 @@ def _files(options: Namespace) -> dict[str, bytes | None]:
     return files | dict.fromkeys(options.delete, None)
 
 
-def _json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
+def as_json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
+    """The contract of `change show --json`."""
     talk = [
         {**strict.plain(comment), "suggestion": comment.suggestion}
         for comment in app.reviews.discussion.comments(actor, change.id)
@@ -162,7 +166,7 @@ def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> i
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
-    terminal.show(_json(app, acting(app, options), change), lines)
+    terminal.show(as_json(app, acting(app, options), change), lines)
     return 0
 
 
@@ -220,9 +224,13 @@ def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         thread=options.reply,
         head=options.head,
     )
-    value = {**strict.plain(remark), "suggestion": remark.suggestion, "change": options.change}
-    terminal.show(value, [f"Comment {remark.id} on change {options.change}."])
+    terminal.show(comment_json(remark, options.change), [f"Comment {remark.id} on change {options.change}."])
     return 0
+
+
+def comment_json(remark: Comment, change: int) -> dict[str, Any]:
+    """The contract of `change comment --json`."""
+    return {**strict.plain(remark), "suggestion": remark.suggestion, "change": change}
 
 
 def resolve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -300,7 +308,7 @@ def impact(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     lines = [measured.sentence, *measured.notes]
     lines += [f"{name}: {verdict.sentence}" for name, verdict in measured.verdicts.items()]
     terminal.show(
-        as_json(measured), [*lines, "", *table(rows, ("question", "of", "before", "after"))] if rows else lines
+        impact_json(measured), [*lines, "", *table(rows, ("question", "of", "before", "after"))] if rows else lines
     )
     return 0
 
@@ -339,23 +347,29 @@ def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     actor = acting(app, options)
-    listed = (
-        app.reviews.changes.asked_of(actor)
-        if options.asked
-        else app.reviews.changes.waiting_for(actor)
-        if options.waiting
-        else app.reviews.changes.listed(
-            actor, state=options.state, author=actor.id if options.mine else "", text=options.text
-        )
-    )
+    listed = chosen(app, actor, options)
     news = app.reviews.looks.news(actor, listed)
     rows = [
         (change.id, change.state, change.author_name, len(change.documents), _news(news.get(change.id)), change.title)
         for change in listed
     ]
-    value = [{**strict.plain(change), "news": strict.plain(news.get(change.id, News()))} for change in listed]
-    terminal.show(value, table(rows, ("id", "state", "author", "docs", "news", "title")))
+    terminal.show(list_json(listed, news), table(rows, ("id", "state", "author", "docs", "news", "title")))
     return 0
+
+
+def chosen(app: App, actor: Actor, options: Namespace) -> tuple[Change, ...]:
+    """Changes that were asked for, the one last touched first."""
+    if options.asked:
+        return app.reviews.changes.asked_of(actor)
+    if options.waiting:
+        return app.reviews.changes.waiting_for(actor)
+    author = actor.id if options.mine else ""
+    return app.reviews.changes.listed(actor, state=options.state, author=author, text=options.text)
+
+
+def list_json(changes: Sequence[Change], news: Mapping[int, News]) -> list[dict[str, Any]]:
+    """The contract of `change list --json`."""
+    return [{**strict.plain(change), "news": strict.plain(news.get(change.id, News()))} for change in changes]
 
 
 def _news(news: News | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -13,6 +13,9 @@ from core.retrieval import config as configs
 from core.services.search import searcher
 from core.settings import Settings
 from core.types import Filters, Hit, Result
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 
 def register(add: Any) -> None:
@@ -45,7 +48,6 @@ def register(add: Any) -> None:
 
 def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    config = configs.parse(options.config) if options.config else None
     filters = Filters(
         types=tuple(options.type),
         statuses=tuple(options.status),
@@ -57,8 +59,8 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     )
     if options.k < 0 or options.k > 1000:
         raise BadInput("-k must be between 1 and 1000.")
-    result = app.search.searcher.search(
-        options.query, profile=options.profile, config=config, filters=filters, k=options.k, as_of=options.as_of
+    result, suggestions = searched(
+        app, options.query, options.profile, options.config, filters, options.k, options.as_of
     )
     lines = [
         *_past(result),
@@ -66,8 +68,6 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         *(line for hit in result.hits for line in _hit_lines(hit, options.explain)),
     ]
     lines = lines or ["Nothing found. Try other words, or --history."]
-    profile = app.platform.settings.profile(options.profile or result.profile)
-    suggestions = app.search.searcher.suggestions(app.search.searcher.opened(profile, options.as_of)[0], result)
     if suggestions:
         lines = [f"Did you mean: {' | '.join(suggestions)}", "", *lines]
     if result.also:
@@ -79,10 +79,20 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
             ("stage", "ms", "hits", ""),
         )
     terminal.show(searcher.as_json(result, suggestions), lines)
-    everyday = config is None and not options.profile and not options.as_of
+    everyday = not options.config and not options.profile and not options.as_of
     if everyday and filters == Filters(history=options.history):
         app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
     return 0
+
+
+def searched(
+    app: App, query: str, profile: str, config: str, filters: Filters, k: int, as_of: str = ""
+) -> tuple[Result, tuple[str, ...]]:
+    """A search, and better spellings of its words; "" and 0 are what is in production, and now."""
+    searcher, chosen = app.search.searcher, configs.parse(config) if config else None
+    result = searcher.search(query, profile=profile, config=chosen, filters=filters, k=k, as_of=as_of)
+    index, _ = searcher.opened(app.platform.settings.profile(profile or result.profile), as_of)
+    return result, searcher.suggestions(index, result)
 
 
 def _past(result: Result) -> list[str]:

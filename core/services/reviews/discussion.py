@@ -13,6 +13,7 @@ from core.curation.diffs import lines
 from core.curation.proposals import check_text
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
+from core.services.reviews.facts import as_seen
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
@@ -108,7 +109,7 @@ class Discussion:
             raise BadInput("The comment is empty.")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts)
-            _as_seen(facts, head)
+            as_seen(facts.head, head)
             anchor = self._anchor(facts.head, facts.paths, path, line, last or line)
             if thread:
                 root = state.comments.get(number, thread)
@@ -269,7 +270,7 @@ class Discussion:
             raise Refused(own)
         if not review.may_judge(actor, facts.paths):
             raise Refused("Only admins may judge a change to the review rules.")
-        _as_seen(facts, head)
+        as_seen(facts.head, head)
 
 
 def _there(state: State, number: int, comment: int) -> dict[str, Any]:
@@ -282,11 +283,6 @@ def _there(state: State, number: int, comment: int) -> dict[str, Any]:
 
 def _accounts(verdicts: Sequence[review.Verdict]) -> str:
     return ", ".join(verdict.who for verdict in verdicts)
-
-
-def _as_seen(facts: review.Facts, head: str) -> None:
-    if head and head != facts.head:
-        raise Refused("The change was edited after you opened it. Look at the new text first.")
 
 
 def _comment(row: dict[str, Any], text: str) -> Comment:

@@ -18,7 +18,7 @@ from core.curation.frontmatter import decode, read_document
 from core.curation.gate import AnswerPlace, Demand, Measured, demands
 from core.curation.proposals import check_file
 from core.curation.review import Facts, Verdict
-from core.errors import ConcordError, NotFound
+from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
 from core.ports import Clock
 from core.services.people.accounts import Accounts
@@ -46,6 +46,12 @@ class Work:
 
 def branch_of(number: int) -> str:
     return f"change/{number}"
+
+
+def as_seen(head: str, seen: str) -> None:
+    """Refuse to judge, to comment on or to merge another text than the one that was read; "" is any."""
+    if seen and seen != head:
+        raise Stale("The change was edited after you opened it. Look at the new text first.")
 
 
 class ChangeFacts:

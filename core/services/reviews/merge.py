@@ -18,7 +18,7 @@ from core.errors import BadInput, Conflict, Refused, StorageFailed
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
-from core.services.reviews.facts import branch_of
+from core.services.reviews.facts import as_seen, branch_of
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class Merger:
         self.database, self.store, self.clock = changes.database, changes.store, changes.clock
         self.audit = changes.audit
 
-    def merge(self, actor: Actor, number: int, *, bypass: str = "") -> Change:
-        """Merge an approved change as one commit on main, then reindex."""
+    def merge(self, actor: Actor, number: int, *, bypass: str = "", head: str = "") -> Change:
+        """Merge an approved change as one commit on main, then reindex. `head` is the text that was read."""
         require(actor, "merge a change")
         reason = check_text(bypass)
         if reason:
@@ -64,6 +64,7 @@ class Merger:
             if self._adopt_unknown(state):
                 row, facts = self.changes.known(state, number)
             self.changes.allow("bypass" if reason else "merge", facts)
+            as_seen(facts.head, head)
             lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
             if lacking:
                 raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
