@@ -19,7 +19,7 @@ else:  # the server
 
     app = st.App(  # Streamlit looks for this call, in this file, to know that there is a server of our own
         __file__,
-        routes=routes.ROUTES,
+        routes=[*routes.ROUTES, *routes.MOUNTS],
         middleware=[Middleware(Guard), Middleware(SignInGate)],
         lifespan=startup.lifespan,
         on_script_error=errors.show,

@@ -37,6 +37,7 @@ class Settings:
     session_life: float = 30.0  # days after which it ends in any case
     hosts: str = ""  # names that the app answers to, commas between them, *.example.org for all below; any if not set
     metrics_token: str = field(default="", repr=False)  # opens /_stcore/metrics to whoever sends it; closed if not set
+    api_rate: int = 600  # requests a minute that one access token may make of the HTTP API; 0 is no limit
     ocr: bool = False  # read scanned pages of uploads with rapidocr, which is installed by hand
     offline: bool = True  # never ask a model hub; endpoints that are configured below are asked all the same
     llm: str = ""  # the language model: openai:MODEL or bedrock:MODEL; none if not set

@@ -439,7 +439,7 @@ def test_doors_call_no_inner_function_and_no_adapter_behind_the_services() -> No
     adapters = {name.partition(".")[2]: methods for name, methods in ADAPTERS.items()}
     inner -= {("jobs", "cancel"), ("jobs", "start")}  # evaluation.jobs has a cancel of its own
     found = []
-    for path in [*(ROOT / "pages").rglob("*.py"), *(ROOT / "core" / "entrypoints").glob("*.py")]:
+    for path in [*(ROOT / "pages").rglob("*.py"), *(ROOT / "core" / "entrypoints").rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
         bound = dict(re.findall(r"^ +(\w+) = [\w().]+\.\w+\.(\w+)$", text, re.MULTILINE))
         calls = re.findall(r"\.(\w+)\.(\w+)\(", text)

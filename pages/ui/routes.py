@@ -10,11 +10,13 @@ from typing import Any
 import anyio
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from core.access import Actor, allowed, require
+from core.entrypoints.api import application, reference
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
+from core.settings import load
 from pages.ui import direct, pictures, request_body
 from pages.ui.components import editor_view
 from pages.ui.components.search_view import answer, filters_from
@@ -147,6 +149,8 @@ ROUTES = [
     *pictures.ROUTES,
     *SIGN_IN,
 ]
+
+MOUNTS = [Mount(reference.PREFIX, application.create(lambda: current_app(), load()))]
 
 
 async def _computed(request: Request, work: Callable[[], Any]) -> Response:

@@ -23,7 +23,7 @@ from core.services.people.accounts import LOOPBACK
 from core.settings import Settings, load
 
 MAX_TARGET = 16_384  # bytes of a path with its query
-ALIVE = ("/api/health", "/_stcore/health")  # ask for up or down by any name: balancers use addresses
+ALIVE = ("/api/health", "/api/v1/health", "/_stcore/health")  # ask for up or down by any name: balancers use addresses
 SAFE = ("GET", "HEAD", "OPTIONS")
 _HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?)\.?(?::([0-9]{1,5}))?")
 _PORTS = {"http": "80", "https": "443"}

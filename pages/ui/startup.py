@@ -26,9 +26,18 @@ def prepare() -> None:
     """What must happen before pages and routes are imported."""
     for name in NOISY:
         logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)
+    log_requests()
     check_address()
     listening.keep_connections()
     st.navigation([lambda: None])  # else a deep link would run a file of pages/ without the frame
+
+
+def log_requests() -> None:
+    """One line for each request of a program, on standard error."""
+    log, lines = logging.getLogger("concord.api"), logging.StreamHandler()
+    lines.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
+    log.setLevel(logging.INFO)
+    log.handlers, log.propagate = [lines], False
 
 
 def check_address() -> None:

@@ -1,0 +1,79 @@
+"""The API as one application: `create` gives what a server mounts under /api/v1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from core import __version__
+from core.entrypoints.api import problems
+from core.entrypoints.api.calls import FAULT, Service
+from core.entrypoints.api.gateway import Gateway
+from core.entrypoints.api.limits import TokenBuckets
+from core.entrypoints.api.metrics import Meters
+from core.entrypoints.api.routes import changes, documents, evaluation, gaps, search, service
+from core.errors import ConcordError
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
+PARTS = (search, documents, changes, gaps, evaluation, service)
+ABOUT = (
+    "Search, read and change the knowledge base with an access token. Answers have the keys of the command line's "
+    "--json; refusals are problem details with the sentence that pages and command line show."
+)
+
+
+def create(opened: Callable[[], App], settings: Settings) -> FastAPI:
+    """`opened` gives the workspace, which is opened at the first request."""
+    api = FastAPI(
+        title="Concord",
+        version=__version__,
+        description=ABOUT,
+        openapi_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    api.state.service = Service(opened, TokenBuckets(settings.api_rate), Meters(), settings.metrics_token)
+    api.add_middleware(Gateway, service=api.state.service)
+    for error, handler in ((RequestValidationError, _wrong), (HTTPException, _refused), (ConcordError, _unusable)):
+        api.add_exception_handler(error, handler)
+    for part in PARTS:
+        api.include_router(part.router)
+    return api
+
+
+def _id(request: Request) -> str:
+    return str(request.scope.get("concord.request", ""))
+
+
+async def _wrong(request: Request, error: Exception) -> Response:
+    """Parameters and bodies that do not have their documented form."""
+    wrong = [
+        {"where": ".".join(str(step) for step in part["loc"]), "why": str(part["msg"])}
+        for part in (error.errors() if isinstance(error, RequestValidationError) else ())
+    ]
+    detail = " ".join(f"{part['where']}: {part['why'].rstrip('.')}." for part in wrong[:3])
+    return problems.answer(422, detail, _id(request), errors=wrong)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the framework refuses: no such address, no such method, a body that is no JSON."""
+    if not isinstance(error, HTTPException):
+        return problems.answer(500, FAULT, _id(request))
+    said = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+    return problems.answer(
+        error.status_code, said.get(error.status_code, f"{error.detail}"), _id(request), error.headers
+    )
+
+
+async def _unusable(request: Request, error: Exception) -> Response:
+    status = problems.status_of(error) if isinstance(error, ConcordError) else 500
+    return problems.answer(status, str(error), _id(request))

@@ -1,0 +1,244 @@
+"""One request: who makes it, the thread it works in, and its answer with ETag, links and limits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlencode
+
+import anyio
+import anyio.to_thread
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from core import strict
+from core.access import Actor
+from core.entrypoints.api import problems
+from core.entrypoints.api.limits import TokenBuckets
+from core.entrypoints.api.metrics import Meters
+from core.errors import BadInput, ConcordError, Unauthenticated, storage_failure
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
+LOG = logging.getLogger("concord.api")
+LANES = {"quick": 8, "slow": 4}  # threads; what takes long has its own, so that searches do not wait for it
+DOOR = "api"
+NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
+NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."
+FAULT = "This is a fault of the server. Whoever runs it finds the request's id in its log."
+
+Work = Callable[["App", Actor], Any]
+
+
+@dataclass(frozen=True)
+class Service:
+    """What all requests share."""
+
+    opened: Callable[[], App]
+    buckets: TokenBuckets
+    meters: Meters
+    metrics_token: str = ""
+    lanes: Mapping[str, anyio.CapacityLimiter] = field(
+        default_factory=lambda: {name: anyio.CapacityLimiter(threads) for name, threads in LANES.items()}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which part of a list is wanted."""
+
+    limit: int
+    offset: int
+
+
+async def _window(
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 100,
+    offset: Annotated[int, Query(ge=0, le=10_000_000, description="How many to leave out first.")] = 0,
+) -> Window:
+    return Window(limit, offset)
+
+
+Windowed = Annotated[Window, Depends(_window)]
+
+
+class ApiCall:
+    """A request on its way to an answer."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.service = request, request.app.state.service
+        self.headers: dict[str, str] = {}
+
+    @property
+    def id(self) -> str:
+        """The id under which the log and the audit know it."""
+        return str(self.request.scope["concord.request"])
+
+    async def answer(
+        self,
+        work: Work,
+        *,
+        tag: Callable[[App], object] | None = None,
+        status: int = 200,
+        lane: str = "quick",
+        actor: Actor | None = None,
+    ) -> Response:
+        """The result of `work` as JSON; all of it in a thread. `tag` names the state it depends on, where that is cheap;
+        `actor` is who asks where the token does not say it."""
+        task = partial(self._guarded, work, tag, status, actor)
+        lanes: Mapping[str, anyio.CapacityLimiter] = self.service.lanes
+        return await anyio.to_thread.run_sync(task, limiter=lanes[lane])
+
+    async def page(self, work: Work, window: Window, show: Callable[[Any], Any] = strict.plain) -> Response:
+        """A part of a list, with the whole count and links to the parts beside it. `show` makes JSON of that part."""
+
+        def part(app: App, actor: Actor) -> Any:
+            every: Sequence[Any] = work(app, actor)
+            self.headers |= {"X-Total-Count": str(len(every)), **self._links(window, len(every))}
+            return show(every[window.offset : window.offset + window.limit])
+
+        return await self.answer(part)
+
+    def expected_head(self) -> str:
+        """The head of a change that If-Match names; "" when there is none."""
+        given = self.request.headers.get("if-match", "").strip()
+        return "" if given == "*" else given.removeprefix("W/").strip('"').partition("-")[0]
+
+    # ------------------------------------------------------------ in the thread
+
+    def _guarded(self, work: Work, tag: Callable[[App], object] | None, status: int, known: Actor | None) -> Response:
+        try:
+            return self._worked(work, tag, status, known)
+        except ConcordError as error:
+            return self._refused(error)
+        except Exception as error:
+            failure = storage_failure(error)
+            if failure is not None:
+                return self._refused(failure)
+            LOG.exception("Request %s failed.", self.id)
+            return problems.answer(500, FAULT, self.id, self.headers)
+
+    def _refused(self, error: ConcordError) -> Response:
+        status = problems.status_of(error)
+        if status >= 500:
+            LOG.error("Request %s: %s", self.id, error)
+        if status == 401:
+            self.headers["WWW-Authenticate"] = "Bearer"
+        return problems.answer(status, str(error), self.id, self.headers)
+
+    def _worked(self, work: Work, tag: Callable[[App], object] | None, status: int, known: Actor | None) -> Response:
+        try:
+            app = self.service.opened()
+        except ConcordError as error:
+            LOG.error("Request %s: %s", self.id, error)
+            return problems.answer(503, NOT_OPEN, self.id)
+        actor = known or self.actor(app)
+        if known is None and (wait := self._waiting(actor)):
+            sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
+            return problems.answer(429, sentence, self.id, self.headers)
+        etag = f'W/"{strict.digest([tag(app), str(self.request.url)], 24)}"' if tag else ""
+        if etag and self._known(etag):
+            return Response(status_code=304, headers=self.headers | {"ETag": etag})
+        return self._json(work(app, actor), etag, status)
+
+    def _waiting(self, actor: Actor) -> int:
+        """The seconds until the next request, 0 when this one may go on."""
+        allowance = self.service.buckets.take(f"{actor.id} {actor.token}")
+        self.headers |= allowance.headers() if allowance else {}
+        return allowance.wait if allowance else 0
+
+    def secret(self) -> str:
+        """The access token of the request; "" without one."""
+        kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
+        return secret.strip() if kind.lower() == "bearer" else ""
+
+    def actor(self, app: App) -> Actor:
+        """The account of the token, with its role of now."""
+        secret = self.secret()
+        if not secret:
+            raise Unauthenticated(NO_TOKEN)
+        actor = app.people.tokens.holder(secret, DOOR, self.id)
+        self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"
+        return actor
+
+    def _json(self, value: Any, etag: str, status: int) -> Response:
+        if isinstance(value, Response):
+            value.headers.update(self.headers)
+            return value
+        body = encoded(value)
+        if self.request.method == "GET":
+            etag = self.headers.get("ETag") or etag or f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
+            self.headers |= {"ETag": etag, "Cache-Control": "private, no-cache"}
+            if self._known(etag):
+                return Response(status_code=304, headers=self.headers)
+        return Response(body, status, self.headers, "application/json")
+
+    def _known(self, etag: str) -> bool:
+        given = self.request.headers.get("if-none-match", "")
+        return bool(given) and etag.removeprefix("W/") in [part.strip().removeprefix("W/") for part in given.split(",")]
+
+    def _links(self, window: Window, total: int) -> dict[str, str]:
+        """The first, previous, next and last part, as RFC 8288 writes links."""
+        last = max(0, (total - 1) // window.limit * window.limit)
+        places = {"first": 0, "prev": window.offset - window.limit, "next": window.offset + window.limit, "last": last}
+        kept = [pair for pair in self.request.query_params.multi_items() if pair[0] not in ("limit", "offset")]
+        path = self.request.url.path
+        links = [
+            f'<{path}?{urlencode([*kept, ("limit", window.limit), ("offset", max(0, offset))])}>; rel="{name}"'
+            for name, offset in places.items()
+            if not (name == "prev" and window.offset == 0) and not (name == "next" and offset >= total)
+        ]
+        return {"Link": ", ".join(links)}
+
+
+async def _call(request: Request) -> ApiCall:
+    """Refuse parameters that an operation does not have: a misspelled filter would find too much."""
+    known = _parameters(request.scope["route"])
+    for name in request.query_params:
+        if name not in known:
+            raise BadInput(f"There is no parameter {name!r} here. Parameters: {', '.join(sorted(known)) or 'none'}.")
+    return ApiCall(request)
+
+
+Calls = Annotated[ApiCall, Depends(_call)]
+
+
+def _parameters(route: Any) -> frozenset[str]:
+    """The query parameters of an operation, also those that several operations share."""
+    found = getattr(route, "_concord_parameters", None)
+    if found is None:
+        dependants = [route.dependant]
+        for dependant in dependants:
+            dependants += dependant.dependencies
+        found = frozenset(field.alias for dependant in dependants for field in dependant.query_params)
+        route._concord_parameters = found
+    return found
+
+
+def encoded(value: Any) -> bytes:
+    """JSON as bytes; a number that JSON has no word for is null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+            "utf-8", "replace"
+        )
+
+
+def _finite(value: Any) -> Any:
+    """
+    >>> _finite({"a": [float("nan"), 1.5]})
+    {'a': [None, 1.5]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value

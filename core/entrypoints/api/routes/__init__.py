@@ -1,0 +1,1 @@
+"""The operations of the HTTP API, one file per part of it."""

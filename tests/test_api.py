@@ -1,0 +1,333 @@
+"""The HTTP API: who gets in, what comes out, and how refusals read."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.entrypoints.api import reference
+from core.entrypoints.api.gateway import MAX_BYTES
+from core.entrypoints.api.limits import TokenBuckets
+from tests.api_server import ApiServer, listening, served
+from tests.conftest import ROOT, demo, put
+
+NOTE = "---\nid: FIN-7\ntitle: Cash drawers\nowner: Mei\n---\n# Cash drawers\n\nCount the drawer twice.\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> ApiServer:
+    return served(tmp_path_factory.mktemp("api") / "home")
+
+
+def proposed(server: ApiServer, path: str = "fin/drawers.md", text: str = NOTE) -> dict[str, Any]:
+    body = {"title": "Cash drawers", "files": [{"path": path, "text": text}], "message": "Asked often"}
+    answer = server.post("/changes", body)
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+# ---------------------------------------------------------------- who gets in
+
+
+@pytest.mark.parametrize("header", ["", "Bearer ", "Bearer concord_nothing", "Basic abc", "Bearer ÿ\x7f"])
+def test_nobody_gets_in_without_a_token_that_counts(server: ApiServer, header: str) -> None:
+    answer = server.client.get("/search?q=cash", headers={"Authorization": header.encode("latin-1")})
+    assert answer.status_code == 401
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert "Account page" in answer.json()["detail"]
+
+
+def test_a_revoked_token_is_refused_at_the_next_request(server: ApiServer) -> None:
+    secret, token = server.app.people.tokens.make(demo("author"), "short", "read")
+    ask = lambda: server.client.get("/search?q=cash", headers={"Authorization": f"Bearer {secret}"})
+    assert ask().status_code == 200
+    server.app.people.tokens.revoke(demo("author"), token.id)
+    assert ask().status_code == 401
+    assert "was revoked" in ask().json()["detail"]
+
+
+def test_scope_and_role_are_refused_with_the_rule(server: ApiServer) -> None:
+    body = {"title": "T", "files": [{"path": "a.md", "text": NOTE}]}
+    refused = server.post("/changes", body, role="reader")
+    assert refused.status_code == 403
+    assert refused.json()["detail"].startswith("Only authors and above may propose a change")
+    narrow, _ = server.app.people.tokens.make(demo("reviewer"), "narrow", "read")
+    answer = server.client.post("/changes", json=body, headers={"Authorization": f"Bearer {narrow}"})
+    assert answer.status_code == 403
+    assert "has the scope read, which may not propose a change" in answer.json()["detail"]
+
+
+def test_a_reader_gets_no_draft_by_its_commit(server: ApiServer) -> None:
+    head = proposed(server, "it/secret.md")["head"]
+    assert server.get(f"/documents/it/secret.md?as_of={head}", role="reader").status_code == 403
+
+
+# ---------------------------------------------------------------- search and documents
+
+
+def test_a_search_finds_passages_with_version_and_status(server: ApiServer) -> None:
+    answer = server.get("/search?q=currency+reports&k=2").json()
+    first = answer["hits"][0]
+    assert (first["doc"], first["status"], first["version"]) == ("BSA-1", "approved", 1)
+    assert len(answer["hits"]) <= 2
+    assert server.get("/search?q=form&tag=cash").json()["hits"][0]["doc"] == "BSA-1"
+
+
+def test_a_search_is_kept_only_where_a_person_asked(server: ApiServer) -> None:
+    server.get("/search?q=cash+over+the+counter")
+    assert not server.app.search.queries.listed(demo("author"))
+    server.get("/search?q=cash+over+the+counter&asked=true")
+    assert [asked.question for asked in server.app.search.queries.listed(demo("author"))] == ["cash over the counter"]
+
+
+def test_an_unchanged_answer_is_not_sent_again(server: ApiServer) -> None:
+    for path in ("/search?q=cash", "/documents", "/documents/BSA-1", "/history/BSA-1", "/freshness", "/gaps"):
+        first = server.get(path)
+        again = server.get(path, If_None_Match=f'"other", {first.headers["etag"]}')
+        assert (again.status_code, again.content) == (304, b""), path
+        assert again.headers["etag"] == first.headers["etag"]
+    assert (
+        server.get("/search?q=cash&k=3", If_None_Match=server.get("/search?q=cash").headers["etag"]).status_code == 200
+    )
+
+
+def test_an_edit_makes_the_old_tag_stale(tmp_path: Path) -> None:
+    server = served(tmp_path / "home")
+    old = server.get("/documents/BSA-1").headers["etag"]
+    put(server.app, {"fin/ctr.md": "---\nid: BSA-1\ntitle: Currency reports\n---\n# Currency reports\n\nNew words.\n"})
+    answer = server.get("/documents/BSA-1", If_None_Match=old)
+    assert answer.status_code == 200
+    assert answer.json()["version"] == 2
+
+
+def test_a_document_is_read_by_id_or_path_and_as_of_a_commit(server: ApiServer) -> None:
+    by_id, by_path = server.get("/documents/BSA-1").json(), server.get("/documents/fin/ctr.md").json()
+    assert by_id == by_path
+    commit = server.get("/history/BSA-1").json()[-1]["commit"]
+    assert server.get(f"/documents/BSA-1?as_of={commit}").json()["text"] == by_id["text"]
+    missing = server.get("/documents/nothing")
+    assert (missing.status_code, missing.json()["title"]) == (404, "Not Found")
+    assert missing.json()["detail"].startswith("There is no document 'nothing'")
+
+
+def test_lists_come_in_parts_that_lead_to_each_other(server: ApiServer) -> None:
+    everything = [line["doc"] for line in server.get("/documents").json()]
+    address, found = "/documents?limit=3", []
+    while address:
+        part = server.get(address)
+        assert part.headers["x-total-count"] == str(len(everything))
+        found += [line["doc"] for line in part.json()]
+        links = dict(reversed(link.strip().split("; rel=")) for link in part.headers["link"].split(", "))
+        address = links.get('"next"', "").strip("<>")
+    assert found == everything
+    assert server.get("/documents?limit=3&offset=100").json() == []
+
+
+# ---------------------------------------------------------------- changes
+
+
+def test_a_change_goes_from_proposal_to_merge_by_three_people(tmp_path: Path) -> None:
+    server = served(tmp_path / "home")
+    change = proposed(server)
+    number, head = change["id"], change["head"]
+    assert server.post(f"/changes/{number}/submit", {}).json()["state"] == "in review"
+    seen = server.get(f"/changes/{number}", role="reviewer").headers["etag"]
+    own = server.post(f"/changes/{number}/verdicts", {"verdict": "approve"})
+    assert own.status_code == 403
+    approved = server.post(f"/changes/{number}/verdicts", {"verdict": "approve"}, "reviewer", If_Match=seen)
+    assert (approved.status_code, approved.json()["state"]) == (200, "approved")
+    merged = server.post(f"/changes/{number}/merge", role="reviewer", If_Match=f'"{head}"')
+    assert merged.json()["state"] == "merged"
+    assert server.get("/documents/FIN-7").json()["path"] == "fin/drawers.md"
+
+
+def test_whoever_read_an_older_text_neither_judges_nor_merges(server: ApiServer) -> None:
+    change = proposed(server)
+    number, seen = change["id"], server.get(f"/changes/{change['id']}").headers["etag"]
+    server.post(f"/changes/{number}/submit", {})
+    newer = {"files": [{"path": "fin/drawers.md", "text": NOTE + "\nThen sign.\n"}]}
+    assert server.post(f"/changes/{number}/edits", newer, If_Match=seen).status_code == 200
+    for path, body in (
+        ("verdicts", {"verdict": "approve"}),
+        ("verdicts", {"verdict": "request changes", "message": "No."}),
+        ("comments", {"message": "Why?"}),
+        ("edits", newer),
+    ):
+        stale = server.post(f"/changes/{number}/{path}", body, "reviewer", If_Match=seen)
+        assert stale.status_code == 412, path
+        assert stale.json()["detail"] == "The change was edited after you opened it. Look at the new text first."
+    assert server.post(f"/changes/{number}/verdicts", {"verdict": "approve"}, "reviewer").status_code == 200
+    assert server.post(f"/changes/{number}/merge", role="reviewer", If_Match=seen).status_code == 412
+
+
+def test_the_tag_of_a_change_moves_with_a_comment_and_its_head_does_not(server: ApiServer) -> None:
+    number = proposed(server)["id"]
+    before = server.get(f"/changes/{number}").headers["etag"]
+    said = server.post(f"/changes/{number}/comments", {"message": "Two people?", "path": "fin/drawers.md", "line": 8})
+    assert said.json()["quote"] == "Count the drawer twice."
+    assert server.get(f"/changes/{number}", If_None_Match=before).status_code == 200
+    assert server.post(f"/changes/{number}/comments", {"message": "Yes"}, If_Match=before).status_code == 201
+
+
+def test_the_audit_names_door_token_and_request(server: ApiServer) -> None:
+    body = {"title": "Named", "files": [{"path": "fin/named.md", "text": NOTE.replace("FIN-7", "FIN-8")}]}
+    server.post("/changes", body, X_Request_ID="ticket-4711")
+    entry = server.app.people.audit.entries(demo("admin"))[0]
+    assert (entry.action, entry.door) == ("propose", "api")
+    assert "tests" in json.dumps([entry.token, entry.request])
+    assert entry.request == "ticket-4711"
+
+
+# ---------------------------------------------------------------- how it speaks
+
+
+def test_every_answer_has_a_request_id_that_the_log_has_too(server: ApiServer, caplog: Any) -> None:
+    with caplog.at_level(logging.INFO, "concord.api"):
+        assert server.get("/search?q=a+private+question", X_Request_ID="mine.1").headers["x-request-id"] == "mine.1"
+        made = server.get("/nowhere", X_Request_ID="two words\x7f").headers["x-request-id"]
+    assert len(made) == 32
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0].startswith("mine.1 GET /search 200 ")
+    assert lines[0].endswith("by author (tests)")
+    assert any(line.startswith(f"{made} GET /nowhere 404") for line in lines)
+    assert "private" not in " ".join(lines)
+
+
+def test_what_is_not_there_and_what_cannot_be_read_are_problems(server: ApiServer) -> None:
+    wrong = {
+        ("GET", "/nowhere"): 404,
+        ("DELETE", "/documents"): 405,
+        ("GET", "/changes/nine"): 422,
+        ("GET", "/changes/99999999999999999999"): 422,
+        ("GET", "/search"): 422,
+        ("GET", "/search?q=%00"): 422,
+        ("GET", "/search?q=x&foldr=fin"): 422,
+        ("GET", "/search?q=x&config=nothing"): 422,
+        ("GET", "/search?q=x&as_of=soon"): 422,
+        ("GET", "/runs/nothing"): 404,
+        ("GET", "/changes/99999"): 404,
+    }
+    for (method, path), status in wrong.items():
+        answer = server.ask("author", method, path)
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), path
+        body = answer.json()
+        assert (body["status"], body["request"]) == (status, answer.headers["x-request-id"])
+        assert " " in body["detail"], body
+    assert "foldr" in server.get("/search?q=x&foldr=fin").json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"\xff", b'{"query": "\\ud800"}', b'{"query": "a\\u0000b"}', b"[" * 100_000, b'{"query": "a", "x": 1}', b'{"query": 3}'],
+)  # fmt: skip
+def test_a_body_that_cannot_be_used_is_refused_with_a_sentence(server: ApiServer, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {server.tokens['author']}", "Content-Type": "application/json"}
+    answer = server.client.post("/gaps", content=body, headers=headers)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["detail"]
+
+
+def test_a_body_that_is_too_long_is_not_read(server: ApiServer) -> None:
+    headers = {"Authorization": f"Bearer {server.tokens['author']}", "Content-Type": "application/json"}
+    answer = server.client.post("/gaps", content=b" " * (MAX_BYTES + 1), headers=headers)
+    assert answer.status_code == 413
+
+
+def test_a_fault_is_answered_without_its_reason_and_logged_with_the_id(server: ApiServer, monkeypatch: Any, caplog: Any) -> None:  # fmt: skip
+    monkeypatch.setattr(type(server.app.knowledge.gaps), "open", lambda *_: 1 / 0)
+    answer = server.get("/gaps")
+    assert answer.status_code == 500
+    assert "division" not in answer.text
+    assert f"Request {answer.headers['x-request-id']} failed." in caplog.text
+
+
+# ---------------------------------------------------------------- limits and metrics
+
+
+def test_a_bucket_gives_a_minutes_worth_and_fills_evenly() -> None:
+    now = [0.0]
+    buckets = TokenBuckets(60, lambda: now[0])
+    assert [buckets.take("a").wait for _ in range(61)] == [0] * 60 + [1]  # type: ignore[union-attr]
+    assert buckets.take("b").remaining == 59  # type: ignore[union-attr]
+    now[0] = 2.0
+    assert [buckets.take("a").wait for _ in range(3)] == [0, 0, 1]  # type: ignore[union-attr]
+    assert TokenBuckets(0).take("a") is None
+
+
+def test_each_token_has_a_limit_of_its_own(tmp_path: Path) -> None:
+    server = served(tmp_path / "home", api_rate=3)
+    answers = [server.get("/documents?limit=1") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [answers[0].headers[f"ratelimit-{name}"] for name in ("limit", "remaining")] == ["3", "2"]
+    assert int(answers[3].headers["retry-after"]) > 0
+    assert server.get("/documents?limit=1", role="reader").status_code == 200
+    assert server.get("/health", role="").status_code == 200
+
+
+def test_metrics_are_for_the_metrics_token_alone(tmp_path: Path) -> None:
+    server = served(tmp_path / "home", metrics_token="scrape-me")
+    server.get("/search?q=cash")
+    server.get("/changes/7")
+    for role in ("", "admin"):
+        assert server.get("/metrics", role=role).status_code == 401
+    text = server.client.get("/metrics", headers={"Authorization": "Bearer scrape-me"}).text
+    assert 'concord_http_requests_total{method="GET",route="/search",status="200"} 1.0' in text
+    assert 'concord_http_requests_total{method="GET",route="/changes/{change}",status="404"} 1.0' in text
+    for name in ("concord_http_request_seconds_bucket", "concord_searches_total", 'concord_jobs{state="failed"} 0.0', "concord_index_age_seconds", "concord_documents 7.0"):  # fmt: skip
+        assert name in text, name
+    assert served(tmp_path / "other").get("/metrics").status_code == 401
+
+
+def test_health_says_more_to_whoever_has_a_token(server: ApiServer) -> None:
+    assert server.get("/health", role="").json() == {"status": "ok"}
+    known = server.get("/health").json()
+    assert (known["status"], known["generation"]) == ("ok", 1)
+    assert server.client.get("/health", headers={"Authorization": "Bearer no"}).status_code == 401
+
+
+# ---------------------------------------------------------------- the description
+
+
+def test_the_page_about_the_api_names_every_operation_and_loads_nothing_from_elsewhere(server: ApiServer) -> None:
+    page = server.client.get("/docs").text
+    for path, methods in reference.document(server.api)["paths"].items():
+        for method in methods:
+            assert f"data-method='{method.upper()}' data-path='{path}'" in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<script>" not in page
+    assert server.client.get("/docs.js").headers["content-type"].startswith("text/javascript")
+    assert server.client.get("/openapi.json").json()["openapi"].startswith("3.1")
+
+
+def test_every_operation_says_what_it_refuses(server: ApiServer) -> None:
+    for path, methods in reference.document(server.api)["paths"].items():
+        for method, operation in methods.items():
+            answers = operation["responses"]
+            assert {"401", "403", "422", "429", "500", "503"} <= set(answers), (method, path)
+            assert operation["summary"]
+            assert operation["description"].endswith("."), path
+
+
+def test_the_examples_of_the_docs_work(tmp_path: Path) -> None:
+    """Every block of docs/api.md, in order, by curl against a real server."""
+    server = served(tmp_path / "home", metrics_token="scrape-me")
+    blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 5
+    with listening(server) as address:
+        given = {"CONCORD": address, "TOKEN": server.tokens["author"], "REVIEWER": server.tokens["reviewer"], "METRICS": "scrape-me"}  # fmt: skip
+        for block in blocks:
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", block], capture_output=True, text=True, env={**os.environ, **given}
+            )
+            assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
+            assert done.stdout
