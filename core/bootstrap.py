@@ -33,6 +33,8 @@ from core.adapters.system.passwords import Argon2
 from core.adapters.system.processes import SystemProcesses
 from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
+from core.adapters.web.smtp import SmtpMailer, parse_server
+from core.adapters.web.webhook import WebhookPoster
 from core.analysis import analyser
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Clock, Models, Processes, Progress
@@ -40,6 +42,13 @@ from core.services.answers.checks import JOB as ANSWERS
 from core.services.answers.checks import AnswerChecks
 from core.services.answers.loop import Loop
 from core.services.answers.writing import AnswerWriting
+from core.services.deliveries.board import DeliveryBoard
+from core.services.deliveries.choices import MailChoices
+from core.services.deliveries.digests import Concerns, Digests
+from core.services.deliveries.letters import Letterhead
+from core.services.deliveries.outbox import Outbox
+from core.services.deliveries.sender import Sender
+from core.services.deliveries.webhooks import Webhooks
 from core.services.disagreements.base import ClaimBase
 from core.services.disagreements.finder import Disagreements
 from core.services.disagreements.opinions import SecondOpinion
@@ -183,6 +192,16 @@ class Inbox:
 
 
 @dataclass(frozen=True, slots=True)
+class Deliveries:
+    """What leaves the app: mail and webhooks, as people and admins chose."""
+
+    choices: MailChoices
+    webhooks: Webhooks
+    board: DeliveryBoard
+    sender: Sender
+
+
+@dataclass(frozen=True, slots=True)
 class Upload:
     """Uploaded files on their way to a change, and where texts of people are parsed."""
 
@@ -306,6 +325,7 @@ class App:
     reviews: Reviews
     remote: RemoteRoom
     inbox: Inbox
+    deliveries: Deliveries
     upload: Upload
     index: IndexRoom
     search: Search
@@ -343,7 +363,8 @@ def build(
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     accounts = Accounts(database, Argon2(), audit, clock)
     jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
-    messages, owners = Messages(database, clock), Owners(accounts)
+    outbox = Outbox(clock, bool(settings.smtp_url))
+    messages, owners = Messages(database, clock, outbox), Owners(accounts)
     news = ChangeNews(messages, accounts)
     changes = Changes(
         store,
@@ -467,7 +488,12 @@ def build(
     drafts = Drafts(database.drafts, clock)
     freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, moved)
     reminders = Reminders(freshness, owners, messages)
-    daily = Daily(clock, [reminders.remind, queries.sweep, gaps.look, answers.nightly])
+    choices, poster = MailChoices(database), WebhookPoster(settings.webhooks_private)
+    standing = Concerns(database, changes, freshness).of
+    digests = Digests(database, outbox, accounts, standing, settings.digest_hour, settings.time_zone)
+    head = Letterhead(settings.url.rstrip("/"), settings.smtp_from)
+    sender = Sender(database, outbox, choices, digests, messages, head, _mailer(settings, head), poster)
+    daily = Daily(clock, [reminders.remind, queries.sweep, gaps.look, answers.nightly, sender.sweep])
 
     def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:
@@ -507,6 +533,12 @@ def build(
         reviews=Reviews(changes, Discussion(changes), merger, Looks(changes), impacts),
         remote=RemoteRoom(remotes),
         inbox=Inbox(messages, watches, reminders, owners),
+        deliveries=Deliveries(
+            choices,
+            Webhooks(database, outbox, poster, sender, audit),
+            DeliveryBoard(database, sender, audit),
+            sender,
+        ),
         upload=Upload(
             Uploads(
                 documents,
@@ -583,6 +615,14 @@ def build(
             daily,
         ),
     )
+
+
+def _mailer(settings: Settings, head: Letterhead) -> SmtpMailer | None:
+    """The mail server that is configured, if one is."""
+    if not settings.smtp_url:
+        return None
+    server = parse_server(settings.smtp_url, settings.smtp_password)
+    return SmtpMailer(server, settings.smtp_from, head.host, settings.smtp_ca)
 
 
 def _generations(settings: Settings, root: Path, keep: int = 1) -> Generations:

@@ -15,9 +15,12 @@ from core.types import (
     Graph,
     Passage,
     Profile,
+    Receipt,
 )
 
 if TYPE_CHECKING:
+    from email.message import EmailMessage
+
     import numpy as np
 
 Progress = Callable[[int, int, str], None]
@@ -183,3 +186,16 @@ class Processes(Protocol):
     def holding(self, job: int) -> AbstractContextManager[Any]: ...
     def alive(self, job: int) -> bool: ...
     def log(self, job: int) -> str: ...
+
+
+class Mailer(Protocol):
+    """A mail server. Inside the block one connection serves every letter."""
+
+    def connected(self) -> AbstractContextManager[Callable[[EmailMessage], Receipt]]: ...
+
+
+class Poster(Protocol):
+    """Sends a body to a URL of somebody else; `check` refuses URLs that may not be called."""
+
+    def check(self, url: str) -> str: ...
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Receipt: ...

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from core.errors import BadInput
 
@@ -57,6 +59,16 @@ class Settings:
         5.0  # between two looks for commits made elsewhere; 0 looks only after merges and when asked
     )
     prices: Path | None = None  # a JSON file: dollars for a million tokens, by model
+    url: str = ""  # where people open the app, such as https://concord.example.org: links in mail and webhooks
+    smtp_url: str = field(
+        default="", repr=False
+    )  # the mail server: smtp://user@host:587 (STARTTLS) or smtps://; no mail if not set
+    smtp_password: str = field(default="", repr=False)  # its password, where it is not in the URL
+    smtp_from: str = ""  # whom mail comes from, such as Concord <concord@example.org>
+    smtp_ca: Path | None = None  # certificates that vouch for the mail server, beside those of the machine
+    digest_hour: int = 7  # the hour of the daily mail
+    time_zone: str = "UTC"  # whose hour that is, such as Europe/Berlin
+    webhooks_private: bool = False  # whether webhooks may lead to this machine and its network, and by plain HTTP
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +117,36 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
     settings = Settings(**values)  # type: ignore[arg-type]
     if settings.sign_in not in SIGN_IN:
         raise BadInput(f"CONCORD_SIGN_IN must be one of {', '.join(SIGN_IN)}, got {settings.sign_in!r}.")
+    _check_messages(settings)
     return settings
+
+
+def _check_messages(settings: Settings) -> None:
+    """What mail and webhooks need: a link leads somewhere, a letter comes from somebody, a day begins somewhere."""
+    if settings.url and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", settings.url):
+        raise BadInput(
+            "CONCORD_URL must look like https://concord.example.org, without a name, password or query in it."
+        )
+    if settings.smtp_url and not (settings.smtp_from and settings.url):
+        raise BadInput("Mail needs all three: CONCORD_SMTP_URL, CONCORD_SMTP_FROM and CONCORD_URL.")
+    if not 0 <= settings.digest_hour <= 23:
+        raise BadInput(f"CONCORD_DIGEST_HOUR must be from 0 to 23, got {settings.digest_hour}.")
+    try:
+        ZoneInfo(settings.time_zone)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise BadInput(f"CONCORD_TIME_ZONE must be a name like Europe/Berlin, got {settings.time_zone!r}.") from None
 
 
 def _read(variable: str, raw: str, default: object) -> object:
     """A variable converted to the type of its default."""
-    if variable in ("CONCORD_HOME", "CONCORD_MODELS", "CONCORD_CACHE", "CONCORD_PRICES", "CONCORD_REMOTE_KEY"):
+    if variable in (
+        "CONCORD_HOME",
+        "CONCORD_MODELS",
+        "CONCORD_CACHE",
+        "CONCORD_PRICES",
+        "CONCORD_SMTP_CA",
+        "CONCORD_REMOTE_KEY",
+    ):
         return Path(raw).expanduser().resolve()
     if isinstance(default, bool):
         if raw.lower() not in ("0", "1", "true", "false", "yes", "no"):

@@ -417,6 +417,17 @@ class Extract:
     relations: tuple[tuple[str, str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one attempt to deliver: it was taken, may be tried again, or was refused for good."""
+
+    state: str  # sent, again, refused
+    code: int = 0  # of the other side; 0 where it said none
+    note: str = ""
+    reachable: bool = True  # False: whatever else goes there would fail now, too
+    after: float = 0.0  # seconds that the other side asks to wait
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """The entities of a generation as flat arrays, numbered in the order of their keys.

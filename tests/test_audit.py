@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -28,7 +29,7 @@ from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
 from core.services.remote.remotes import Remotes
 from core.services.reviews.authoring import Target
-from core.types import Profile
+from core.types import Profile, Receipt
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions
 from tests.remotes import bare, outside
@@ -79,16 +80,20 @@ READING = {
     "remote.remotes": "show",
     "models.fitness": "listed",
     "platform.jobs": "listed log show",
+    "deliveries.webhooks": "listed",
+    "deliveries.board": "counts listed show",
 }
 OWN_DESK = {  # what nobody else sees: text that is being typed, what one has looked at, one's own past queries and links to them, whether one's questions are kept
     "knowledge.drafts": "find forget keep others",
     "knowledge.pictures": "forget held hold with_text",
     "inbox.messages": "opened read",
     "inbox.watches": "listed stop watch",
+    "deliveries.choices": "choose chosen",
     "reviews.looks": "look mark news viewed",
     "search.queries": "consent consents keep",
     "playground.notebook": "history keep opened remember star",
 }
+IN_THE_LOG = {"deliveries.sender": "send"}  # every attempt has its own line in the log of deliveries
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
 IN_THE_LEDGER = {"playground.answerer": "ask plain"}  # every call of a model has its own line there
 
@@ -135,6 +140,36 @@ def approved(app: App, name: str) -> int:
 
 def merged(app: App, name: str) -> int:
     return app.reviews.merger.merge(AUTHOR, approved(app, name)).id
+
+
+class NoReceiver:
+    """The `Poster` port, and the `Mailer` port, where nobody is there."""
+
+    def check(self, url: str) -> str:
+        return url
+
+    def post(self, *_: object) -> Receipt:
+        return Receipt("sent", 200)
+
+    def connected(self) -> AbstractContextManager[object]:
+        return nullcontext(lambda mail: Receipt("sent", 250))
+
+
+def hooked(app: App) -> int:
+    """The number of a new webhook."""
+    app.deliveries.sender.poster = app.deliveries.webhooks.poster = NoReceiver()
+    return app.deliveries.webhooks.add(ADMIN, "https://example.org/hook")[0].id
+
+
+def delivered(app: App) -> int:
+    """The number of a delivery."""
+    return app.deliveries.webhooks.test(ADMIN, hooked(app)).id
+
+
+def mailed(app: App) -> None:
+    """A test of mail."""
+    app.deliveries.sender.mailer = NoReceiver()  # type: ignore[assignment]
+    app.deliveries.board.test_mail(ADMIN)
 
 
 def in_conflict(app: App) -> int:
@@ -419,6 +454,12 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.production.rollback": lambda app: app.tuning.production.rollback(ADMIN, "It was a try."),
     "tuning.recommendation.measure": lambda app: app.tuning.recommendation.measure(ADMIN),
     "tuning.recommendation.decline": lambda app: app.tuning.recommendation.decline(ADMIN, "We like ours."),
+    "deliveries.webhooks.add": lambda app: hooked(app),
+    "deliveries.webhooks.switch": lambda app: app.deliveries.webhooks.switch(ADMIN, hooked(app), False),
+    "deliveries.webhooks.remove": lambda app: app.deliveries.webhooks.remove(ADMIN, hooked(app)),
+    "deliveries.webhooks.test": lambda app: app.deliveries.webhooks.test(ADMIN, hooked(app)),
+    "deliveries.board.redeliver": lambda app: app.deliveries.board.redeliver(ADMIN, delivered(app)),
+    "deliveries.board.test_mail": mailed,
     "platform.backups.take": lambda app: app.platform.backups.take(ADMIN, app.settings.home.parent / "saved"),
     "platform.backups.restore": restored,
     "remote.remotes.add": remote,
@@ -464,7 +505,7 @@ def documented() -> set[str]:
 
 def test_every_use_case_is_recorded_or_said_not_to_be() -> None:
     asked = {name for name, action in rows() if action not in FREE}
-    left_out = [f"{room}.{name}" for part in (READING, OWN_DESK, BY_THE_IMPORT, IN_THE_LEDGER) for room, names in part.items() for name in names.split()]  # fmt: skip
+    left_out = [f"{room}.{name}" for part in (READING, OWN_DESK, IN_THE_LOG, BY_THE_IMPORT, IN_THE_LEDGER) for room, names in part.items() for name in names.split()]  # fmt: skip
     assert not set(left_out) & set(USE_CASES)
     assert asked == set(left_out) | set(USE_CASES), "a use case is new or gone: say in USE_CASES how it is recorded"
 

@@ -114,6 +114,14 @@ USE_CASES = {
     "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
     "inbox.reminders": {"remind": UPKEEP},
     "inbox.owners": {"unknown": EVERYBODY, "named of": INNER},
+    "deliveries.choices": {
+        "choose chosen": "manage their own account",
+        "named unsubscribe": SIGN_IN,  # the signed token of a link says who they are
+        "token": INNER,
+    },
+    "deliveries.webhooks": {"add listed remove switch test": "manage webhooks"},
+    "deliveries.board": {"counts listed show": "see deliveries", "redeliver test_mail": "send messages"},
+    "deliveries.sender": {"send": "send messages", "run sweep": UPKEEP, "deliver": INNER},
     "reviews.looks": {"look mark news viewed": "propose a change"},
     "reviews.impacts": {
         "measure open show": "propose a change",
@@ -315,7 +323,13 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
         "accounts password nobody", "accounts on nobody", "accounts off nobody", "accounts unbind nobody",
         "sessions list", "sessions end 99999", "token revoke 99999",
     ),
-    "manage their own account": ("token add nothing", "token list"),
+    "manage their own account": ("token add nothing", "token list", "messages show", "messages choose none"),
+    "see deliveries": ("deliveries list", "deliveries show 99999"),
+    "send messages": ("messages send", "messages test", "deliveries redeliver 99999"),
+    "manage webhooks": (
+        "webhook list", "webhook add nothing", "webhook remove 99999", "webhook on 99999", "webhook off 99999",
+        "webhook test 99999",
+    ),
     "see the audit": ("audit list",),
     "see the ledger": ("ledger list", "ledger summary"),
     "fetch models": ("models fetch nothing",),
@@ -329,6 +343,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
 ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
+ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are
 ASKED_ELSEWHERE = {
     "read documents": EVERYBODY,
     "bypass the review rules": "merge a change",

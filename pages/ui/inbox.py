@@ -28,6 +28,7 @@ KINDS = {
     "gap": ("Question", "note"),
     "feedback": ("Feedback", "warn"),
     "watched": ("Watched", ""),
+    "not delivered": ("Not delivered", "warn"),
 }
 
 

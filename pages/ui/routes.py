@@ -17,7 +17,7 @@ from core.entrypoints.api import application, reference
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
 from core.settings import load
-from pages.ui import direct, pictures, request_body
+from pages.ui import direct, pictures, request_body, unsubscribe
 from pages.ui.components import editor_view
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
@@ -147,6 +147,7 @@ ROUTES = [
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),
     *pictures.ROUTES,
+    *unsubscribe.ROUTES,
     *SIGN_IN,
 ]
 

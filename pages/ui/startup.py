@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,6 +18,7 @@ from pages.ui import listening
 LOG = logging.getLogger("concord")
 PAUSE = 600  # seconds between two looks at the calendar
 MINUTE = 60  # between two looks at what waits: whether the git remote is due
+OUTBOX_PAUSE = 5  # seconds between two looks at the outbox
 
 # Streamlit warns when its functions are called without a session; at start-up there is none yet.
 NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state")
@@ -48,13 +50,33 @@ def check_address() -> None:
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Warm up before the first session; later look now and then whether a new day has begun."""
+    """Warm up before the first session; later look now and then whether a new day has begun, and what is to be sent."""
     await anyio.to_thread.run_sync(warm_up)
+    ending = threading.Event()
+    sending = threading.Thread(target=send_messages, args=(ending,), daemon=True)
+    sending.start()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(every_day)
         tasks.start_soon(every_minute)
         yield
         tasks.cancel_scope.cancel()
+    ending.set()
+    await anyio.to_thread.run_sync(sending.join, 5.0)  # what is under way is written down, if it is quick
+
+
+def send_messages(ending: threading.Event) -> None:
+    """Work off the outbox until the app ends."""
+    from pages.ui.workspace import current_app
+
+    while not ending.wait(OUTBOX_PAUSE):
+        try:
+            sender = current_app().deliveries.sender
+            sender.stopping = ending
+            sender.run()
+        except ConcordError as error:
+            LOG.error("Messages were not sent: %s", error)
+        except Exception:  # the app serves on, and the next look tries again
+            LOG.exception("Messages were not sent.")
 
 
 async def every_day() -> None:

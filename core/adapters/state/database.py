@@ -28,7 +28,15 @@ from core.adapters.state.knowledge import (
     WatchRows,
 )
 from core.adapters.state.people import AccountRows, AuditRows, SessionRows, TokenRows
-from core.adapters.state.platform import CallRows, JobRows, ModelCheckRows, RemoteRows
+from core.adapters.state.platform import (
+    CallRows,
+    DeliveryRows,
+    JobRows,
+    MailChoiceRows,
+    ModelCheckRows,
+    RemoteRows,
+    WebhookRows,
+)
 from core.adapters.state.questions import AnswerRows, QueryRows
 from core.adapters.state.reviews import ChangeRows, CommentRows, ImpactRows, LookRows, RequestRows, VerdictRows
 from core.adapters.state.statements import Statements
@@ -73,6 +81,8 @@ class State:
         self.queries, self.answers = QueryRows(statements), AnswerRows(statements)
         self.jobs, self.calls = JobRows(statements), CallRows(statements)
         self.model_checks, self.remotes = ModelCheckRows(statements), RemoteRows(statements)
+        self.deliveries, self.webhooks = DeliveryRows(statements), WebhookRows(statements)
+        self.mail_choices = MailChoiceRows(statements)
 
 
 class Database(State):

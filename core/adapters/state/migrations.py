@@ -290,6 +290,30 @@ MIGRATIONS: tuple[str, ...] = (
     );
     ALTER TABLE jobs ADD COLUMN again INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    CREATE TABLE deliveries (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, channel TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
+        message INTEGER NOT NULL DEFAULT 0, content TEXT NOT NULL, created TEXT NOT NULL, since REAL NOT NULL, state TEXT NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0, due REAL NOT NULL DEFAULT 0, leased REAL NOT NULL DEFAULT 0,
+        worker TEXT NOT NULL DEFAULT '', code INTEGER NOT NULL DEFAULT 0, note TEXT NOT NULL DEFAULT '',
+        ended TEXT NOT NULL DEFAULT '', digest INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX deliveries_due ON deliveries (state, due);
+    CREATE TABLE delivery_attempts (
+        id INTEGER PRIMARY KEY, delivery INTEGER NOT NULL REFERENCES deliveries (id), at TEXT NOT NULL, seconds REAL NOT NULL,
+        code INTEGER NOT NULL, note TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX delivery_attempts_delivery ON delivery_attempts (delivery);
+    CREATE TABLE webhooks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, url TEXT NOT NULL, events TEXT NOT NULL DEFAULT '[]',
+        format TEXT NOT NULL, secret TEXT NOT NULL, active INTEGER NOT NULL DEFAULT 1, failing REAL NOT NULL DEFAULT 0,
+        created TEXT NOT NULL, who TEXT NOT NULL
+    );
+    CREATE TABLE mail_choices (
+        account TEXT NOT NULL, topic TEXT NOT NULL, choice TEXT NOT NULL, PRIMARY KEY (account, topic)
+    );
+    CREATE TABLE mail_keys (account TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL);
+    """,
 )
 
 

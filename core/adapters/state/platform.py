@@ -1,13 +1,25 @@
-"""Jobs, the git remote, the calls of paid models, and what models were found fit for."""
+"""Jobs, the git remote, the calls of paid models, what models were found fit for, and what goes out: deliveries, webhooks, mail."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, delete, func, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import calls, jobs, model_checks, remotes
+from core.adapters.state.tables import (
+    calls,
+    deliveries,
+    delivery_attempts,
+    jobs,
+    mail_choices,
+    mail_keys,
+    messages,
+    model_checks,
+    remotes,
+    webhooks,
+)
 
 UNFINISHED = "not finished"  # stands in `failed` while a call is under way
 _OPEN = jobs.c.state.in_(("queued", "running"))
@@ -151,6 +163,132 @@ class ModelCheckRows:
         """Use a model all the same; False when it was never checked."""
         row = update(model_checks).where(*_key(model, server, feature))
         return self._run.change(row.values(forced_by=who, reason=reason)) > 0
+
+
+class DeliveryRows:
+    """The tables `deliveries` and `delivery_attempts`: what goes out, and every attempt at it."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> None:
+        """A new one, unless its key is there."""
+        self._run.upsert(deliveries, [values], ["key"], [])
+
+    def get(self, number: int) -> Row | None:
+        """By id."""
+        return self._run.first(select(deliveries).where(deliveries.c.id == number))
+
+    def by_key(self, key: str) -> Row | None:
+        """By what receivers know it by."""
+        return self._run.first(select(deliveries).where(deliveries.c.key == key))
+
+    def newest(self, limit: int, **equal: Any) -> list[Row]:
+        """Those in which the named columns have the given values, newest first; an empty value asks for nothing."""
+        wanted = [deliveries.c[name] == value for name, value in equal.items() if value]
+        return self._run.rows(select(deliveries).where(*wanted).order_by(deliveries.c.id.desc()).limit(limit))
+
+    def counts(self) -> dict[str, int]:
+        """How many are in each state."""
+        return self._run.pairs(select(deliveries.c.state, func.count()).group_by(deliveries.c.state))
+
+    def due(self, now: float, limit: int) -> list[Row]:
+        """Those whose time has come and that no worker holds, oldest first."""
+        free = (deliveries.c.state == "waiting", deliveries.c.due <= now, deliveries.c.leased <= now)
+        return self._run.rows(select(deliveries).where(*free).order_by(deliveries.c.due, deliveries.c.id).limit(limit))
+
+    def lease(self, number: int, worker: str, until: float) -> None:
+        """Give one to a worker for a time."""
+        self.set(number, worker=worker, leased=until)
+
+    def end_lease(self, number: int, worker: str, **values: Any) -> bool:
+        """What became of one that a worker holds; False where it was taken over."""
+        mine = (deliveries.c.id == number, deliveries.c.worker == worker)
+        return self._run.change(update(deliveries).where(*mine).values(**values, worker="", leased=0)) > 0
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(deliveries).where(deliveries.c.id == number).values(**values))
+
+    def cancel(self, channel: str, target: str, note: str, at: str) -> int:
+        """End what waits for one receiver; how many that were."""
+        waiting = (deliveries.c.state.in_(("waiting", "held")), deliveries.c.channel == channel)
+        ended = update(deliveries).where(*waiting, deliveries.c.target == target)
+        return self._run.change(ended.values(state="cancelled", note=note, ended=at))
+
+    def held(self, before: float) -> list[Row]:
+        """What waits for the daily mail since before a moment, oldest first, with when its message was `read`."""
+        joined = select(deliveries, messages.c.read).outerjoin(messages, messages.c.id == deliveries.c.message)
+        waiting = (deliveries.c.state == "held", deliveries.c.since < before)
+        return self._run.rows(joined.where(*waiting).order_by(deliveries.c.id))
+
+    def add_attempt(self, **values: Any) -> int:
+        """One more attempt."""
+        return self._run.add(delivery_attempts, **values)
+
+    def attempts(self, number: int) -> list[Row]:
+        """Of one delivery, oldest first."""
+        mine = delivery_attempts.c.delivery == number
+        return self._run.rows(select(delivery_attempts).where(mine).order_by(delivery_attempts.c.id))
+
+    def forget(self, before: float) -> int:
+        """Drop what ended and is older, with its attempts; how many that were."""
+        old = (deliveries.c.since < before, deliveries.c.state.not_in(("waiting", "held")))
+        numbers = select(deliveries.c.id).where(*old)
+        self._run.change(delete(delivery_attempts).where(delivery_attempts.c.delivery.in_(numbers)))
+        return self._run.change(delete(deliveries).where(*old))
+
+
+class WebhookRows:
+    """The table `webhooks`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def all(self) -> list[Row]:
+        """Oldest first."""
+        return self._run.rows(select(webhooks).order_by(webhooks.c.id))
+
+    def get(self, number: int) -> Row | None:
+        """By id."""
+        return self._run.first(select(webhooks).where(webhooks.c.id == number))
+
+    def add(self, **values: Any) -> int:
+        """A new one; its id."""
+        return self._run.add(webhooks, **values)
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(webhooks).where(webhooks.c.id == number).values(**values))
+
+    def drop(self, number: int) -> int:
+        """Gone; how many that were."""
+        return self._run.change(delete(webhooks).where(webhooks.c.id == number))
+
+
+class MailChoiceRows:
+    """The tables `mail_choices` and `mail_keys`: what people want by mail, and the keys that sign their links."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of(self, account: str) -> dict[str, str]:
+        """Topic to choice."""
+        mine = mail_choices.c.account == account
+        return self._run.pairs(select(mail_choices.c.topic, mail_choices.c.choice).where(mine))
+
+    def set(self, account: str, topics: Sequence[str], choice: str) -> None:
+        """The same choice for some topics."""
+        rows = [{"account": account, "topic": topic, "choice": choice} for topic in topics]
+        self._run.upsert(mail_choices, rows, ["account", "topic"], ["choice"])
+
+    def key(self, account: str) -> str:
+        """The key of an account, "" if it has none."""
+        return self._run.value(select(mail_keys.c.key).where(mail_keys.c.account == account)) or ""
+
+    def add_key(self, account: str, key: str) -> None:
+        """A key, unless there is one."""
+        self._run.upsert(mail_keys, [{"account": account, "key": key}], ["account"], [])
 
 
 def _key(model: str, server: str, feature: str) -> tuple[ColumnElement[bool], ...]:

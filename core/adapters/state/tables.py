@@ -559,3 +559,60 @@ model_checks = Table(
     _text("forced_by", ""),  # who uses it all the same
     _text("reason", ""),
 )
+
+# ---------------------------------------------------------------- what goes out
+
+deliveries = Table(
+    "deliveries",
+    METADATA,
+    _id(),
+    _text("key", unique=True),  # the same at every attempt: receivers know a repeat by it
+    _text("channel"),  # mail or webhook
+    _text("target"),  # an account, or the number of a webhook
+    _text("kind"),
+    _number("message", 0),
+    _text("content"),  # as JSON
+    _text("created"),
+    _real("since"),  # when attempts began, in seconds
+    _text("state"),  # held, waiting, sent, failed, cancelled
+    _number("attempts", 0),
+    _real("due", 0),
+    _real("leased", 0),  # until when it belongs to a worker
+    _text("worker", ""),
+    _number("code", 0),
+    _text("note", ""),
+    _text("ended", ""),
+    _number("digest", 0),  # the daily mail that it became a part of
+    Index("deliveries_due", "state", "due"),
+    sqlite_autoincrement=True,
+)
+delivery_attempts = Table(
+    "delivery_attempts",
+    METADATA,
+    _id(),
+    _number("delivery", None, ForeignKey("deliveries.id")),
+    _text("at"),
+    _real("seconds"),
+    _number("code"),
+    _text("note", ""),
+    Index("delivery_attempts_delivery", "delivery"),
+)
+webhooks = Table(
+    "webhooks",
+    METADATA,
+    _id(),
+    _text("name"),
+    _text("url"),
+    _text("events", "[]"),  # as JSON; all if none is named
+    _text("format"),
+    _text("secret"),
+    _number("active", 1),
+    _real("failing", 0),  # since when nothing arrives, in seconds
+    _text("created"),
+    _text("who"),
+    sqlite_autoincrement=True,
+)
+mail_choices = Table(
+    "mail_choices", METADATA, _text("account", primary_key=True), _text("topic", primary_key=True), _text("choice")
+)
+mail_keys = Table("mail_keys", METADATA, _text("account", primary_key=True), _text("key"))

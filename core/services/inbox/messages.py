@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
 from core.access import Actor, require
@@ -29,6 +29,7 @@ KINDS = (
     "gap",
     "feedback",
     "watched",
+    "not delivered",
 )
 SAID = ("answered", "mentioned", "gap", "feedback")  # what people wrote: none of it is lost under what came later
 MAX_TEXT = 400
@@ -39,6 +40,7 @@ _PAGES = {
     "document": ("/documents", "doc"),
     "folder": ("/documents", "folder"),
     "question": ("/search", "q"),
+    "deliveries": ("/deliveries", ""),
 }
 
 # kind and what it is about: the line for one cause, and for several that nobody has read yet
@@ -60,6 +62,7 @@ SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("watched", ""): ("{title} has changed", "{title} has changed {count} times"),
     ("watched", "folder"): ("Changed: {title}", ""),
     ("watched", "question"): ("New answers to {title}", ""),
+    ("not delivered", ""): ("{title}: not delivered", "{title}: {count} times not delivered"),
 }
 
 
@@ -111,11 +114,18 @@ class Message:
         return words.format(who=self.actor_name, title=self.title, count=self.count)
 
 
+class Outgoing(Protocol):
+    """What takes messages further: to one person by mail, and to webhooks once for all."""
+
+    def mail(self, state: State, message: Message) -> None: ...
+    def event(self, state: State, message: Message) -> None: ...
+
+
 class Messages:
     """The inbox of every account."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self.database, self.clock = database, clock
+    def __init__(self, database: Database, clock: Clock, outgoing: Outgoing) -> None:
+        self.database, self.clock, self.outgoing = database, clock, outgoing
 
     # ------------------------------------------------------------ reading
 
@@ -149,18 +159,22 @@ class Messages:
     ) -> None:
         """A message to each account but the actor's own, inside the transaction of its cause."""
         people = {row["id"] for row in state.accounts.all() if row["active"]} - {actor.id}
+        self.outgoing.event(state, self._new(actor, "", kind, subject, text))
         for account in sorted(set(accounts) & people):
             self._tell_one(state, actor, account, kind, subject, text)
 
+    def _new(self, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> Message:
+        """What happened, before it is known whether it joins a message that waits."""
+        words, title = " ".join(text.split())[:MAX_TEXT], subject.title[:200]
+        place, stamp = Frozen(subject.place), self.clock.stamp()
+        return Message(
+            0, account, kind, subject.about, subject.ref, title, place, words, actor.id, actor.name, 1, stamp, ""
+        )
+
     def _tell_one(self, state: State, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> None:
-        content = {
-            "title": subject.title[:200],
-            "place": json.dumps(dict(subject.place)),
-            "text": " ".join(text.split())[:MAX_TEXT],
-            "actor": actor.id,
-            "actor_name": actor.name,
-            "at": self.clock.stamp(),
-        }
+        new = self._new(actor, account, kind, subject, text)
+        content = {name: getattr(new, name) for name in ("title", "text", "actor", "actor_name", "at")}
+        content["place"] = json.dumps(dict(new.place))
         waiting = [
             row
             for row in state.messages.about(account, subject.about, subject.ref)
@@ -170,8 +184,10 @@ class Messages:
             if kind in SAID:
                 content["text"] = " · ".join(filter(None, (content["text"], waiting[0]["text"])))[:MAX_TEXT]
             state.messages.set(waiting[0]["id"], **content, count=waiting[0]["count"] + 1)
+            self.outgoing.mail(state, replace(new, id=waiting[0]["id"]))
             return
-        state.messages.add(account=account, kind=kind, about=subject.about, ref=subject.ref, **content)
+        number = state.messages.add(account=account, kind=kind, about=subject.about, ref=subject.ref, **content)
+        self.outgoing.mail(state, replace(new, id=number))
         self._forget_old(state, account)
 
     def _forget_old(self, state: State, account: str) -> None:

@@ -18,7 +18,17 @@ from pages.ui.workspace import current_app
 
 LOG = logging.getLogger("concord")
 IN_THE_LOG = "Whoever runs this app reads the reason in its log, and with: python -m core verify"
-OPEN = ("/sign-in", "/sign-out", "/oauth2callback", "/api/", "/_stcore/", "/static/", "/media/", "/component/")
+OPEN = (
+    "/sign-in",
+    "/sign-out",
+    "/oauth2callback",
+    "/unsubscribe",
+    "/api/",
+    "/_stcore/",
+    "/static/",
+    "/media/",
+    "/component/",
+)
 
 
 class SignInGate:

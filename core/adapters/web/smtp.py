@@ -1,0 +1,174 @@
+"""Mail over SMTP, by STARTTLS or implicit TLS with the certificate checked. One letter is bounded in time."""
+
+from __future__ import annotations
+
+import smtplib
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from email.utils import parseaddr
+from functools import partial
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from core.adapters.web.http import is_local, redact
+from core.adapters.web.retries import DeadlineExceeded, with_deadline
+from core.errors import BadInput
+from core.types import Receipt
+
+SECONDS = 30.0  # that a letter may take, connecting included
+_PORTS = {"smtp": 587, "smtps": 465}
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpServer:
+    """Where letters are handed in, and how."""
+
+    host: str
+    port: int
+    tls: str  # starttls, implicit or none
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+
+def parse_server(url: str, password: str = "") -> SmtpServer:
+    """A URL as a server; plain text is for a relay on this machine alone, and carries no password.
+
+    >>> parse_server("smtps://ann%40example.org:secret@mail.example.org").port
+    465
+    >>> parse_server("smtp://mail.example.org").tls, parse_server("smtp://localhost:25?tls=none").tls
+    ('starttls', 'none')
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    if parts.scheme not in _PORTS or not parts.hostname or parts.path not in ("", "/"):
+        raise BadInput("CONCORD_SMTP_URL must look like smtp://user@mail.example.org:587 or smtps://mail.example.org.")
+    plain = parse_qs(parts.query) == {"tls": ["none"]}
+    user, secret = unquote(parts.username or ""), password or unquote(parts.password or "")
+    if (parts.query and not plain) or (
+        plain and (user or parts.scheme == "smtps" or not is_local(f"//{parts.netloc}"))
+    ):
+        raise BadInput("CONCORD_SMTP_URL: tls=none is only for smtp:// to a relay on this machine, without a user.")
+    tls = "none" if plain else "implicit" if parts.scheme == "smtps" else "starttls"
+    return SmtpServer(parts.hostname, port, tls, user, secret)
+
+
+class SmtpMailer:
+    """The `Mailer` port."""
+
+    def __init__(
+        self, server: SmtpServer, sender: str, name: str, certificates: Path | None = None, seconds: float = SECONDS
+    ) -> None:
+        self.server, self.sender, self.name, self.seconds = server, parseaddr(sender)[1], name, seconds
+        self.certificates = certificates
+        if "@" not in self.sender:
+            raise BadInput("CONCORD_SMTP_FROM must hold an address, such as Concord <concord@example.org>.")
+
+    @contextmanager
+    def connected(self) -> Iterator[Callable[[EmailMessage], Receipt]]:
+        """A function that hands in letters; it connects at the first one, and again after a connection broke."""
+        connection = SmtpConnection(self)
+        try:
+            yield connection.send
+        finally:
+            connection.close()
+
+    def connect(self) -> smtplib.SMTP:
+        """Greeted, encrypted, signed in."""
+        where = (self.server.host, self.server.port, self.name)
+        context = ssl.create_default_context()
+        if self.certificates:
+            context.load_verify_locations(self.certificates)
+        if self.server.tls == "implicit":
+            smtp: smtplib.SMTP = smtplib.SMTP_SSL(*where, timeout=self.seconds, context=context)
+        else:
+            smtp = smtplib.SMTP(*where, timeout=self.seconds)
+        try:
+            if self.server.tls == "starttls":
+                smtp.starttls(context=context)
+            if self.server.user:
+                smtp.login(self.server.user, self.server.password)
+        except BaseException:
+            smtp.close()
+            raise
+        return smtp
+
+
+class SmtpConnection:
+    """One connection for several letters."""
+
+    def __init__(self, mailer: SmtpMailer) -> None:
+        self.mailer, self._smtp = mailer, None
+
+    _smtp: smtplib.SMTP | None
+
+    def send(self, letter: EmailMessage) -> Receipt:
+        """Hand in a letter; whatever goes wrong is a receipt."""
+        try:
+            return with_deadline(self.mailer.seconds, partial(self._hand_in, letter))
+        except DeadlineExceeded:
+            self._drop()
+            return Receipt("again", 0, f"no answer within {self.mailer.seconds:g} s", reachable=False)
+        except (smtplib.SMTPException, OSError, ValueError) as error:
+            receipt = explained(error)
+            if not receipt.reachable:
+                self._drop()
+            return Receipt(
+                receipt.state, receipt.code, redact(receipt.note, [self.mailer.server.password]), receipt.reachable
+            )
+
+    def _hand_in(self, letter: EmailMessage) -> Receipt:
+        self._smtp = self._smtp or self.mailer.connect()
+        self._smtp.send_message(letter, self.mailer.sender, [parseaddr(str(letter["To"]))[1]])
+        return Receipt("sent", 250)
+
+    def close(self) -> None:
+        """Say goodbye where somebody listens."""
+        if self._smtp is not None:
+            with suppress(smtplib.SMTPException, OSError, DeadlineExceeded):
+                with_deadline(2.0, self._smtp.quit)
+        self._drop()
+
+    def _drop(self) -> None:
+        """End the connection without a word; whoever still waits on it is woken."""
+        smtp, self._smtp = self._smtp, None
+        if smtp is not None and smtp.sock is not None:
+            with suppress(OSError):
+                smtp.sock.shutdown(socket.SHUT_RDWR)
+
+
+def explained(error: Exception) -> Receipt:
+    """A failure as a receipt: 5xx about a letter or its reader is final, what is wrong with the server may pass.
+
+    >>> explained(smtplib.SMTPDataError(451, b"later")).state, explained(smtplib.SMTPDataError(554, b"no")).state
+    ('again', 'refused')
+    >>> explained(smtplib.SMTPAuthenticationError(535, b"who?")).state
+    'again'
+    """
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        code, words = next(iter(error.recipients.values()))
+        return Receipt("refused" if code >= 500 else "again", code, _said(words))
+    if isinstance(error, smtplib.SMTPAuthenticationError):
+        return Receipt("again", error.smtp_code, f"the sign-in was refused: {_said(error.smtp_error)}", reachable=False)
+    if isinstance(error, smtplib.SMTPDataError):
+        return Receipt("refused" if error.smtp_code >= 500 else "again", error.smtp_code, _said(error.smtp_error))
+    if isinstance(error, smtplib.SMTPResponseException):
+        return Receipt("again", error.smtp_code, _said(error.smtp_error), reachable=False)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return Receipt("again", 0, f"its certificate is not trusted ({error.verify_message})", reachable=False)
+    if isinstance(error, smtplib.SMTPNotSupportedError) and "SMTPUTF8" in str(error):
+        return Receipt("refused", 0, "the mail server takes no addresses with letters beyond ASCII")
+    if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
+        return Receipt("refused", 0, "the address cannot be used")
+    return Receipt("again", 0, f"the connection failed ({_said(error)})", reachable=False)
+
+
+def _said(words: object) -> str:
+    text = words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
+    return " ".join(text.split())[:200]

@@ -1,0 +1,90 @@
+"""The log of deliveries for admins: what left, what waits and why, and sending something once more."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.access import Actor, require
+from core.errors import BadInput, NotFound, Refused
+from core.services.deliveries.letters import TEST
+from core.services.deliveries.outbox import STATES, Delivery, delivery
+from core.services.deliveries.sender import Sender
+from core.services.people.audit import Audit
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
+
+CHANNELS = ("mail", "webhook")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt: when, how long it took, and what the other side said."""
+
+    at: str
+    seconds: float
+    code: int
+    note: str
+
+
+class DeliveryBoard:
+    """What the Deliveries page shows, and its buttons."""
+
+    def __init__(self, database: Database, sender: Sender, audit: Audit) -> None:
+        self.database, self.sender, self.audit = database, sender, audit
+
+    def listed(self, actor: Actor, *, state: str = "", channel: str = "", limit: int = 200) -> tuple[Delivery, ...]:
+        """Newest first."""
+        require(actor, "see deliveries")
+        if state and state not in STATES:
+            raise BadInput(f"There is no state {state!r}. States: {', '.join(STATES)}.")
+        if channel and channel not in CHANNELS:
+            raise BadInput(f"There is no channel {channel!r}. Channels: {', '.join(CHANNELS)}.")
+        return tuple(map(delivery, self.database.deliveries.newest(limit, state=state, channel=channel)))
+
+    def counts(self, actor: Actor) -> dict[str, int]:
+        """How many are in each state."""
+        require(actor, "see deliveries")
+        return self.database.deliveries.counts()
+
+    def show(self, actor: Actor, number: int) -> tuple[Delivery, tuple[Attempt, ...]]:
+        """One with its attempts, oldest first."""
+        require(actor, "see deliveries")
+        rows = self.database.deliveries.attempts(number)
+        attempts = tuple(Attempt(row["at"], row["seconds"], row["code"], row["note"]) for row in rows)
+        return self._get(number), attempts
+
+    def redeliver(self, actor: Actor, number: int) -> Delivery:
+        """Send it once more, under the same id; at once if it only waits."""
+        require(actor, "send messages")
+        one = self._get(number)
+        if one.state in ("held", "in digest"):
+            raise Refused("It goes out with the daily digest. Send that one again instead.")
+        now = self.sender.outbox.now()
+        with self.database.transaction() as state:
+            state.deliveries.set(number, state="waiting", since=now, due=now, ended="")
+            self.audit.record(state, actor, "redeliver", f"{one.kind} ({number})", detail=f"{one.channel} {one.target}")
+        return self.sender.deliver(one.key)
+
+    def test_mail(self, actor: Actor, account: str = "") -> Delivery:
+        """A letter to oneself or another account, at once; what the mail server said."""
+        require(actor, "send messages")
+        if self.sender.mailer is None:
+            raise BadInput("Mail is not configured. Whoever runs the app sets CONCORD_SMTP_URL, see docs/messages.md.")
+        row = self.database.accounts.get(account or actor.id)
+        if row is None:
+            raise NotFound(f"There is no account {account or actor.id!r}. Name one with --to.")
+        key, line = f"test_{secrets.token_hex(12)}", "Mail from Concord arrives"
+        content = {"sentence": line, "text": "This is a test. Nothing has happened.", "address": "/"}
+        with self.database.transaction() as state:
+            self.sender.outbox.put(state, key, "mail", row["id"], TEST, content)
+            self.audit.record(state, actor, "test mail", f"{row['name']} ({row['id']})")
+        return self.sender.deliver(key)
+
+    def _get(self, number: int) -> Delivery:
+        row = self.database.deliveries.get(number)
+        if row is None:
+            raise NotFound(f"There is no delivery {number}. List them with: python -m core deliveries list")
+        return delivery(row)

@@ -1,0 +1,116 @@
+"""What people want by mail: nothing, at once or once a day, by topic; and the links that end it without signing in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from core.access import PERSON, Actor, require
+from core.errors import BadInput
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
+
+CHOICES: Mapping[str, str] = {"none": "No mail", "at once": "At once", "daily": "Daily digest"}
+DAILY = "daily"  # as a topic: everything that comes in the daily mail
+TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "reviews": ("Reviews", ("asked", "approved", "changes requested", "merged")),
+    "conversations": ("Answers and mentions", ("answered", "mentioned")),
+    "documents": ("Your documents", ("due", "not found", "feedback")),
+    "questions": ("Questions without an answer", ("gap",)),
+    "watched": ("What you watch", ("watched",)),
+}
+_TOPIC_OF = {kind: topic for topic, (_, kinds) in TOPICS.items() for kind in kinds}
+
+
+def topic_of(kind: str) -> str:
+    """The topic of a kind of message; "" for kinds that never leave the app.
+
+    >>> topic_of("merged"), topic_of("not delivered")
+    ('reviews', '')
+    """
+    return _TOPIC_OF.get(kind, "")
+
+
+def topic_title(topic: str) -> str:
+    """What people call a topic.
+
+    >>> topic_title("watched"), topic_title("daily")
+    ('What you watch', 'Daily digest')
+    """
+    return TOPICS[topic][0] if topic in TOPICS else CHOICES[DAILY]
+
+
+class MailChoices:
+    """The choices of every account. Whoever has chosen nothing gets no mail."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def chosen(self, actor: Actor) -> dict[str, str]:
+        """Topic to choice, for every topic."""
+        require(actor, "manage their own account")
+        mine = self.database.mail_choices.of(actor.id)
+        return {topic: mine.get(topic, "none") for topic in TOPICS}
+
+    def choose(self, actor: Actor, choice: str, topics: tuple[str, ...] = ()) -> dict[str, str]:
+        """One choice for some topics, or for all where none is named."""
+        require(actor, "manage their own account")
+        if choice not in CHOICES:
+            raise BadInput(f"There is no choice {choice!r}. Choices: {', '.join(CHOICES)}.")
+        if unknown := sorted(set(topics) - set(TOPICS)):
+            raise BadInput(f"There is no topic {unknown[0]!r}. Topics: {', '.join(TOPICS)}.")
+        account = self.database.accounts.get(actor.id)
+        if account is None or account["kind"] != PERSON:
+            raise BadInput(
+                f"{actor.name} is no person with an account here, so there is nobody to write to. Name one with --as."
+            )
+        self.database.mail_choices.set(actor.id, topics or tuple(TOPICS), choice)
+        return self.chosen(actor)
+
+    # ------------------------------------------------------------ links that need no sign-in
+
+    def token(self, account: str, topic: str) -> str:
+        """Signed with the account's own key: who has the mail may end it, and do nothing else with the link."""
+        body = base64.urlsafe_b64encode(json.dumps([account, topic]).encode()).decode().rstrip("=")
+        return f"{body}.{_sign(self._key(account), body)}"
+
+    def named(self, token: str) -> tuple[str, str]:
+        """The account and the topic that a genuine token names."""
+        body, _, signature = token.partition(".")
+        account, topic = _read(body)
+        key = self.database.mail_choices.key(account)
+        if not key or not hmac.compare_digest(_sign(key, body).encode(), signature.encode()):
+            raise BadInput("This link is not complete. Open it again from the mail, or choose on your Account page.")
+        return account, topic
+
+    def unsubscribe(self, token: str) -> str:
+        """End mail about the token's topic; once more changes nothing. What it was about."""
+        account, topic = self.named(token)
+        chosen = self.database.mail_choices.of(account)
+        ended = [topic] if topic in TOPICS else [name for name, choice in chosen.items() if choice == DAILY]
+        self.database.mail_choices.set(account, ended, "none")
+        return topic_title(topic)
+
+    def _key(self, account: str) -> str:
+        if not self.database.mail_choices.key(account):
+            self.database.mail_choices.add_key(account, secrets.token_hex(32))
+        return self.database.mail_choices.key(account)
+
+
+def _sign(key: str, body: str) -> str:
+    return hmac.new(key.encode(), body.encode(), hashlib.sha256).hexdigest()
+
+
+def _read(body: str) -> tuple[str, str]:
+    """What a token says, before its signature is looked at."""
+    try:
+        account, topic = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    except (ValueError, TypeError):
+        return "", ""
+    return str(account), str(topic)

@@ -1,0 +1,113 @@
+"""The outbox: what is to leave, written in the transaction of the message that caused it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core import strict
+from core.ports import Clock
+from core.services.deliveries.choices import topic_of
+from core.services.deliveries.formats import event_of
+from core.services.inbox.messages import Message
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import State
+
+STATES = {
+    "waiting": "Waiting",
+    "held": "For the digest",
+    "in digest": "In a digest",
+    "sent": "Sent",
+    "failed": "Failed",
+    "cancelled": "Not sent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Something on its way to one receiver. `key` is the same at every attempt, so that a repeat is known as one."""
+
+    id: int
+    key: str
+    channel: str  # mail or webhook
+    target: str  # an account, or the number of a webhook
+    kind: str
+    message: int
+    content: Mapping[str, Any]
+    created: str
+    since: float
+    state: str
+    attempts: int
+    due: float
+    code: int
+    note: str
+    ended: str
+
+
+def delivery(row: Mapping[str, Any]) -> Delivery:
+    """A row as what it means."""
+    names = Delivery.__dataclass_fields__
+    return Delivery(**{**{name: row[name] for name in names}, "content": json.loads(row["content"])})
+
+
+class Outbox:
+    """Writes what is to leave; nothing, where mail is not configured and no webhook is there."""
+
+    def __init__(self, clock: Clock, mail: bool, now: Callable[[], float] = time.time) -> None:
+        self.clock, self.with_mail, self.now = clock, mail, now
+
+    def mail(self, state: State, message: Message) -> None:
+        """A message to somebody who wants it by mail: at once, or held for the daily one."""
+        topic = topic_of(message.kind)
+        choice = state.mail_choices.of(message.account).get(topic, "none") if self.with_mail and topic else "none"
+        if choice != "none":
+            facts = [message.account, message.kind, message.id, message.count, message.at, message.actor, message.text]
+            held = "waiting" if choice == "at once" else "held"
+            key = f"msg_{strict.digest(facts, 24)}"
+            self.put(state, key, "mail", message.account, message.kind, as_content(message), held, message.id)
+
+    def event(self, state: State, message: Message) -> None:
+        """The same for webhooks: once for each, however many people were told."""
+        name = event_of(message.kind, message.about)
+        for row in state.webhooks.all() if name else ():
+            wanted = json.loads(row["events"])
+            if row["active"] and (not wanted or name in wanted):
+                facts = [row["id"], name, message.ref, message.at, message.actor, message.text, message.title]
+                key = f"evt_{strict.digest(facts, 24)}"
+                self.put(state, key, "webhook", str(row["id"]), name, as_content(message))
+
+    def put(
+        self,
+        state: State,
+        key: str,
+        channel: str,
+        target: str,
+        kind: str,
+        content: Mapping[str, Any],
+        held: str = "waiting",
+        message: int = 0,
+    ) -> None:
+        """One delivery; a key that is there already is not written again."""
+        now, packed = self.now(), json.dumps(content, ensure_ascii=False)
+        row = {"key": key, "channel": channel, "target": target, "kind": kind, "message": message, "content": packed}
+        state.deliveries.add(**row, created=self.clock.stamp(), since=now, due=now, state=held)
+
+
+def as_content(message: Message) -> dict[str, Any]:
+    """What a letter or a webhook says about a message."""
+    return {
+        "kind": message.kind,
+        "about": message.about,
+        "ref": message.ref,
+        "title": message.title,
+        "text": message.text,
+        "sentence": message.sentence,
+        "address": message.address,
+        "actor": message.actor,
+        "actor_name": message.actor_name,
+        "at": message.at,
+    }

@@ -1,0 +1,293 @@
+"""The sender: takes what is due under a lease, tries it, writes down what became of it, and tries again later or gives up.
+
+A process that dies between sending and writing leaves a lease that runs out: the delivery is sent once more, under the same id.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from typing import TYPE_CHECKING, Any
+
+from core.access import SYSTEM, Actor, require
+from core.errors import ConcordError
+from core.ports import Mailer, Poster
+from core.services.deliveries import formats
+from core.services.deliveries.choices import DAILY, MailChoices, topic_of
+from core.services.deliveries.digests import Digests
+from core.services.deliveries.letters import DIGEST, Letterhead, letter
+from core.services.deliveries.outbox import Delivery, Outbox, delivery
+from core.services.inbox.messages import Messages, Subject
+from core.types import Receipt
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database, State
+
+_LOG = logging.getLogger(__name__)
+BATCH = 50  # deliveries that a worker takes at a time
+LEASE, MARGIN = 300.0, 60.0  # seconds that they are its own; it begins nothing in the last of them
+KEEP = 90 * 86_400.0  # seconds that the log goes back
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long the sender waits after a failure, doubled each time, and when it gives up; in seconds."""
+
+    first: float = 10.0
+    longest: float = 3600.0
+    give_up: float = 2 * 86_400.0
+
+    def wait(self, attempts: int, after: float, jitter: float) -> float:
+        """Half to all of a doubling step, or longer where the other side asks for it.
+
+        >>> Pace().wait(0, 0.0, 1.0), Pace().wait(3, 0.0, 0.5), Pace().wait(20, 0.0, 1.0), Pace().wait(0, 60.0, 0.0)
+        (10.0, 60.0, 3600.0, 60.0)
+        """
+        step = min(self.longest, self.first * 2.0 ** min(attempts, 30))
+        return max(step * (0.5 + 0.5 * jitter), min(after, self.longest))
+
+
+@dataclass(frozen=True, slots=True)
+class SendReport:
+    """What one call of the sender did."""
+
+    sent: int = 0
+    again: int = 0  # will be tried again
+    failed: int = 0
+    cancelled: int = 0
+
+    def with_one(self, state: str) -> SendReport:
+        counts = {name: getattr(self, name) + (name == state) for name in self.__dataclass_fields__}
+        return SendReport(**counts)
+
+
+Send = Callable[[EmailMessage], Receipt]
+
+
+class Sender:
+    """Works off the outbox; several may do so at once. `stopping` ends it after what is under way."""
+
+    def __init__(
+        self,
+        database: Database,
+        outbox: Outbox,
+        choices: MailChoices,
+        digests: Digests,
+        messages: Messages,
+        head: Letterhead,
+        mailer: Mailer | None,
+        poster: Poster,
+        pace: Pace | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.database, self.outbox, self.choices, self.digests = database, outbox, choices, digests
+        self.messages, self.head, self.mailer, self.poster = messages, head, mailer, poster
+        self.pace, self.jitter, self.stopping = pace or Pace(), jitter, threading.Event()
+        self._counting, self._report = threading.Lock(), SendReport()
+
+    def send(self, actor: Actor) -> SendReport:
+        """Everything that is due now, on somebody's order."""
+        require(actor, "send messages")
+        return self.run()
+
+    def run(self) -> SendReport:
+        """Everything that is due now."""
+        self._report = SendReport()
+        self.digests.collect()
+        while not self.stopping.is_set():
+            worker, until = secrets.token_hex(8), self.outbox.now() + LEASE
+            if not (claimed := self._claim(worker, until)):
+                break
+            self._work(claimed, worker, until)
+        return self._report
+
+    def deliver(self, key: str) -> Delivery:
+        """Try one delivery now, if nobody else has it; how it stands afterwards."""
+        worker, until = secrets.token_hex(8), self.outbox.now() + LEASE
+        with self.database.transaction() as state:
+            row = state.deliveries.by_key(key) or {}
+            free = row["state"] == "waiting" and row["leased"] <= self.outbox.now()
+            if free:
+                state.deliveries.lease(row["id"], worker, until)
+        if free:
+            self._work([delivery(row)], worker, until)
+        return delivery(self.database.deliveries.by_key(key) or {})
+
+    def sweep(self) -> int:
+        """Drop what is over since long; how many that were."""
+        return self.database.deliveries.forget(self.outbox.now() - KEEP)
+
+    # ------------------------------------------------------------ taking
+
+    def _claim(self, worker: str, until: float) -> list[Delivery]:
+        now = self.outbox.now()
+        if not self.database.deliveries.due(now, 1):
+            return []
+        with self.database.transaction() as state:
+            rows = state.deliveries.due(now, BATCH)
+            for row in rows:
+                state.deliveries.lease(row["id"], worker, until)
+        return [delivery(row) for row in rows]
+
+    def _work(self, claimed: Sequence[Delivery], worker: str, until: float) -> None:
+        """One lane for mail and one for each webhook, side by side: a receiver that hangs holds up nobody else."""
+        lanes: dict[str, list[Delivery]] = {}
+        for one in claimed:
+            lanes.setdefault(one.channel if one.channel == "mail" else f"webhook {one.target}", []).append(one)
+        threads = [
+            threading.Thread(target=self._lane, args=(lane, worker, until), daemon=True) for lane in lanes.values()
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _lane(self, lane: Sequence[Delivery], worker: str, until: float) -> None:
+        down: Receipt | None = None
+        try:
+            with self._connected(lane[0].channel) as send:
+                for one in lane:
+                    if down or self.stopping.is_set() or self.outbox.now() > until - MARGIN:
+                        self._put_back(one, worker, down)
+                        continue
+                    began = time.monotonic()
+                    receipt = self._attempt(one, send)
+                    self._record(one, worker, receipt, time.monotonic() - began)
+                    down = receipt if not receipt.reachable else None
+        except ConcordError as error:  # a full disk, for example: the leases run out, and all of it is tried again
+            _LOG.error("Sending stopped: %s", error)
+        except Exception:
+            _LOG.exception("Sending stopped.")
+
+    # ------------------------------------------------------------ trying
+
+    @contextmanager
+    def _connected(self, channel: str) -> Iterator[Send]:
+        if channel == "mail" and self.mailer:
+            with self.mailer.connected() as send:
+                yield send
+        else:
+            yield lambda mail: Receipt("again", 0, "mail is not configured", reachable=False)
+
+    def _attempt(self, one: Delivery, send: Send) -> Receipt:
+        return self._mail(one, send) if one.channel == "mail" else self._post(one)
+
+    def _mail(self, one: Delivery, send: Send) -> Receipt:
+        account = self.database.accounts.get(one.target)
+        if not account or not account["active"]:
+            return Receipt("cancelled", note="The account is switched off.")
+        if not self._wanted(one):
+            return Receipt("cancelled", note="It was not wanted any more.")
+        topic = DAILY if one.kind == DIGEST else topic_of(one.kind)
+        token = self.choices.token(one.target, topic) if topic else ""
+        try:
+            mail = letter(self.head, account["name"], account["email"], one, token)
+        except (ValueError, IndexError):
+            return Receipt("refused", note="The address cannot be used.")
+        return send(mail)
+
+    def _wanted(self, one: Delivery) -> bool:
+        """Whether the reader still chooses it."""
+        chosen = self.database.mail_choices.of(one.target)
+        if one.kind == DIGEST:
+            return DAILY in chosen.values()
+        topic = topic_of(one.kind)
+        return not topic or chosen.get(topic, "none") != "none"
+
+    def _post(self, one: Delivery) -> Receipt:
+        row = self.database.webhooks.get(int(one.target))
+        if row is None or not row["active"]:
+            return Receipt("cancelled", note="The webhook is gone or switched off.")
+        payload = formats.body(row["format"], one.kind, one.content, self.head.url)
+        now = int(self.outbox.now())
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Concord",
+            "webhook-id": one.key,
+            "webhook-timestamp": str(now),
+            "webhook-signature": formats.signature(row["secret"], one.key, now, payload),
+        }
+        return self.poster.post(row["url"], payload, headers)
+
+    # ------------------------------------------------------------ writing down
+
+    def _record(self, one: Delivery, worker: str, receipt: Receipt, seconds: float) -> None:
+        now, stamp = self.outbox.now(), self.outbox.clock.stamp()
+        values = self._outcome(one, receipt, now, stamp)
+        with self.database.transaction() as state:
+            if receipt.state != "cancelled":
+                facts = {"code": receipt.code, "note": receipt.note, "seconds": round(seconds, 3)}
+                state.deliveries.add_attempt(delivery=one.id, at=stamp, **facts)
+                values["attempts"] = one.attempts + 1
+            if state.deliveries.end_lease(one.id, worker, **values):
+                self._follow(state, one, receipt, values["state"], now)
+        self._count("again" if values["state"] == "waiting" else values["state"])
+
+    def _outcome(self, one: Delivery, receipt: Receipt, now: float, stamp: str) -> dict[str, Any]:
+        base = {"code": receipt.code, "note": receipt.note}
+        if receipt.state == "again":
+            if now - one.since < self.pace.give_up:
+                wait = self.pace.wait(one.attempts, receipt.after, self.jitter())
+                return {**base, "state": "waiting", "due": now + wait}
+            tried = f"Given up after {_span(self.pace.give_up)}: {receipt.note}"
+            return {**base, "state": "failed", "note": tried, "ended": stamp}
+        return {**base, "state": {"refused": "failed"}.get(receipt.state, receipt.state), "ended": stamp}
+
+    def _put_back(self, one: Delivery, worker: str, down: Receipt | None) -> None:
+        """Not tried: the receiver is down, or the lease ends."""
+        now, stamp = self.outbox.now(), self.outbox.clock.stamp()
+        values = self._outcome(one, down, now, stamp) if down else {"due": one.due}
+        with self.database.transaction() as state:
+            if state.deliveries.end_lease(one.id, worker, **values) and values.get("state") == "failed" and down:
+                self._follow(state, one, down, "failed", now)
+
+    def _follow(self, state: State, one: Delivery, receipt: Receipt, now_is: str, now: float) -> None:
+        """What an attempt means for its receiver: a webhook that fails for too long is switched off; admins learn of it."""
+        if one.channel == "mail":
+            if now_is == "failed":
+                account = state.accounts.get(one.target) or {"name": one.target}
+                self._tell_admins(state, f"Mail to {account['name']}", one.target, receipt.note)
+            return
+        row = state.webhooks.get(int(one.target))
+        if row is None:
+            return
+        if receipt.state == "sent":
+            state.webhooks.set(row["id"], failing=0)
+        elif receipt.state in ("again", "refused"):
+            self._failed(state, row, now_is, now, receipt)
+
+    def _failed(self, state: State, row: Mapping[str, Any], now_is: str, now: float, receipt: Receipt) -> None:
+        since = row["failing"] or now
+        state.webhooks.set(row["id"], failing=since)
+        gone = receipt.state == "refused"
+        if row["active"] and now_is == "failed" and (gone or now - since >= self.pace.give_up):
+            state.webhooks.set(row["id"], active=0)
+            note = f"The webhook is switched off: {receipt.note}"
+            state.deliveries.cancel("webhook", str(row["id"]), note, self.outbox.clock.stamp())
+            self._tell_admins(
+                state, f"The webhook {row['name']}", f"webhook {row['id']}", f"It is switched off: {receipt.note}"
+            )
+
+    def _tell_admins(self, state: State, title: str, ref: str, note: str) -> None:
+        admins = [row["id"] for row in state.accounts.all() if row["role"] == "admin"]
+        self.messages.tell(state, SYSTEM, admins, "not delivered", Subject("deliveries", ref, title), note)
+
+    def _count(self, state: str) -> None:
+        with self._counting:
+            self._report = self._report.with_one(state)
+
+
+def _span(seconds: float) -> str:
+    """A time in words.
+
+    >>> _span(2 * 86_400.0), _span(30.0)
+    ('2 days', '30 s')
+    """
+    return f"{seconds / 86_400:g} days" if seconds >= 86_400 else f"{seconds:g} s"

@@ -1,0 +1,153 @@
+"""Webhooks: where events go, what each wants to hear, and the secret that signs them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from core.access import Actor, require
+from core.errors import BadInput, NotFound
+from core.ports import Poster
+from core.services.deliveries.formats import EVENTS, FORMATS, TEST
+from core.services.deliveries.outbox import Delivery, Outbox
+from core.services.deliveries.sender import Sender
+from core.services.people.audit import Audit
+
+if TYPE_CHECKING:
+    from core.adapters.state.database import Database
+
+MAX_WEBHOOKS = 50
+NAMES = tuple(event.name for event in EVENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where events go. The address itself is a secret with some receivers, so only its beginning and end are shown."""
+
+    id: int
+    name: str
+    place: str
+    events: tuple[str, ...]  # all if empty
+    format: str
+    active: bool
+    failing: bool
+    created: str
+
+
+class Webhooks:
+    """Added, tried, switched off and removed by admins."""
+
+    def __init__(self, database: Database, outbox: Outbox, poster: Poster, sender: Sender, audit: Audit) -> None:
+        self.database, self.outbox, self.poster = database, outbox, poster
+        self.sender, self.audit = sender, audit
+
+    def listed(self, actor: Actor) -> tuple[Webhook, ...]:
+        """Oldest first."""
+        require(actor, "manage webhooks")
+        return tuple(map(webhook, self.database.webhooks.all()))
+
+    def add(
+        self, actor: Actor, url: str, name: str = "", form: str = "concord", events: tuple[str, ...] = ()
+    ) -> tuple[Webhook, str]:
+        """A new one, with the secret that signs what it gets; the secret is not shown again."""
+        require(actor, "manage webhooks")
+        place, title = _shown(self.poster.check(url.strip())), " ".join(name.split())[:80]
+        _check(form, events)
+        secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
+        with self.database.transaction() as state:
+            if len(state.webhooks.all()) >= MAX_WEBHOOKS:
+                raise BadInput(f"There are {MAX_WEBHOOKS} webhooks already. Remove one first.")
+            number = state.webhooks.add(
+                name=title or urlsplit(url).hostname,
+                url=url.strip(),
+                events=json.dumps(events),
+                format=form,
+                secret=secret,
+                created=self.outbox.clock.stamp(),
+                who=actor.id,
+            )
+            self.audit.record(
+                state, actor, "add a webhook", f"{title or place} ({number})", detail=f"{form} to {place}"
+            )
+        return self._get(number), secret
+
+    def remove(self, actor: Actor, number: int) -> Webhook:
+        """It hears nothing more; what waits for it is not sent."""
+        require(actor, "manage webhooks")
+        gone = self._get(number)
+        with self.database.transaction() as state:
+            state.webhooks.drop(number)
+            state.deliveries.cancel("webhook", str(number), "The webhook was removed.", self.outbox.clock.stamp())
+            self.audit.record(state, actor, "remove a webhook", f"{gone.name} ({number})")
+        return gone
+
+    def switch(self, actor: Actor, number: int, on: bool) -> Webhook:
+        """On or off; what happened while it was off is not sent later."""
+        require(actor, "manage webhooks")
+        before = self._get(number)
+        with self.database.transaction() as state:
+            state.webhooks.set(number, active=int(on), failing=0)
+            if not on:
+                state.deliveries.cancel(
+                    "webhook", str(number), "The webhook was switched off.", self.outbox.clock.stamp()
+                )
+            action = "switch a webhook on" if on else "switch a webhook off"
+            self.audit.record(state, actor, action, f"{before.name} ({number})")
+        return self._get(number)
+
+    def test(self, actor: Actor, number: int) -> Delivery:
+        """Send a test at once; what the receiver said."""
+        require(actor, "manage webhooks")
+        hook = self._get(number)
+        if not hook.active:
+            raise BadInput(f"{hook.name} is switched off. Switch it on first.")
+        content = {"title": hook.name, "text": "", "address": "/", "about": "webhook", "ref": str(number)}
+        content |= {"actor": actor.id, "actor_name": actor.name, "at": self.outbox.clock.stamp()}
+        key = f"test_{secrets.token_hex(12)}"
+        with self.database.transaction() as state:
+            self.outbox.put(state, key, "webhook", str(number), TEST, content)
+            self.audit.record(state, actor, "test a webhook", f"{hook.name} ({number})")
+        return self.sender.deliver(key)
+
+    def _get(self, number: int) -> Webhook:
+        row = self.database.webhooks.get(number)
+        if row is None:
+            raise NotFound(f"There is no webhook {number}. List them with: python -m core webhook list")
+        return webhook(row)
+
+
+def webhook(row: Mapping[str, Any]) -> Webhook:
+    """A row without its secrets."""
+    return Webhook(
+        row["id"],
+        row["name"],
+        _shown(row["url"]),
+        tuple(json.loads(row["events"])),
+        row["format"],
+        bool(row["active"]),
+        bool(row["failing"]),
+        row["created"],
+    )
+
+
+def _check(form: str, events: tuple[str, ...]) -> None:
+    if form not in FORMATS:
+        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(FORMATS)}.")
+    if unknown := sorted(set(events) - set(NAMES)):
+        raise BadInput(f"There is no event {unknown[0]!r}. Events: {', '.join(NAMES)}.")
+
+
+def _shown(url: str) -> str:
+    """An address without what would let others write to it.
+
+    >>> _shown("https://hooks.slack.com/services/T0/B0/abcdefgh"), _shown("https://example.org/in")
+    ('https://hooks.slack.com/…efgh', 'https://example.org/in')
+    """
+    parts = urlsplit(url)
+    rest = url.partition(parts.netloc)[2]
+    return url if len(rest) <= 12 else f"{parts.scheme}://{parts.netloc}/…{rest[-4:]}"

@@ -1,0 +1,190 @@
+"""Real receivers on the loopback: a mail server with TLS and sign-in, and an HTTP receiver; both fail as a test scripts them."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import email
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from email.policy import default
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+USER, SECRET = "concord", "s3cret word"
+
+
+def certificate(folder: Path) -> Path:
+    """A self-made certificate for the loopback, with its key in one file."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    places = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName(places), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = folder / "certificate.pem"
+    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
+    return path
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class MailServer:
+    """Letters that arrived, and what happens to the next ones: a reply such as "451 later", or hang, drop, lost, keep.
+
+    `lost` takes the letter and drops the connection without saying so; `keep` takes it and says nothing until `go` is set.
+    """
+
+    faults: list[str] = field(default_factory=list)
+    choose: Callable[[], str] = lambda: ""  # where no fault is scripted
+    letters: list[EmailMessage] = field(default_factory=list)
+    attempts: int = 0
+    went: dict[str, int] = field(default_factory=dict)  # what became of the attempts
+    go: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        fault = self.faults.pop(0) if self.faults else self.choose()
+        self.attempts += 1
+        self.went[fault or "250"] = self.went.get(fault or "250", 0) + 1
+        if fault in ("", "lost", "keep"):
+            self.letters.append(email.message_from_bytes(envelope.content, policy=default))  # type: ignore[arg-type]
+        if fault == "hang":
+            await asyncio.sleep(3)
+        while fault == "keep" and not self.go.is_set():
+            await asyncio.sleep(0.02)
+        if fault in ("drop", "lost"):
+            server.transport.abort()
+        return fault if fault[:1].isdigit() else "250 taken"
+
+    @property
+    def ids(self) -> list[str]:
+        return [letter["Message-ID"] for letter in self.letters]
+
+    def to(self, address: str) -> list[EmailMessage]:
+        return [letter for letter in self.letters if address in letter["To"]]
+
+
+def _signed_in(server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
+    given = (data.login.decode(), data.password.decode()) if isinstance(data, LoginPassword) else ("", "")
+    return AuthResult(success=given == (USER, SECRET), handled=False)
+
+
+@contextmanager
+def mail_server(
+    pem: Path | None = None, *, implicit: bool = False, faults: list[str] | None = None
+) -> Iterator[MailServer]:
+    """A server that wants STARTTLS and a sign-in where it has a certificate, implicit TLS if so asked, else plain text."""
+    held, port, options = MailServer(faults or []), free_port(), {}
+    if pem:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pem)
+        options = {"authenticator": _signed_in, "auth_required": True}
+        options |= {"ssl_context": context, "auth_require_tls": False} if implicit else {"tls_context": context, "require_starttls": True}  # fmt: skip
+    controller = Controller(held, hostname="127.0.0.1", port=port, **options)
+    controller.start()
+    account = f"{USER}:{SECRET.replace(' ', '%20')}@" if pem else ""
+    held.url = f"{'smtps' if implicit else 'smtp'}://{account}127.0.0.1:{port}{'' if pem else '?tls=none'}"
+    try:
+        yield held
+    finally:
+        held.go.set()
+        controller.stop()
+
+
+@dataclass
+class Post:
+    """A request as it arrived."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Receiver:
+    """Requests that arrived, and what the next ones are answered with: a status, or hang, drop, lost.
+
+    `lost` counts as taken, and the connection ends without an answer.
+    """
+
+    faults: list[int | str] = field(default_factory=list)
+    choose: Callable[[], int | str] = lambda: 200
+    headers: dict[str, str] = field(default_factory=dict)  # of answers
+    posts: list[Post] = field(default_factory=list)
+    taken: list[Post] = field(default_factory=list)
+    went: dict[str, int] = field(default_factory=dict)
+    seconds: float = 3.0  # that it hangs
+    url: str = ""
+
+
+@contextmanager
+def receiver(*faults: int | str) -> Iterator[Receiver]:
+    """An HTTP receiver."""
+    held, lock = Receiver(list(faults)), threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            post = Post(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            with lock:
+                held.posts.append(post)
+                fault = held.faults.pop(0) if held.faults else held.choose()
+                held.went[str(fault)] = held.went.get(str(fault), 0) + 1
+                if fault == "lost" or (isinstance(fault, int) and fault < 300):
+                    held.taken.append(post)
+            if fault == "hang":
+                time.sleep(held.seconds)
+            if isinstance(fault, str):
+                self.close_connection = True
+                return
+            self.send_response(fault)
+            for name, value in held.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Tests look at what arrived."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    held.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        yield held
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,381 @@
+"""What leaves the app: mail to a real SMTP server, and how it is tried again, given up, and never lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from core.access import Actor
+from core.bootstrap import App
+from core.errors import BadInput, Refused
+from core.services.deliveries.choices import TOPICS, topic_of
+from core.services.deliveries.letters import one_line
+from core.services.deliveries.outbox import Delivery
+from core.services.deliveries.sender import LEASE, Pace
+from core.services.inbox.messages import KINDS, Subject
+from core.settings import load
+from core.types import Receipt
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql
+from tests.receivers import MailServer, certificate, mail_server
+
+ADMIN, AUTHOR, PETRA, THEO = demo("admin"), demo("author"), demo("reviewer"), demo("reviewer2")
+URL = "https://concord.example.org"
+NOON = 1_794_916_800.0  # 2026-11-17 12:00 UTC
+
+
+def mailing(home: Path, smtp_url: str, **settings: object) -> App:
+    """A workspace that sends mail to a server, quickly impatient."""
+    app = small_app(
+        home, NoProcesses(), smtp_url=smtp_url, smtp_from="Concord <concord@example.org>", url=URL, **settings
+    )
+    app.deliveries.sender.jitter = lambda: 1.0
+    if app.deliveries.sender.mailer:
+        app.deliveries.sender.mailer.seconds = 1.0  # type: ignore[attr-defined]
+    return app
+
+
+class Time:
+    """The time of the outbox, in the hands of a test."""
+
+    def __init__(self, app: App, now: float = NOON) -> None:
+        self.now = now
+        app.deliveries.sender.outbox.now = lambda: self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    with mail_server() as made:
+        yield made
+
+
+@pytest.fixture
+def app(tmp_path: Path, server: MailServer) -> App:
+    made = mailing(tmp_path / "home", server.url)
+    put(made, {"a.md": "# Note\n\nA line.\n"})
+    for person in (AUTHOR, PETRA, THEO):
+        made.deliveries.choices.choose(person, "at once")
+    return made
+
+
+def tell(app: App, account: str = "reviewer", text: str = "Please look.", title: str = "New hours", kind: str = "asked", ref: str = "4") -> None:  # fmt: skip
+    with app.inbox.messages.database.transaction() as state:
+        app.inbox.messages.tell(state, AUTHOR, [account], kind, Subject("change", ref, title), text)
+
+
+def log(app: App) -> list[Delivery]:
+    """Every delivery, oldest first."""
+    return list(reversed(app.deliveries.board.listed(ADMIN)))
+
+
+# ---------------------------------------------------------------- letters
+
+
+def test_a_message_reaches_whoever_chose_mail_in_plain_text_and_html(app: App, server: MailServer) -> None:
+    number = app.reviews.changes.propose(AUTHOR, "New <b>hours</b>", {"b.md": b"# B\n\nText.\n"}).id
+    app.reviews.changes.submit(AUTHOR, number, ["reviewer"])
+    assert app.deliveries.sender.run().sent == 1
+    (letter,) = server.letters
+    assert letter["Subject"] == "Avery Lindqvist asks you to review New <b>hours</b>"
+    assert letter["To"] == "Petra Voss <petra@meridale.example>"
+    assert letter["From"] == "Concord <concord@example.org>"
+    assert letter["Auto-Submitted"] == "auto-generated"
+    plain, html = (letter.get_body((form,)).get_content() for form in ("plain", "html"))  # type: ignore[union-attr]
+    link = f"{URL}/reviews?change={number}"
+    assert link in plain
+    assert f'href="{link}"' in html
+    assert "New &lt;b&gt;hours&lt;/b&gt;" in html
+    assert "<b>" not in html
+    assert "prefers-color-scheme: dark" in html
+    assert "<img" not in html
+    assert app.deliveries.sender.run().sent == 0, "what was sent is sent once"
+
+
+@pytest.mark.parametrize("implicit", [False, True])
+def test_mail_goes_by_tls_with_a_sign_in_and_a_certificate_that_is_checked(tmp_path: Path, implicit: bool) -> None:
+    pem = certificate(tmp_path)
+    with mail_server(pem, implicit=implicit) as server:
+        trusting = mailing(tmp_path / "home", server.url, smtp_ca=pem)
+        assert trusting.deliveries.board.test_mail(ADMIN).state == "sent"
+        assert server.letters[0]["Subject"] == "Mail from Concord arrives"
+        doubting = mailing(tmp_path / "other", server.url)
+        said = doubting.deliveries.board.test_mail(ADMIN)
+        assert (said.state, said.attempts) == ("waiting", 1)
+        assert "certificate is not trusted" in said.note
+        stranger = mailing(tmp_path / "third", server.url.replace("s3cret", "wrong"), smtp_ca=pem)
+        said = stranger.deliveries.board.test_mail(ADMIN)
+        assert (said.state, said.code) == ("waiting", 535)
+        assert "wrong" not in said.note
+        assert len(server.letters) == 1
+
+
+def test_a_server_without_tls_gets_nothing(tmp_path: Path, server: MailServer) -> None:
+    app = mailing(tmp_path / "home", server.url.replace("?tls=none", ""))
+    said = app.deliveries.board.test_mail(ADMIN)
+    assert (said.state, server.attempts) == ("waiting", 0)
+    assert "STARTTLS" in said.note
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"smtp_url": "smtp://mail.example.org"}, "all three"),
+        ({"url": "concord.example.org"}, "CONCORD_URL"),
+        ({"digest_hour": 24}, "0 to 23"),
+        ({"time_zone": "Nowhere/Land"}, "CONCORD_TIME_ZONE"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_at_the_start(given: dict[str, object], why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        load({}, **given)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://x", "smtp://", "smtp://mail.example.org?tls=none", "smtp://a:b@localhost?tls=none", "smtp://[", "smtp://h?x=1"],
+)  # fmt: skip
+def test_a_mail_server_is_named_by_a_url_and_plain_text_stays_on_the_machine(tmp_path: Path, url: str) -> None:
+    with pytest.raises(BadInput, match="CONCORD_SMTP_URL"):
+        mailing(tmp_path / "home", url)
+
+
+def test_the_password_of_the_mail_server_is_never_printed(tmp_path: Path) -> None:
+    app = mailing(tmp_path / "home", "smtps://ann:hidden@mail.example.org", smtp_password="hidden too")
+    assert "hidden" not in repr(app.settings) + repr(vars(app.deliveries.sender.mailer))
+
+
+def test_no_text_becomes_a_header_of_its_own(app: App, server: MailServer) -> None:
+    bad = "Hi\r\nBcc: eve@example.org\r\n\r\nBody"
+    tell(app, title=bad, text=bad, ref="7\r\nX-Evil: 1")
+    sql(app, f"UPDATE accounts SET name = '{bad}' WHERE id = 'reviewer'")
+    assert app.deliveries.sender.run().sent == 1
+    (letter,) = server.letters
+    assert letter["Bcc"] is None
+    assert letter["X-Evil"] is None
+    assert set(letter.keys()) == {
+        "From", "To", "Subject", "Date", "Message-ID", "References", "Auto-Submitted",
+        "List-Unsubscribe", "List-Unsubscribe-Post", "MIME-Version", "Content-Type",
+    }  # fmt: skip
+    assert "\n" not in one_line(bad)
+
+
+def test_an_address_that_cannot_be_used_fails_and_names_itself(app: App, server: MailServer) -> None:
+    sql(app, "UPDATE accounts SET email = 'x' || char(10) || '@example.org' WHERE id = 'reviewer'")
+    tell(app)
+    assert app.deliveries.sender.run().failed == 1
+    assert log(app)[0].note == "The address cannot be used."
+    assert server.attempts == 0
+
+
+# ---------------------------------------------------------------- who gets what
+
+
+def test_every_kind_of_message_has_a_topic_but_the_one_about_mail_itself() -> None:
+    assert [kind for kind in KINDS if not topic_of(kind)] == ["not delivered"]
+    assert {kind for _, kinds in TOPICS.values() for kind in kinds} < set(KINDS)
+
+
+def test_nothing_is_written_for_whoever_chose_nothing_or_where_mail_is_not_configured(app: App, tmp_path: Path) -> None:
+    tell(app, "reader")
+    silent = small_app(tmp_path / "silent", NoProcesses())
+    silent.deliveries.choices.choose(PETRA, "at once")
+    tell(silent)
+    assert log(app) == log(silent) == []
+    with pytest.raises(BadInput, match="Mail is not configured"):
+        silent.deliveries.board.test_mail(ADMIN)
+
+
+def test_a_choice_holds_for_its_topic_alone(app: App) -> None:
+    app.deliveries.choices.choose(PETRA, "none", ("reviews",))
+    tell(app, kind="asked")
+    tell(app, kind="mentioned")
+    assert [one.kind for one in log(app)] == ["mentioned"]
+    with pytest.raises(BadInput, match="no choice"):
+        app.deliveries.choices.choose(PETRA, "hourly")
+    with pytest.raises(BadInput, match="no topic"):
+        app.deliveries.choices.choose(PETRA, "none", ("weather",))
+    with pytest.raises(BadInput, match="no person with an account"):
+        app.deliveries.choices.choose(Actor("me@localhost", "Me", "me@localhost", "admin"), "daily")
+
+
+def test_an_account_that_is_off_or_changed_its_mind_gets_nothing(app: App, server: MailServer) -> None:
+    tell(app)
+    tell(app, "reviewer2")
+    app.people.accounts.set_active(ADMIN, "reviewer", False)
+    app.deliveries.choices.choose(THEO, "none")
+    assert app.deliveries.sender.run().cancelled == 2
+    assert [one.note for one in log(app)] == ["The account is switched off.", "It was not wanted any more."]
+    assert server.attempts == 0
+
+
+def test_a_cause_that_did_not_happen_sends_nothing(app: App) -> None:
+    with suppress(KeyboardInterrupt), app.inbox.messages.database.transaction() as state:
+        app.inbox.messages.tell(state, AUTHOR, ["reviewer"], "asked", Subject("change", "4", "New hours"))
+        raise KeyboardInterrupt
+    assert log(app) == []
+
+
+# ---------------------------------------------------------------- trying again
+
+
+@pytest.mark.parametrize("fault", ["451 later", "421 busy", "hang", "drop", "lost"])
+def test_what_may_pass_is_tried_again_with_the_same_id(app: App, server: MailServer, fault: str) -> None:
+    clock = Time(app)
+    server.faults = [fault, fault]
+    tell(app)
+    for wait in (10.0, 20.0):
+        assert app.deliveries.sender.run().again == 1
+        (waiting,) = log(app)
+        assert (waiting.state, waiting.due) == ("waiting", clock.now + wait)
+        assert waiting.note
+        clock.passes(wait - 1)
+        assert app.deliveries.sender.run().again == 0, "not before its time"
+        clock.passes(1)
+    assert app.deliveries.sender.run().sent == 1
+    assert len(set(server.ids)) == 1
+    assert len(server.ids) == (3 if fault == "lost" else 1), "what was taken and not confirmed is repeated"
+    attempts = app.deliveries.board.show(ADMIN, log(app)[0].id)[1]
+    assert [bool(attempt.note) for attempt in attempts] == [True, True, False]
+
+
+def test_a_refusal_for_good_is_not_tried_again_and_admins_learn_of_it(app: App, server: MailServer) -> None:
+    server.faults = ["554 no such letter"]
+    tell(app)
+    assert app.deliveries.sender.run().failed == 1
+    (failed,) = log(app)
+    assert (failed.state, failed.code, failed.attempts) == ("failed", 554, 1)
+    (told,) = app.inbox.messages.listed(ADMIN)
+    assert told.sentence == "Mail to Petra Voss: not delivered"
+    assert told.address == "/deliveries"
+    app.deliveries.choices.choose(ADMIN, "at once")
+    server.faults = ["554 no", "554 no"]
+    tell(app, text="Again.")
+    assert app.deliveries.sender.run().failed == 1
+    assert app.deliveries.sender.run().failed == 0, "a message about mail is never mailed"
+
+
+def test_after_two_days_it_is_given_up_and_says_so(app: App, server: MailServer) -> None:
+    clock = Time(app)
+    server.faults = ["451 later"] * 100
+    tell(app)
+    for wait in (0, 2 * 86_400 - 1):
+        clock.passes(wait)
+        assert app.deliveries.sender.run().again == 1
+    clock.passes(3600)
+    assert app.deliveries.sender.run().failed == 1
+    assert log(app)[0].note == "Given up after 2 days: later"
+
+
+def test_a_server_that_is_down_is_asked_once_per_round_and_nothing_is_lost(tmp_path: Path) -> None:
+    with mail_server() as server:
+        url = server.url
+    app = mailing(tmp_path / "home", url)
+    clock = Time(app)
+    app.deliveries.choices.choose(PETRA, "at once")
+    for number in range(30):
+        tell(app, ref=str(number))
+    assert app.deliveries.sender.run().again == 1
+    assert [one.attempts for one in log(app)].count(1) == 1
+    clock.passes(3 * 86_400)
+    app.deliveries.sender.run()
+    assert {one.state for one in log(app)} == {"failed"}, "what was never tried is given up with the rest"
+    assert all(one.note.startswith("Given up after 2 days") for one in log(app))
+
+
+def test_two_senders_share_the_work_and_send_nothing_twice(tmp_path: Path, server: MailServer) -> None:
+    first = mailing(tmp_path / "home", server.url)
+    second = mailing(tmp_path / "home", server.url)
+    first.deliveries.choices.choose(PETRA, "at once")
+    for number in range(60):
+        tell(first, ref=str(number))
+    threads = [threading.Thread(target=app.deliveries.sender.run) for app in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(server.ids) == len(set(server.ids)) == 60
+
+
+def test_a_lease_that_ended_is_taken_over_and_its_late_result_changes_nothing(app: App) -> None:
+    clock, sender = Time(app), app.deliveries.sender
+    tell(app)
+    (lost,) = sender._claim("dead", clock.now + LEASE)
+    assert sender.run().sent == 0, "somebody else has it"
+    clock.passes(LEASE + 1)
+    assert sender.run().sent == 1
+    sender._record(lost, "dead", Receipt("again", 0, "too late"), 1.0)
+    assert log(app)[0].state == "sent"
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from tests.test_deliveries import mailing
+app = mailing(Path(sys.argv[1]), sys.argv[2])
+app.deliveries.sender.mailer.seconds = 60.0
+app.deliveries.sender.run()
+"""
+
+
+def test_a_sender_killed_between_sending_and_writing_repeats_once_with_the_same_id(
+    app: App, server: MailServer
+) -> None:
+    server.faults = ["", "keep"]
+    tell(app, ref="1")
+    tell(app, ref="2")
+    command = [sys.executable, "-c", WORKER, str(app.settings.home), server.url]
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    for _ in range(600):
+        if len(server.letters) == 2:
+            break
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    server.go.set()
+    assert [one.state for one in log(app)] == ["sent", "waiting"]
+    assert app.deliveries.sender.run().sent == 0, "the lease of the dead still holds"
+    sender, now = app.deliveries.sender, time.time()
+    sender.outbox.now = lambda: now + LEASE + 1
+    assert sender.run().sent == 1
+    first, second, repeat = server.ids
+    assert first != second == repeat
+    assert sender.run().sent == 0
+
+
+def test_what_ended_long_ago_is_forgotten_and_what_waits_is_not(app: App, server: MailServer) -> None:
+    clock = Time(app)
+    server.faults = ["", "451 later"]
+    tell(app, ref="1")
+    tell(app, ref="2")
+    app.deliveries.sender.run()
+    clock.passes(91 * 86_400)
+    assert app.deliveries.sender.sweep() == 1
+    assert [one.state for one in log(app)] == ["waiting"]
+
+
+def test_a_delivery_is_sent_once_more_on_an_admins_word(app: App, server: MailServer) -> None:
+    server.faults = ["554 no"]
+    tell(app)
+    app.deliveries.sender.run()
+    number = log(app)[0].id
+    assert app.deliveries.board.redeliver(ADMIN, number).state == "sent"
+    assert app.deliveries.board.redeliver(ADMIN, number).state == "sent"
+    assert len(server.ids) == 2
+    assert len(set(server.ids)) == 1
+    with pytest.raises(Refused, match="Only admins may send messages"):
+        app.deliveries.board.redeliver(PETRA, number)
+
+
+def test_the_pace_is_a_setting_of_the_sender() -> None:
+    assert Pace(first=1.0, longest=4.0).wait(9, 0.0, 1.0) == 4.0

@@ -1,0 +1,253 @@
+"""Webhooks: what a real receiver gets, signed; what happens when it fails, hangs, repeats or lies where it may not."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.access import SYSTEM
+from core.adapters.web.webhook import WebhookPoster
+from core.bootstrap import App
+from core.errors import BadInput, NotFound
+from core.services.deliveries.formats import EVENTS, slack, teams
+from core.services.deliveries.webhooks import NAMES
+from core.services.inbox.messages import KINDS
+from tests.conftest import NoProcesses, put, small_app
+from tests.receivers import Post, receiver
+from tests.test_deliveries import ADMIN, AUTHOR, PETRA, URL, Time, log, tell
+
+NOTE = {
+    "actor_name": "Ann",
+    "title": "Hours",
+    "text": "*bold* [x](https://evil.example)",
+    "address": "/reviews?change=4",
+}
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    made = small_app(tmp_path / "home", NoProcesses(), webhooks_private=True, url=URL)
+    made.deliveries.sender.jitter = lambda: 1.0
+    made.deliveries.sender.poster.seconds = 0.5  # type: ignore[attr-defined]
+    return made
+
+
+def verified(post: Post, secret: str) -> dict[str, Any]:
+    """The body, if it is signed as the Standard Webhooks specification says it."""
+    signed = f"{post.headers['webhook-id']}.{post.headers['webhook-timestamp']}.".encode() + post.body
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert post.headers["webhook-signature"] == f"v1,{wanted}"
+    return dict(json.loads(post.body))
+
+
+def test_an_event_reaches_the_receiver_signed_and_once_for_all_who_were_told(app: App) -> None:
+    put(app, {"a.md": "# Note\n\nA line.\n"})
+    with receiver() as held:
+        hook, secret = app.deliveries.webhooks.add(ADMIN, held.url, "Ours")
+        number = app.reviews.changes.propose(AUTHOR, "New hours", {"b.md": b"# B\n\nText.\n"}).id
+        app.reviews.changes.submit(AUTHOR, number, ["reviewer", "reviewer2"])
+        app.reviews.discussion.comment(PETRA, number, "Why, @theo?")
+        app.reviews.discussion.approve(PETRA, number)
+        app.reviews.merger.merge(AUTHOR, number)
+        assert app.deliveries.sender.run().sent == 4
+    bodies = [verified(post, secret) for post in held.posts]
+    assert [body["type"] for body in bodies] == [
+        "change.review_requested",
+        "change.commented",
+        "change.approved",
+        "change.merged",
+    ]
+    assert bodies[0]["data"] == {
+        "about": "change", "ref": str(number), "title": "New hours", "text": "", "actor": "author",
+        "actor_name": "Avery Lindqvist", "sentence": "Avery Lindqvist asks for a review of New hours",
+        "url": f"{URL}/reviews?change={number}",
+    }  # fmt: skip
+    assert {post.headers["content-type"] for post in held.posts} == {"application/json"}
+    assert secret not in repr(app.deliveries.webhooks.listed(ADMIN)) + repr(app.people.audit.entries(ADMIN))
+    assert hook.active
+
+
+def test_only_the_events_that_were_asked_for_are_sent_and_nothing_without_a_webhook(app: App) -> None:
+    tell(app)
+    assert log(app) == []
+    with receiver() as held:
+        app.deliveries.webhooks.add(ADMIN, held.url, events=("change.merged",))
+        tell(app, kind="asked")
+        tell(app, kind="merged")
+        tell(app, kind="watched")
+        assert app.deliveries.sender.run().sent == 1
+    assert json.loads(held.posts[0].body)["type"] == "change.merged"
+
+
+def test_every_event_names_a_kind_of_message_and_sentences_speak_to_nobody() -> None:
+    assert {event.kind for event in EVENTS} <= set(KINDS)
+    assert not any("you" in event.sentence.lower().split() for event in EVENTS)
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_slack_and_teams_get_their_own_form_and_no_marks_of_a_text() -> None:
+    said = slack("change.commented", {**NOTE, "title": "<!channel> & <https://evil.example|x>"}, "https://c.example/4")
+    assert "<!channel>" not in json.dumps(said)
+    assert said["blocks"][0]["text"]["text"].startswith("*<https://c.example/4|Ann commented on &lt;!channel&gt;")
+    assert said["blocks"][1]["text"]["type"] == "plain_text"
+    card = teams("change.commented", NOTE, "https://c.example/4")
+    assert card["type"] == "message"
+    (attachment,) = card["attachments"]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    content = attachment["content"]
+    assert (content["type"], content["version"]) == ("AdaptiveCard", "1.4")
+    assert content["body"][1]["text"] == "\\*bold\\* \\[x\\](https://evil.example)"
+    assert content["actions"] == [{"type": "Action.OpenUrl", "title": "Open in Concord", "url": "https://c.example/4"}]
+
+
+@pytest.mark.parametrize("fault", [500, 404, 429, 301, "hang", "drop", "lost"])
+def test_a_failure_is_tried_again_with_the_same_id_and_a_new_time(app: App, fault: int | str) -> None:
+    clock = Time(app)
+    with receiver(fault) as held:
+        held.headers, held.seconds = {"Location": "http://127.0.0.1:1/", "Retry-After": "60"}, 1.0
+        _, secret = app.deliveries.webhooks.add(ADMIN, held.url)
+        tell(app)
+        assert app.deliveries.sender.run().again == 1
+        wait = log(app)[0].due - clock.now
+        assert wait == (60.0 if fault == 429 else 10.0)
+        assert app.deliveries.webhooks.listed(ADMIN)[0].failing
+        clock.passes(wait)
+        assert app.deliveries.sender.run().sent == 1
+        assert not app.deliveries.webhooks.listed(ADMIN)[0].failing
+    first, second = held.posts
+    assert first.body == second.body
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert int(second.headers["webhook-timestamp"]) - int(first.headers["webhook-timestamp"]) == wait
+    assert verified(first, secret) == verified(second, secret)
+    attempts = app.deliveries.board.show(ADMIN, log(app)[0].id)[1]
+    assert [attempt.code for attempt in attempts] == [fault if isinstance(fault, int) else 0, 200]
+
+
+def test_a_receiver_that_hangs_holds_up_nobody_else(app: App) -> None:
+    with receiver("hang") as slow, receiver() as quick:
+        app.deliveries.webhooks.add(ADMIN, slow.url, "slow")
+        app.deliveries.webhooks.add(ADMIN, quick.url, "quick")
+        for number in range(5):
+            tell(app, ref=str(number))
+        assert app.deliveries.sender.run().sent == 5
+    assert len(slow.posts) == 1, "after one that hangs the others wait"
+    assert len(quick.taken) == 5
+
+
+def test_a_webhook_that_fails_for_two_days_is_switched_off_and_admins_learn_of_it(app: App) -> None:
+    clock = Time(app)
+    with receiver() as held:
+        held.choose = lambda: 500
+        hook, _ = app.deliveries.webhooks.add(ADMIN, held.url, "Ours")
+        tell(app)
+        app.deliveries.sender.run()
+        clock.passes(2 * 86_400)
+        tell(app, text="A later one.")
+        assert app.deliveries.sender.run().failed == 1
+    assert not app.deliveries.webhooks.listed(ADMIN)[0].active
+    (told,) = app.inbox.messages.listed(ADMIN)
+    assert (told.sentence, told.text) == ("The webhook Ours: not delivered", "It is switched off: status 500")
+    tell(app, text="While it is off.")
+    assert {one.state for one in log(app)} == {"failed", "cancelled"}
+    assert len(log(app)) == 2, "nothing is written for a webhook that is off"
+    with pytest.raises(BadInput, match="switched off"):
+        app.deliveries.webhooks.test(ADMIN, hook.id)
+    assert app.deliveries.webhooks.switch(ADMIN, hook.id, True).active
+
+
+def test_a_receiver_that_is_gone_for_good_is_switched_off_at_once(app: App) -> None:
+    with receiver(410) as held:
+        app.deliveries.webhooks.add(ADMIN, held.url, "Ours")
+        tell(app)
+        assert app.deliveries.sender.run().failed == 1
+    assert not app.deliveries.webhooks.listed(ADMIN)[0].active
+
+
+def test_a_test_is_sent_at_once_and_a_removed_webhook_gets_nothing_more(app: App) -> None:
+    with receiver() as held:
+        hook, secret = app.deliveries.webhooks.add(ADMIN, held.url, "Ours", "slack")
+        assert app.deliveries.webhooks.test(ADMIN, hook.id).state == "sent"
+        assert verified(held.posts[0], secret)["text"] == "A test of Ours"
+        tell(app)
+        app.deliveries.webhooks.remove(ADMIN, hook.id)
+        assert app.deliveries.sender.run().sent == 0
+        assert [one.note for one in log(app)] == ["", "The webhook was removed."]
+        assert app.deliveries.board.redeliver(ADMIN, log(app)[1].id).state == "cancelled"
+    with pytest.raises(NotFound):
+        app.deliveries.webhooks.test(ADMIN, hook.id)
+
+
+# ---------------------------------------------------------------- where it may lead
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/hook", "ftp://example.org", "https://", "https://user:pw@example.org/", "https://exa mple.org",
+        "https://127.0.0.1/", "https://[::1]/", "https://10.0.0.8/x", "https://169.254.169.254/latest", "https://example.org:99999/",
+    ],
+)  # fmt: skip
+def test_a_webhook_may_not_lead_to_this_machine_its_network_or_by_plain_http(tmp_path: Path, url: str) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    with pytest.raises(BadInput):
+        app.deliveries.webhooks.add(ADMIN, url)
+    assert app.deliveries.webhooks.listed(ADMIN) == ()
+
+
+@pytest.mark.parametrize("places", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::ffff:127.0.0.1"]])
+def test_a_name_that_leads_inside_is_not_called(monkeypatch: pytest.MonkeyPatch, places: list[str]) -> None:
+    answers = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (place, 443)) for place in places]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answers)
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("it was called"))
+    said = WebhookPoster().post("https://rebound.example/hook", b"{}", {})
+    assert (said.state, said.reachable) == ("again", False)
+    assert "private network" in said.note
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[Any] = []
+    asked: list[Any] = []
+
+    def resolve(host: str, *_: Any, **__: Any) -> list[Any]:
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("93.184.215.14", 443))]
+
+    def connect(address: Any, *_: Any, **__: Any) -> Any:
+        called.append(address)
+        raise OSError("no network in a test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    assert (
+        WebhookPoster().post("https://example.org/hook", b"{}", {}).note
+        == "the connection failed (no network in a test)"
+    )
+    assert (asked, called) == (["example.org"], [("93.184.215.14", 443)])
+
+
+def test_an_address_that_is_a_secret_is_not_shown_whole(app: App) -> None:
+    hook, _ = app.deliveries.webhooks.add(ADMIN, "https://hooks.slack.com/services/T0/B0/verysecret", "Slack", "slack")
+    assert hook.place == "https://hooks.slack.com/…cret"
+    assert "verysecret" not in repr(app.people.audit.entries(ADMIN))
+
+
+@pytest.mark.parametrize(("given", "why"), [({"form": "irc"}, "format"), ({"events": ("x.y",)}, "event")])
+def test_unknown_formats_and_events_are_refused(app: App, given: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadInput, match=f"There is no {why}"):
+        app.deliveries.webhooks.add(ADMIN, "https://example.org/hook", **given)
+
+
+def test_there_is_an_end_to_the_number_of_webhooks(app: App) -> None:
+    with app.inbox.messages.database.transaction() as state:
+        for number in range(50):
+            state.webhooks.add(name=str(number), url="https://x.example", format="concord", secret="", created="", who=SYSTEM.id)  # fmt: skip
+    with pytest.raises(BadInput, match="50 webhooks"):
+        app.deliveries.webhooks.add(ADMIN, "https://example.org/hook")
