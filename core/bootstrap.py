@@ -100,7 +100,6 @@ from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.platform.workspace import Workspace
-from core.services.playground.answers import Answerer
 from core.services.playground.compare import Comparer
 from core.services.playground.grades import Grades
 from core.services.playground.notebook import Notebook
@@ -113,6 +112,7 @@ from core.services.reviews.changes import Changes
 from core.services.reviews.diff import Looks
 from core.services.reviews.discussion import Discussion
 from core.services.reviews.merge import Merger
+from core.services.search.answers import Answerer
 from core.services.search.as_of import AsOf
 from core.services.search.page import SearchPage
 from core.services.search.queries import QueryLog
@@ -223,12 +223,13 @@ class IndexRoom:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The one search, what the Search page shows, what people asked, and the index of an earlier day."""
+    """The one search, what the Search page shows, answers from it, what people asked, and the index of an earlier day."""
 
     searcher: Searcher
     page: SearchPage
     queries: QueryLog
     as_of: AsOf
+    answerer: Answerer
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +264,6 @@ class Playground:
     locator: Locator
     notebook: Notebook
     grades: Grades
-    answerer: Answerer
     pools: Pools
 
 
@@ -399,7 +399,7 @@ def build(
     estimator = CallEstimator(models, ledger, settings.llm_concurrency)
     communities = Communities(searcher, vectors, Memo(cache_folder / "communities"), estimator)
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
-    comparer, answerer = Comparer(searcher), Answerer(models)
+    comparer, answerer = Comparer(searcher), Answerer(models, searcher, fitness.require)
 
     entities = EntityExtractor(models, spacy_ner.entities, settings.llm_concurrency)
     builder = IndexBuilder(
@@ -560,7 +560,7 @@ def build(
             verifier,
             index_jobs,
         ),
-        search=Search(searcher, page, queries, as_of),
+        search=Search(searcher, page, queries, as_of, answerer),
         answers=AnswerRoom(
             answers, AnswerWriting(searcher, vectors, texts), Loop(queries, gaps, answers, store, database)
         ),
@@ -571,7 +571,6 @@ def build(
             Locator(comparer, documents),
             Notebook(database, clock, audit),
             Grades(database, clock, audit),
-            answerer,
             Pools(database, searcher, partial(_as_shown, page), answerer, clock, audit),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),

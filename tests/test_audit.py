@@ -95,7 +95,7 @@ OWN_DESK = {  # what nobody else sees: text that is being typed, what one has lo
 }
 IN_THE_LOG = {"deliveries.sender": "send"}  # every attempt has its own line in the log of deliveries
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
-IN_THE_LEDGER = {"playground.answerer": "ask plain"}  # every call of a model has its own line there
+IN_THE_LEDGER = {"search.answerer": "answer ask plain"}  # every call of a model has its own line there
 
 
 def proposed(app: App, name: str, submitted: bool = True) -> int:

@@ -158,6 +158,12 @@ USE_CASES = {
         "suggestions": IN_HAND,
         "ask candidates house llm model_uses models_used ranker search_in weigh weighers": INNER,
     },
+    "search.answerer": {
+        "answer": "get a written answer",
+        "ask": "compare configurations",
+        "plain": "ask a language model",
+        "offered": EVERYBODY,
+    },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
     "search.as_of": {"moment open": EVERYBODY},
     "search.queries": {
@@ -185,7 +191,6 @@ USE_CASES = {
     "playground.notebook": {"forget history keep opened remember save saved star": "compare configurations"},
     "playground.grades": {"grades judge of scores withdraw": "judge passages"},
     "playground.pools": {"add added added_chunks answer find own pool rate ratings remove": "judge passages"},
-    "playground.answerer": {"ask": "compare configurations", "plain": "ask a language model"},
     "evaluation.querysets": {
         "agreement export guidelines listed pool_summary problems show unmapped write": "see query sets",
         "drop from_frontmatter from_playground guard judge_by_model keep read read_upload set_guidelines": "keep a query set",
@@ -296,6 +301,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "compare configurations": ("compare nothing --config bm25", "where nothing BSA-1 --config bm25", "profiles list"),
     "judge passages": ("judge nothing", "pool nothing --config bm25", "rate nothing"),
     "ask a language model": ("models ask nothing",),
+    "get a written answer": ("ask nothing",),
     "see query sets": ("eval querysets", "eval export nothing {out}"),
     "keep a query set": (
         "eval generate --kind frontmatter", "eval import {file}", "eval rename nothing other", "eval guard nothing",
@@ -340,7 +346,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "manage the remote": ("remote add nothing", "remote show", "remote push", "remote fetch", "remote remove"),
 }  # fmt: skip
 
-ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
+ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/answer": "get a written answer", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are

@@ -16,11 +16,11 @@ from core.retrieval import config as configs
 from core.retrieval.alpha_strip import alpha_strip
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import fifteen, follow, presets, spell
-from core.services.playground.answers import Answerer
 from core.services.playground.compare import Column, best_alpha, to_json
 from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
 from core.services.playground.where import applied
+from core.services.search.answers import Answerer
 from core.types import Answer, Filters, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
 from tests.small_kb import FILES
@@ -525,11 +525,11 @@ def test_a_passage_that_gives_the_model_orders_is_kept_from_it(indexed_app: App)
 
 
 def test_without_a_model_the_best_extract_is_shown_with_what_to_configure(indexed_app: App) -> None:
-    reply = indexed_app.playground.answerer.ask(ANN, "error 809", indexed_app.search.searcher.search("error 809").hits)
+    reply = indexed_app.search.answerer.ask(ANN, "error 809", indexed_app.search.searcher.search("error 809").hits)
     assert reply.text == "Error 809 means the port is closed."
     assert "No language model is configured" in reply.advice
     with pytest.raises(BadInput, match="found nothing"):
-        indexed_app.playground.answerer.ask(ANN, "x", ())
+        indexed_app.search.answerer.ask(ANN, "x", ())
 
 
 def test_only_those_who_may_compare_may_ask(indexed_app: App) -> None:

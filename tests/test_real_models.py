@@ -125,7 +125,7 @@ def test_questions_say_who_worded_them(real_app: App) -> None:
 
 def test_an_answer_cites_what_it_says_or_an_extract_is_shown_as_one(real_app: App) -> None:
     hits = real_app.search.searcher.search("when is form 111 filed").hits
-    reply = real_app.playground.answerer.ask(ADMIN, "when is form 111 filed", hits)
+    reply = real_app.search.answerer.ask(ADMIN, "when is form 111 filed", hits)
     print(reply)
     assert reply.extract or "[" in reply.text or not reply.cited
     assert reply.advice or not reply.extract

@@ -15,6 +15,7 @@ from core import __version__
 from core.entrypoints import (
     accounts,
     answers,
+    ask,
     audit,
     deliveries,
     disagreements,
@@ -52,6 +53,7 @@ PARTS: tuple[Any, ...] = (
     workspace,
     upload,
     search,
+    ask,
     questions,
     playground,
     documents,

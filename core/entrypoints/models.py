@@ -55,7 +55,7 @@ def models_fetch(settings: Settings, options: Namespace, terminal: Terminal) -> 
 
 def models_ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    answer = app.playground.answerer.plain(acting(app, options), options.prompt, options.model)
+    answer = app.search.answerer.plain(acting(app, options), options.prompt, options.model)
     cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
     used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
     terminal.show(strict.plain(answer), [answer.text, "", used])

@@ -29,18 +29,23 @@ def register(add: Any) -> None:
     )
     command.add_argument("-k", type=int, default=0, help="how many hits")
     command.add_argument("--explain", action="store_true", help="show what each leg gave and how long each stage took")
+    add_filters(command)
+    command.add_argument("--status", action="append", default=[], help="only this status; repeat for several")
+    command.add_argument(
+        "--history", action="store_true", help="also retired, superseded and not yet effective documents"
+    )
+
+
+def add_filters(command: Any) -> None:
+    """The options that say which documents, and of which day."""
     for name, about in (
         ("type", "document type"),
         ("tag", "tag"),
         ("owner", "owner"),
         ("folder", "folder"),
-        ("status", "status"),
         ("doc", "document id"),
     ):
         command.add_argument(f"--{name}", action="append", default=[], help=f"only this {about}; repeat for several")
-    command.add_argument(
-        "--history", action="store_true", help="also retired, superseded and not yet effective documents"
-    )
     command.add_argument(
         "--as-of", default="", metavar="DAY", help="as it was at the end of a day (2026-03-31), or at a commit"
     )
@@ -48,19 +53,11 @@ def register(add: Any) -> None:
 
 def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    filters = Filters(
-        types=tuple(options.type),
-        statuses=tuple(options.status),
-        tags=tuple(options.tag),
-        owners=tuple(options.owner),
-        folders=tuple(options.folder),
-        docs=tuple(options.doc),
-        history=options.history,
-    )
+    chosen = filters(options)
     if options.k < 0 or options.k > 1000:
         raise BadInput("-k must be between 1 and 1000.")
     result, suggestions = searched(
-        app, options.query, options.profile, options.config, filters, options.k, options.as_of
+        app, options.query, options.profile, options.config, chosen, options.k, options.as_of
     )
     lines = [
         *_past(result),
@@ -80,7 +77,7 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         )
     terminal.show(searcher.as_json(result, suggestions), lines)
     everyday = not options.config and not options.profile and not options.as_of
-    if everyday and filters == Filters(history=options.history):
+    if everyday and chosen == Filters(history=options.history):
         app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
     return 0
 
@@ -93,6 +90,19 @@ def searched(
     result = searcher.search(query, profile=profile, config=chosen, filters=filters, k=k, as_of=as_of)
     index, _ = searcher.opened(app.platform.settings.profile(profile or result.profile), as_of)
     return result, searcher.suggestions(index, result)
+
+
+def filters(options: Namespace) -> Filters:
+    """What the options of `add_filters` ask for."""
+    return Filters(
+        types=tuple(options.type),
+        statuses=tuple(getattr(options, "status", ())),
+        tags=tuple(options.tag),
+        owners=tuple(options.owner),
+        folders=tuple(options.folder),
+        docs=tuple(options.doc),
+        history=getattr(options, "history", False),
+    )
 
 
 def _past(result: Result) -> list[str]:

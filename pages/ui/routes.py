@@ -19,11 +19,13 @@ from core.services.playground.compare import to_json
 from core.settings import load
 from pages.ui import direct, pictures, request_body, unsubscribe
 from pages.ui.components import editor_view
+from pages.ui.components.answer_view import written
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
 from pages.ui.sign_in.routes import ROUTES as SIGN_IN
 from pages.ui.workspace import current_app
 
+_WRITERS = anyio.CapacityLimiter(8)  # answers that models write at a time
 _LOG = logging.getLogger(__name__)
 
 
@@ -93,6 +95,15 @@ async def find(request: Request, actor: Actor) -> Response:
     )
 
 
+@needs("get a written answer")
+async def answered(request: Request, actor: Actor) -> Response:
+    """An answer from what the search finds. A model takes seconds: few wait at a time, and none in the way of searches."""
+    parameters = request.query_params
+    filters = filters_from(parameters.getlist, False)
+    work = lambda: written(current_app(), actor, parameters.get("q", ""), filters, parameters.get("as_of", ""))
+    return await _computed(request, work, _WRITERS)
+
+
 @needs("search")
 async def asked(request: Request, actor: Actor) -> Response:
     """A question that somebody has finished typing, and later that a hit was opened; kept without names."""
@@ -143,6 +154,7 @@ ROUTES = [
     Route("/api/documents", documents),
     Route(editor_view.ROUTE, codemirror),
     Route("/api/find", find),
+    Route("/api/answer", answered),
     Route("/api/asked", asked, methods=["POST"]),
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),
@@ -154,10 +166,12 @@ ROUTES = [
 MOUNTS = [Mount(reference.PREFIX, application.create(lambda: current_app(), load()))]
 
 
-async def _computed(request: Request, work: Callable[[], Any]) -> Response:
+async def _computed(
+    request: Request, work: Callable[[], Any], limiter: anyio.CapacityLimiter | None = None
+) -> Response:
     """The result of `work` as JSON; both in a thread, so that other requests do not wait."""
     zipped = "gzip" in request.headers.get("accept-encoding", "")
-    return await anyio.to_thread.run_sync(lambda: direct.packed(work(), zipped))
+    return await anyio.to_thread.run_sync(lambda: direct.packed(work(), zipped), limiter=limiter)
 
 
 def _refused(status: int, reason: str) -> Response:

@@ -16,9 +16,9 @@ from core.ports import Clock, Index
 from core.retrieval import config as configs
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
-from core.services.playground.answers import Answerer
 from core.services.playground.compare import passage
 from core.services.playground.grades import anchor, pool
+from core.services.search.answers import Answerer
 from core.services.search.searcher import Searcher
 from core.types import Hit
 

@@ -22,6 +22,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.send = setTriggerValue;
   state.examples = data.examples || [];
   state.mayPin = data.may_pin;
+  state.answers = data.answers; // whether there is a model that writes answers
+  if (data.answer?.key) state.answer = data.answer;
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
   const left = state.asked.q && !data.asked.q && !window.location.search; // the menu led here again, to an empty box
   if (data.serial !== state.serial || left) {
@@ -171,9 +173,12 @@ const showInAddressBar = (asked) =>
 
 // ------------------------------------------------------------ what is kept of a question
 
-const settleSoon = (state) => {
+const settleSoon = (root, state) => {
   clearTimeout(state.settling);
-  state.settling = setTimeout(() => settle(state), SETTLED);
+  state.settling = setTimeout(() => {
+    settle(state);
+    answerIfWanted(root, state);
+  }, SETTLED);
 };
 
 // Tell the server that the question is finished, or that it led somewhere. Nobody waits for the answer.
@@ -220,7 +225,7 @@ function draw(root, state) {
   const { found, results, progress } = state;
   progress.classList.remove("busy");
   drawNote(state);
-  if (found) settleSoon(state);
+  if (found) settleSoon(root, state);
   if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "");
   else if (found.error)
     results.replaceChildren(
@@ -242,6 +247,7 @@ function layout(root, state) {
     found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
     found.nearest.length ? didYouMean(root, state) : null,
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
+    state.answers && found.fits && found.groups.length ? answerBlock(root, state) : null,
     documents(root, state),
     el(
       "div",

@@ -39,10 +39,13 @@ def search_view(
     kept: Mapping[str, Any] | None = None,
     examples: Sequence[str] = (),
     may_pin: bool = False,
+    answers: bool = False,
+    written: Mapping[str, Any] | None = None,
 ) -> Any:
     """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback`, `watch` and
-    `pin`, `settled` (a finished question, where Python must keep it) and `consent`. `kept` says what becomes of questions."""
-    return component("search", "snippet")(
+    `pin`, `settled` (a finished question, where Python must keep it), `answer` (where Python must ask the model) and `consent`.
+    `kept` says what becomes of questions, `answers` whether a model writes answers, `written` the one Python asked for."""
+    return component("search", "snippet", "answer")(
         key=key,
         data={
             "asked": asked,
@@ -53,6 +56,8 @@ def search_view(
             "examples": list(examples),
             "kept": kept,
             "may_pin": may_pin,
+            "answers": answers,
+            "answer": written,
         },
         default={"asked": None},
         on_asked_change=lambda: None,
@@ -62,6 +67,7 @@ def search_view(
         on_pin_change=lambda: None,
         on_settled_change=lambda: None,
         on_consent_change=lambda: None,
+        on_answer_change=lambda: None,
     )
 
 

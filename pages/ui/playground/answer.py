@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor
-from core.services.playground.answers import PASSAGES, Reply
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
+from core.services.search.answers import PASSAGES, Reply
 from core.types import Hit
 from pages.ui import actions, flash, keys, passage_links
 from pages.ui.components.listing import listing
@@ -47,7 +47,7 @@ def _replies() -> dict[str, Any]:
 
 def _ask(n: int, query: str, hits: Sequence[Hit]) -> None:
     def ask(actor: Actor) -> None:
-        reply = _plain(app().playground.answerer.ask(actor, query, hits), hits)
+        reply = _plain(app().search.answerer.ask(actor, query, hits), hits)
         st.session_state[keys.REPLIES] = {"run": state.run_id(), "columns": {**_replies(), str(n): reply}}
 
     actions.do_quietly(ask)
@@ -56,7 +56,11 @@ def _ask(n: int, query: str, hits: Sequence[Hit]) -> None:
 def _plain(reply: Reply, hits: Sequence[Hit]) -> dict[str, Any]:
     by = f"Written by {reply.model}" + (f", ${reply.dollars:.4f}" if reply.dollars else "") + "." if reply.model else ""
     cited = [_citation(hit) for hit in reply.cited]
-    return {"text": reply.text, "advice": reply.advice, "by": by, "cited": cited, "from": _chunks(hits)}
+    withheld = [f"{statement.text} ({statement.why})" for statement in reply.withheld]
+    return {
+        **{"text": reply.text, "advice": reply.advice, "by": by, "cited": cited, "from": _chunks(hits)},
+        "withheld": withheld,
+    }
 
 
 def _chunks(hits: Sequence[Hit]) -> list[str]:
@@ -81,5 +85,11 @@ def _show(reply: Mapping[str, Any], chunks: Sequence[str]) -> None:
         st.text(reply["text"])
         if reply["cited"]:
             listing(reply["cited"], "", key="ask_cited")
+    if reply["withheld"]:
+        with st.expander(
+            f"Withheld, because its passages do not bear it out ({len(reply['withheld'])})", type="compact"
+        ):
+            for sentence in reply["withheld"]:
+                st.caption(flash.plain(sentence))
     if reply["by"]:
         st.caption(flash.plain(reply["by"]))

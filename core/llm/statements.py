@@ -1,0 +1,81 @@
+"""An answer taken apart: every sentence with the passages it cites, and why those that they do not bear out are withheld."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.llm.grounding import content_words, unsupported
+from core.llm.usable import prose
+
+BORNE = 0.5  # share of a sentence's words that its passages must have
+_CITED = re.compile(r"\s*\[(\d+)\]")
+_SPELLINGS = re.compile(  # [1, 2], [passage 2], (passage 1), 【1】
+    r"[\[(【]\s*(?:passages?\s*)?(?:n\s*=\s*)?[\"“]?(\d{1,2}(?:\s*(?:,|and|&|;)\s*(?:passage\s*)?\d{1,2})*)[\"”]?\s*[\])】]",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r".+?(?:[.!?](?:\s*\[\d+\])*(?=\s|$)|$)")
+_NOTHING = re.compile(
+    r"\b(?:do(?:es)? not|don['’]t|doesn['’]t|did not|cannot|can['’]t|no)\b[^.]{0,60}\b"
+    r"(?:answer|information|contain|mention|say|state|specif|provide|address)|\bnot (?:stated|mentioned|specified|given)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer and the numbers of its passages; `why` it is withheld, "" when it is shown."""
+
+    text: str
+    cited: tuple[int, ...]
+    why: str = ""
+
+    @property
+    def marked(self) -> str:
+        """The sentence with its citations before its last sign.
+
+        >>> CitedSentence("Cash is counted twice.", (1, 3)).marked
+        'Cash is counted twice [1][3].'
+        """
+        body, sign = (self.text[:-1], self.text[-1]) if self.text[-1:] in ".!?" else (self.text, "")
+        return f"{body} {''.join(f'[{n}]' for n in self.cited)}{sign}"
+
+
+def statements(answer: str, question: str, passages: Sequence[str]) -> tuple[CitedSentence, ...]:
+    """The sentences of an answer, each checked against the passages it cites; none when it says that they do not answer.
+
+    >>> said = statements("Cash is counted twice [1]. It is 70 % gold [1].", "Cash?", ["Cash is counted twice a day."])
+    >>> [(statement.text, statement.why) for statement in said]
+    [('Cash is counted twice.', ''), ('It is 70 % gold.', 'its passages do not have: 70')]
+    """
+    text = _SPELLINGS.sub(lambda match: "".join(f"[{n}]" for n in re.findall(r"\d+", match[1])), prose(answer))
+    if not _CITED.search(text):
+        if _NOTHING.search(text):
+            return ()
+        raise BadInput("it does not cite its passages")
+    said = tuple(_statement(match[0].strip(), question, passages) for match in _SENTENCE.finditer(text))
+    denied = all(statement.why for statement in said) and any(_NOTHING.search(statement.text) for statement in said)
+    return () if denied else said
+
+
+def _statement(sentence: str, question: str, passages: Sequence[str]) -> CitedSentence:
+    cited = tuple(dict.fromkeys(int(number) for number in _CITED.findall(sentence)))
+    text = " ".join(_CITED.sub("", sentence).split())
+    return CitedSentence(text, cited, _wrong(text, cited, question, passages))
+
+
+def _wrong(text: str, cited: Sequence[int], question: str, passages: Sequence[str]) -> str:
+    if not cited:
+        return "it names no passage"
+    if any(not 1 <= number <= len(passages) for number in cited):
+        return "it cites a passage that was not shown"
+    sources = [passages[number - 1] for number in cited]
+    if missing := unsupported(text, [question, *sources]):
+        return f"its passages do not have: {', '.join(missing[:3])}"
+    said, known = content_words(text), content_words(" ".join(sources))
+    foreign = sorted(said - known - content_words(question))
+    if not said & known or len(foreign) > (1 - BORNE) * len(said):
+        return f"its passages do not have: {', '.join(foreign[:3])}" if foreign else "it only repeats the question"
+    return ""

@@ -1,0 +1,146 @@
+// The answer above the hits. It is asked for by a button, or where somebody wants it always once a question is settled;
+// hits never wait for it.
+const ALWAYS = "concord-answers"; // in the browser's own storage
+
+function answerBlock(root, state) {
+  state.answerBox = el("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" });
+  fillAnswer(root, state);
+  return state.answerBox;
+}
+
+function fillAnswer(root, state) {
+  const key = parameters(state.asked);
+  const { value } = state.answer?.key === key ? state.answer : {};
+  const isAsking = state.answer?.key === key && !value;
+  const parts = value ? answered(root, state, value) : isAsking ? [reading()] : [offer(root, state)];
+  state.answerBox.replaceChildren(...parts);
+}
+
+const reading = () => el("p", { class: "muted reading", role: "status" }, "Reading the passages …");
+
+function offer(root, state) {
+  return el(
+    "div",
+    { class: "row" },
+    button("Answer from these passages", () => askForAnswer(root, state), { kind: "outline", key: "answer" }),
+    always(root, state),
+  );
+}
+
+// Whether every settled question is answered, for this browser.
+function always(root, state) {
+  const keep = (event) => {
+    remember(event.target.checked);
+    if (event.target.checked) askForAnswer(root, state);
+  };
+  const box = el("input", { type: "checkbox", checked: wantsAnswers(), "data-key": "always", onchange: keep });
+  return el("label", { class: "muted small always" }, box, "Always answer");
+}
+
+function wantsAnswers() {
+  try {
+    return window.localStorage.getItem(ALWAYS) === "always";
+  } catch {
+    return false; // storage is blocked
+  }
+}
+
+function remember(isWanted) {
+  try {
+    window.localStorage.setItem(ALWAYS, isWanted ? "always" : "");
+  } catch {
+    // it lasts as long as the page
+  }
+}
+
+const answerIfWanted = (root, state) => {
+  const { answers, found } = state;
+  if (answers && found?.fits && found.groups?.length && wantsAnswers()) askForAnswer(root, state);
+};
+
+async function askForAnswer(root, state) {
+  const key = parameters(state.asked);
+  if (state.answer?.key === key && !state.answer.value?.error) return;
+  state.answer = { key };
+  fillAnswer(root, state);
+  const value = state.direct ? await fetchAnswer(state, key) : null;
+  if (!value) state.send("answer", { ...state.asked, key });
+  else if (state.answer.key === key) {
+    state.answer = { key, value };
+    if (parameters(state.asked) === key) fillAnswer(root, state);
+  }
+}
+
+// What the route says; null where it cannot be reached, and Python must answer.
+async function fetchAnswer(state, key) {
+  try {
+    const answer = await fetch(`/api/answer?${key}`, { headers: { Authorization: `Bearer ${state.direct}` } });
+    const isJson = answer.headers.get("content-type")?.includes("json");
+    return isJson && answer.status !== 401 ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+// ------------------------------------------------------------ what was answered
+
+function answered(root, state, value) {
+  if (value.error)
+    return [
+      el("p", { role: "alert" }, `No answer could be written. ${value.error}`),
+      button("Try again", () => askForAnswer(root, state), { key: "answer" }),
+    ];
+  return [
+    value.sentences.length ? sentences(value) : el("p", { class: "said" }, value.text),
+    value.sentences.length ? sources(value) : null,
+    value.withheld.length ? withheld(value.withheld) : null,
+    el("div", { class: "row muted small" }, el("span", {}, value.note), always(root, state)),
+  ].filter(Boolean);
+}
+
+const citation = ({ label, place }, number) =>
+  inside({ class: "cite", title: label, "aria-label": `Passage ${number}: ${label}` }, documentHref(place), number);
+
+const sentences = ({ sentences, sources, extract }) =>
+  el(
+    extract ? "blockquote" : "p",
+    { class: "said" },
+    sentences.map(({ text, citations }) => [
+      el("span", {}, text),
+      citations.map((number) => citation(sources[number], number)),
+      " ",
+    ]),
+  );
+
+const sources = ({ sources }) =>
+  el(
+    "ol",
+    { class: "sources small" },
+    Object.entries(sources).map(([number, source]) =>
+      el(
+        "li",
+        {},
+        el("span", { class: "muted" }, number),
+        inside({ "data-key": `source${number}` }, documentHref(source.place), source.label),
+        el("span", { class: "muted" }, source.about),
+      ),
+    ),
+  );
+
+const withheld = (kept) =>
+  el(
+    "details",
+    { class: "withheld small" },
+    el(
+      "summary",
+      {},
+      kept.length === 1
+        ? "Withheld: 1 sentence that its passages do not bear out"
+        : `Withheld: ${kept.length} sentences that their passages do not bear out`,
+    ),
+    el(
+      "ul",
+      {},
+      kept.map(({ text, why }) => el("li", {}, text, el("span", { class: "muted" }, ` Withheld: ${why}.`))),
+    ),
+  );
