@@ -105,7 +105,7 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
     found = {"facets": [{"key": "folders", "title": "Folder", "options": options}], "groups": [], "nearest": []}
     found |= {"stages": [], "warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
     data = {"asked": {"q": "q", "filters": {}}, "found": found, "direct": None, "serial": "1", "placeholder": ""}
-    with browser.component(chromium, "search", "snippet") as page:
+    with browser.component(chromium, "search", "snippet", "answer") as page:
         page.evaluate("show", data)
         page.locator("[data-key='folders=hr']").press("Space")
         ((_, asked),) = page.evaluate("sent")
@@ -117,7 +117,7 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
 def test_the_menu_leads_from_results_back_to_an_empty_search(chromium: Any) -> None:
     asked = {"q": "", "filters": {}}
     data = {"asked": asked, "found": None, "direct": None, "serial": "1", "placeholder": ""}
-    with browser.component(chromium, "search", "snippet") as page:
+    with browser.component(chromium, "search", "snippet", "answer") as page:
         page.evaluate("show", data)
         page.locator("[data-key=search]").fill("labels")
         page.locator("[data-key=search]").press("Enter")
@@ -144,7 +144,7 @@ def test_the_tab_key_goes_from_the_search_box_to_the_first_result_and_to_the_fil
     passage |= {"place": {"doc": "d"}, "why": {"legs": [], "sentence": ""}}
     found["groups"] = [{"doc": "d", "title": "First", "type": "SOP", "badges": [], "about": "", "passages": [passage]}]
     data = {"asked": {"q": "q", "filters": {}}, "found": found, "direct": None, "serial": "1", "placeholder": ""}
-    with browser.component(chromium, "search", "snippet") as page:
+    with browser.component(chromium, "search", "snippet", "answer") as page:
         page.evaluate("show", data)
         page.evaluate(STYLED, (browser.ROOT / "pages" / "ui" / "components" / "search.css").read_text())
         page.locator("[data-key=search]").focus()
@@ -231,7 +231,7 @@ def test_a_hit_takes_feedback_and_a_question_is_watched(chromium: Any) -> None:
     lists = {name: [] for name in ("warnings", "nearest", "facets", "stages")}
     found = {"query": "when", "summary": "", "how": "", "notice": "", "advice": "", "groups": [group], **lists}
     data = {"asked": {"q": "when", "filters": {}}, "found": found, "direct": None, "serial": 1, "placeholder": ""}
-    with browser.component(chromium, "search", "snippet") as page:
+    with browser.component(chromium, "search", "snippet", "answer") as page:
         page.evaluate("show", data)
         page.get_by_role("button", name="This is wrong").click()
         page.get_by_role("button", name="Tell the owner", exact=True).click()
@@ -252,7 +252,7 @@ def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(
     group = {"doc": "d", "title": "Labels", "type": "SOP", "badges": [], "about": "", "passages": [passage]}
     found = {**dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""), "fits": True, "facets": [], "stages": [], "warnings": [], "nearest": [], "groups": [group]}  # fmt: skip
     data = {"asked": asked, "found": found, "direct": None, "serial": "1", "placeholder": "Ask"}
-    with browser.component(chromium, "search", "snippet") as page:
+    with browser.component(chromium, "search", "snippet", "answer") as page:
         page.evaluate("show", {**data, "kept": {"days": 90, "mine": True}})
         page.locator("[data-key=search]").press("Enter")
         page.locator("[data-key=search]").press("Enter")

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
 from core.bootstrap import App, build
+from core.entrypoints.api import forms
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unavailable, Unfit
 from core.llm.statements import statements
@@ -23,6 +24,7 @@ from core.services.search.answers import NOT_SAID, Answerer, as_json
 from core.settings import load
 from core.types import Answer, Filters
 from pages.ui import direct, routes
+from tests.api_server import ApiServer
 from tests.apptest import drawn
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.scripted_server import BROKEN, ScriptedServer
@@ -262,6 +264,18 @@ def test_the_command_line_gives_sentences_citations_withheld_model_and_dollars(
     shown = capsys.readouterr().out
     assert "The port is closed [1]." in shown
     assert "withheld, its passages do not have: 1997: It was opened in 1997." in shown
+
+
+def test_the_api_answers_with_the_keys_of_the_command_line(served: App, endpoint: ScriptedServer) -> None:
+    server = ApiServer(served)
+    value = server.get("/answer?q=what+does+error+809+mean", role="reader").json()
+    assert value == as_json(served.search.answerer.answer(READER, QUESTION)) | {"dollars": value["dollars"]}
+    assert value["dollars"] > 0, "the second time it was free"
+    forms.CitedAnswer.model_validate(value)
+    endpoint.faults = [BROKEN] * 20
+    assert server.get("/answer?q=what+is+error+809").status_code == 503
+    assert served.people.tokens.revoke(READER, served.people.tokens.listed(READER, "reader")[0].id)
+    assert server.get("/answer?q=error", role="reader").status_code == 401
 
 
 def test_the_page_offers_answers_only_where_a_model_writes_them(served: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,6 +174,20 @@ SearchAnswer = record(
     query=str, profile=str, generation=int, commit=str, config=dict[str, Any], as_of=str, confidence=float, fits=bool, hits=list[Hit],
     stages=list[Stage], warnings=list[str], also=list[str], suggestions=list[str],
 )  # fmt: skip
+CitedText = record("CitedText", "A sentence and the numbers of its passages.", text=str, citations=list[int])
+WithheldText = record(
+    "WithheldText", "A sentence that its passages do not bear out.", text=str, citations=list[int], why=str
+)
+CitedPassage = record(
+    "CitedPassage", "A passage that the model read, under the number by which sentences cite it.",
+    number=int, doc=str, path=str, title=str, heading=list[str], chunk=str, start=int, end=int, status=str, version=int, text=str,
+)  # fmt: skip
+CitedAnswer = record(
+    "CitedAnswer", "An answer whose every sentence is borne out by the passages it cites, and what was withheld.",
+    query=str, answered=bool, extract=bool, text=str, sentences=many(CitedText), passages=many(CitedPassage),
+    withheld=many(WithheldText), advice=str, model=str, dollars=float, confidence=float, fits=bool, generation=int, commit=str,
+    as_of=str,
+)  # fmt: skip
 CompareAnswer = record(
     "CompareAnswer", "Configurations side by side, how far every two agree, and what the judgments so far say of each.",
     query=str, compared_by=str, seconds=float, columns=list[dict[str, Any]], pairs=list[dict[str, Any]],

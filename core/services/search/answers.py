@@ -60,7 +60,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchAnswer:
+class WrittenAnswer:
     """What a search of the knowledge base found, and the answer from it."""
 
     result: Result
@@ -92,7 +92,7 @@ class Answerer:
             return False
         return True
 
-    def answer(self, actor: Actor, query: str, filters: Filters = Filters(), as_of: str = "") -> SearchAnswer:
+    def answer(self, actor: Actor, query: str, filters: Filters = Filters(), as_of: str = "") -> WrittenAnswer:
         """An answer from what the search in production finds among documents in effect. Without a hit that fits, no model
         is asked; without a model, Unavailable says what to configure."""
         require(actor, "get a written answer")
@@ -104,8 +104,8 @@ class Answerer:
         result = self.searcher.search(query, filters=in_effect, as_of=as_of)
         passages = [passage for hit in result.hits for passage in (hit, *hit.further)]
         if not passages or not result.fits:
-            return SearchAnswer(result, Reply((), ()))
-        return SearchAnswer(result, self._written(query, passages, strict=True))
+            return WrittenAnswer(result, Reply((), ()))
+        return WrittenAnswer(result, self._written(query, passages, strict=True))
 
     def ask(self, actor: Actor, question: str, hits: Sequence[Hit]) -> Reply:
         """An answer from given hits; without a model, or without a sentence that they bear out, the best extract."""
@@ -141,7 +141,7 @@ def task(question: str, shown: Sequence[Hit]) -> ModelTask[tuple[CitedSentence, 
     return ModelTask("ask", _prompt(question, shown), read, SYSTEM, MAX_TOKENS)
 
 
-def as_json(answer: SearchAnswer) -> dict[str, Any]:
+def as_json(answer: WrittenAnswer) -> dict[str, Any]:
     """The contract of `ask --json` and of the API: sentences with citations, what was withheld and why, what it cost."""
     result, reply = answer.result, answer.reply
     return {

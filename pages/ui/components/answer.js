@@ -88,12 +88,12 @@ function answered(root, state, value) {
   if (value.error)
     return [
       el("p", { role: "alert" }, `No answer could be written. ${value.error}`),
-      button("Try again", () => askForAnswer(root, state), { key: "answer" }),
+      button("Try again", () => askForAnswer(root, state), { kind: "outline", key: "answer" }),
     ];
   return [
     value.sentences.length ? sentences(value) : el("p", { class: "said" }, value.text),
     value.sentences.length ? sources(value) : null,
-    value.withheld.length ? withheld(value.withheld) : null,
+    value.withheld.length ? withheld(state, value.withheld) : null,
     el("div", { class: "row muted small" }, el("span", {}, value.note), always(root, state)),
   ].filter(Boolean);
 }
@@ -127,10 +127,11 @@ const sources = ({ sources }) =>
     ),
   );
 
-const withheld = (kept) =>
-  el(
+// It stays open when the page is drawn again.
+function withheld(state, kept) {
+  const list = el(
     "details",
-    { class: "withheld small" },
+    { class: "withheld small", ontoggle: (event) => (state.open.withheld = event.target.open) },
     el(
       "summary",
       {},
@@ -144,3 +145,6 @@ const withheld = (kept) =>
       kept.map(({ text, why }) => el("li", {}, text, el("span", { class: "muted" }, ` Withheld: ${why}.`))),
     ),
   );
+  list.open = Boolean(state.open.withheld);
+  return list;
+}

@@ -7,7 +7,7 @@ from typing import Any
 from core.access import Actor
 from core.bootstrap import App
 from core.errors import ConcordError
-from core.services.search.answers import NOT_SAID, Reply, SearchAnswer
+from core.services.search.answers import NOT_SAID, Reply, WrittenAnswer
 from core.types import Filters, Hit
 from pages.ui.passage_links import pinned, place
 
@@ -20,7 +20,7 @@ def written(app: App, actor: Actor, query: str, filters: Filters, as_of: str = "
         return {"error": str(error)}
 
 
-def view(answer: SearchAnswer) -> dict[str, Any]:
+def view(answer: WrittenAnswer) -> dict[str, Any]:
     """Sentences with the numbers of their passages, those passages as links, and what was withheld."""
     reply, commit = answer.reply, answer.result.commit if answer.result.as_of else ""
     numbers = sorted({number for statement in reply.statements for number in statement.cited})

@@ -12,6 +12,7 @@ from core.access import Actor, require
 from core.entrypoints import playground
 from core.entrypoints.api.calls import Calls
 from core.entrypoints.api.forms import (
+    CitedAnswer,
     CompareAnswer,
     ConfigQuery,
     Configuration,
@@ -23,6 +24,7 @@ from core.entrypoints.api.forms import (
 from core.entrypoints.api.problems import documented
 from core.entrypoints.search import searched
 from core.services.playground.where import Diagnosis
+from core.services.search import answers
 from core.services.search.searcher import as_json
 from core.types import Filters
 
@@ -78,6 +80,23 @@ async def search(
         return as_json(result, suggestions)
 
     return await call.answer(work, tag=None if profile or as_of else served, lane="slow" if as_of else "quick")
+
+
+@router.get("/answer", response_model=CitedAnswer, responses=documented(304, 404))
+async def answer(
+    call: Calls,
+    q: QuestionQuery,
+    type: Several = (),
+    tag: Several = (),
+    owner: Several = (),
+    folder: Several = (),
+    doc: Several = (),
+    as_of: Annotated[WordQuery, Query(description="As it was at the end of a day (2026-03-31), or at a commit.")] = "",
+) -> Response:
+    """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
+    chosen = Filters(types=type, tags=tag, owners=owner, folders=folder, docs=doc)
+    work = lambda app, actor: answers.as_json(app.search.answerer.answer(actor, q, chosen, as_of))
+    return await call.answer(work, lane="slow")
 
 
 @router.get("/compare", response_model=CompareAnswer, responses=documented(304, 404))
