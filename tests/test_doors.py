@@ -267,7 +267,7 @@ ADAPTERS = {
 COMMANDS = {  # a command with arguments that lead nowhere, by the action it needs
     EVERYBODY: (
         "search nothing", "documents list", "documents show nothing", "documents history nothing",
-        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "documents export nothing", "freshness", "answers list", "overview", "models list",
+        "documents diff nothing", "documents links nothing", "documents chunks nothing", "documents pictures nothing", "documents export nothing", "documents changed --since 2999-01-01", "freshness", "answers list", "overview", "models list",
         "methods", "mcp --check",
     ),
     "report a gap": ("gaps report nothing",),

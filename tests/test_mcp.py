@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
+import shlex
+import shutil
 import sys
+import threading
+import tomllib
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
+import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
 from core.access import Actor
-from core.bootstrap import App
+from core.bootstrap import App, build
 from core.entrypoints.mcp.command import caller
+from core.entrypoints.mcp.http import McpEndpoint
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.server import build_server
+from core.entrypoints.mcp.tokens import TokenCount
 from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Visit
-from tests.conftest import ROOT, demo, put, small_app
+from core.errors import Corrupt, Refused, Unavailable
+from core.settings import load
+from pages.ui.security import Guard
+from pages.ui.sign_in.gate import SignInGate
+from tests import browser
+from tests.conftest import ROOT, demo, kb_settings, put, small_app
 from tests.small_kb import FILES
 
 HERE = "http://localhost:8501"
@@ -42,6 +61,35 @@ def talk(server: Any, work: Callable[[Client], Awaitable[Any]]) -> Any:
     return anyio.run(main)
 
 
+def over_http(app: App, token: str, work: Callable[[Client], Awaitable[Any]], mode: str = "auto") -> Any:
+    """The same through /mcp, behind the checks that stand in front of every request."""
+
+    async def main() -> Any:
+        endpoint = McpEndpoint(lambda: app)
+        front = Starlette(
+            routes=[Route("/mcp", endpoint)],
+            middleware=[Middleware(Guard, settings=load({})), Middleware(SignInGate)],
+        )
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with (
+            endpoint.running(),
+            httpx2.AsyncClient(transport=httpx2.ASGITransport(front), headers=headers) as http,
+            Client(streamable_http_client(f"{HERE}/mcp", http_client=http), mode=mode) as client,
+        ):
+            return await work(client)
+
+    try:
+        return anyio.run(main)
+    except BaseExceptionGroup as group:
+        raise leaf(group) from None
+
+
+def leaf(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def call(server: Any, tool: str, **arguments: Any) -> Any:
     return talk(server, lambda client: client.call_tool(tool, arguments))
 
@@ -57,19 +105,26 @@ def served(app: App, actor: Actor | None = None) -> Any:
     return build_server(lambda ctx: Visit(app, actor or demo("reader"), HERE))
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> App:
-    """Seven small documents, indexed."""
-    app = small_app(tmp_path / "home")
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seven small documents, indexed once."""
+    app = small_app(tmp_path_factory.mktemp("small") / "home")
     put(app, FILES)
     app.index.builder.build(app.platform.settings.profile())
-    return app
+    return app.settings.home
+
+
+@pytest.fixture
+def small(built: Path, tmp_path: Path) -> App:
+    """A copy of them for a test of its own."""
+    return small_app(Path(shutil.copytree(built, tmp_path / "home")))
 
 
 def check_citation(app: App, hit: dict[str, Any], commit: str) -> None:
     """The link names the document, the version and the very words that were quoted, at the commit that was searched."""
     place = parse_qs(urlsplit(hit["link"]).query)
-    document = app.knowledge.documents.show_at(demo("reader"), place["doc"][0], commit)
+    assert commit.startswith(place["as_of"][0])
+    document = app.knowledge.documents.show_at(demo("reader"), place["doc"][0], place["as_of"][0])
     start, end = int(place["start"][0]), int(place["end"][0])
     assert (document.id, document.version) == (hit["doc"], hit["version"])
     assert document.text[start:end] == hit["text"] == document.text[hit["start"] : hit["end"]]
@@ -133,6 +188,15 @@ def test_a_question_that_nothing_answers_gets_no_passages_but_the_way_on(kb_app:
     assert len(reply["nearest"]) == 3
     assert "report_gap" in reply["note"]
     assert reply["note"] in answer.content[0].text
+
+
+def test_a_search_names_the_sections_of_the_first_document_that_it_does_not_quote(kb_app: App) -> None:
+    answer = call(served(kb_app), "search", question="How long do we keep suspicious activity reports?")
+    reply = answer.structured_content
+    assert "records" in reply["sections"]
+    assert reply["sections"][0] in answer.content[0].text
+    section = call(served(kb_app), "read", document=reply["hits"][0]["doc"], section=reply["sections"][0])
+    assert not section.is_error
 
 
 def test_filters_narrow_and_say_so_where_nothing_is_left(small: App) -> None:
@@ -243,6 +307,12 @@ def test_sections_end_where_the_next_one_of_their_level_begins(small: App) -> No
     assert [(each.name, each.level) for each in sections(document)] == [("vpn", 1), ("errors", 2)]
 
 
+def test_a_server_leaves_the_log_as_it_is(small: App) -> None:
+    before = (list(logging.getLogger().handlers), logging.getLogger().level)
+    served(small)
+    assert (logging.getLogger().handlers, logging.getLogger().level) == before
+
+
 def test_an_unknown_tool_and_a_wrong_argument_are_refused(small: App) -> None:
     assert refusal(served(small), "approve", change=1) == "Unknown tool: approve"
     assert "token_budget" in refusal(served(small), "search", question="x", token_budget=3)
@@ -307,3 +377,374 @@ def test_a_check_says_who_would_act_and_prints_no_protocol(kb_home: Path, capfd:
     value = json.loads(capfd.readouterr().out)
     assert (value["account"], value["role"], value["token"]) == ("author", "author", "")
     assert value["tools"][0] == "search"
+
+
+# ---------------------------------------------------------------- over HTTP
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_question_is_answered_over_http_from_passages_with_valid_citations(small: App, mode: str) -> None:
+    text, _ = small.people.tokens.make(demo("reader"), "assistant", "read")
+
+    async def work(client: Client) -> Any:
+        return await client.list_tools(), await client.call_tool("search", {"question": "Form 111 within 30 days"})
+
+    listed, answer = over_http(small, text, work, mode)
+    assert next(tool.name for tool in listed.tools) == "search"
+    reply = answer.structured_content
+    assert reply["hits"][0]["doc"] == "BSA-2"
+    assert reply["hits"][0]["link"].startswith(f"{HERE}/documents?doc=BSA-2&")
+    for hit in reply["hits"]:
+        check_citation(small, hit, reply["commit"])
+
+
+def test_no_token_a_wrong_one_and_a_revoked_one_are_refused_with_a_sentence(small: App) -> None:
+    text, token = small.people.tokens.make(demo("reader"), "assistant", "read")
+    small.people.tokens.revoke(demo("reader"), token.id)
+    for secret, sentence in (
+        ("", "Send an access token as: Authorization: Bearer TOKEN"),
+        ("concord_wrong", "This access token is not known here"),
+        (text, "The access token 'assistant' was revoked on"),
+    ):
+        with pytest.raises(MCPError, match=sentence):
+            over_http(small, secret, lambda client: client.list_tools())
+
+
+def test_the_endpoint_answers_with_the_status_that_http_has_for_it(small: App) -> None:
+    endpoint = McpEndpoint(lambda: small)
+    app = Starlette(routes=[Route("/mcp", endpoint)], middleware=[Middleware(Guard, settings=load({}))])
+    client = TestClient(app, base_url=HERE)
+    text, _ = small.people.tokens.make(demo("reader"), "assistant", "read")
+    bearer = {"Authorization": f"Bearer {text}"}
+    assert client.get("/mcp", headers=bearer).headers["allow"] == "POST"
+    refused = client.post("/mcp", json={})
+    assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+    assert client.post("/mcp", json={}, headers=bearer).status_code == 503  # not running
+    assert client.post("/mcp", json={}, headers=bearer | {"Origin": "http://evil.example"}).status_code == 403
+    assert client.post("/mcp", json={}, headers=bearer | {"Host": "evil.example"}).status_code == 421
+
+
+def test_a_token_that_asks_too_often_waits(small: App) -> None:
+    text, _ = small.people.tokens.make(demo("reader"), "assistant", "read")
+    client = TestClient(Starlette(routes=[Route("/mcp", McpEndpoint(lambda: small, rate=1))]), base_url=HERE)
+    first, second = (client.post("/mcp", json={}, headers={"Authorization": f"Bearer {text}"}) for _ in range(2))
+    assert (first.status_code, second.status_code) == (503, 429)  # not running, and no more than one
+    assert second.json()["error"]["message"].endswith(f"Go on in {second.headers['retry-after']} s.")
+
+
+def test_questions_of_assistants_are_not_counted_as_questions_of_people(small: App) -> None:
+    call(served(small, demo("author")), "search", question="What does error 809 mean?")
+    assert small.search.queries.listed(demo("author")) == ()
+
+
+def test_a_workspace_that_cannot_be_opened_is_said_without_its_paths(small: App) -> None:
+    def broken() -> App:
+        raise Corrupt("/home/somebody/kb.git is gone")
+
+    client = TestClient(Starlette(routes=[Route("/mcp", McpEndpoint(broken))]), base_url=HERE)
+    refused = client.post("/mcp", json={}, headers={"Authorization": "Bearer concord_x"})
+    assert refused.status_code == 503
+    assert "somebody" not in refused.text
+
+
+# ---------------------------------------------------------------- related and what changed
+
+
+def test_related_documents_are_found_by_links_in_both_directions_and_by_the_graph(kb_app: App) -> None:
+    reply = call(served(kb_app, demo("author")), "related", document="FIN-POL-003").structured_content
+    ways = {each["how"] for each in reply["related"]}
+    assert ways == {"links to", "linked from", "shares names"}
+    assert reply["names"]
+    assert not reply["note"]
+    linked = call(served(kb_app), "related", document="FIN-POL-003").structured_content
+    assert {each["how"] for each in linked["related"]} == {"links to", "linked from"}
+    assert linked["note"] == "What else is near by the graph is for authors and above."
+
+
+def test_related_keeps_its_budget(kb_app: App) -> None:
+    tokens = kb_app.models.registry.of(kb_app.platform.settings.profile()).tokens
+    answer = call(served(kb_app, demo("author")), "related", document="GLO-001", token_budget=500)
+    assert answer.structured_content["left_out"] > 0
+    assert len(tokens(answer.content[0].text)) <= 500
+
+
+def test_what_changed_lists_what_was_merged_without_drafts(small: App) -> None:
+    put(
+        small,
+        {"it/vpn.md": FILES["it/vpn.md"].replace("809", "811"), "hr/draft.md": None},
+        "Correct the error\n\nWhy: x",
+    )
+    put(small, {"hr/other.md": "---\nid: HR-8\nstatus: draft\n---\n# Other\n\nText.\n"}, "Begin")
+    reply = call(served(small), "what_changed", since="2020-01-01")
+    begun, corrected, _ = reply.structured_content["commits"]
+    assert corrected["message"] == "Correct the error"
+    assert [(each["kind"], each["doc"]) for each in corrected["documents"]] == [("deleted", ""), ("edited", "IT-1")]
+    assert begun["documents"] == []
+    assert "edited it/vpn.md IT-1: VPN" in reply.content[0].text
+    assert (
+        call(served(small), "what_changed", since="2999-01-01").content[0].text.startswith("Nothing was merged since")
+    )
+    assert refusal(served(small), "what_changed", since="tuesday") == "'tuesday' is no day. Write it like 2026-03-31."
+
+
+def test_the_command_line_lists_the_same_commits_under_the_same_keys(small: App, capsys: Any) -> None:
+    from core.entrypoints.cli import main
+
+    put(small, {"hr/draft.md": None}, "Take the draft out")
+    arguments = ["--home", str(small.settings.home), "documents", "changed", "--since", "2020-01-01"]
+    assert main([*arguments, "--json"]) == 0
+    commits = json.loads(capsys.readouterr().out)
+    assert commits == call(served(small), "what_changed", since="2020-01-01").structured_content["commits"]
+    assert main(arguments) == 0
+    assert "Take the draft out" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- report and propose
+
+
+def test_a_gap_is_reported_under_the_name_of_the_token(small: App) -> None:
+    text, _ = small.people.tokens.make(demo("author"), "assistant", "propose")
+    work = lambda client: client.call_tool(
+        "report_gap", {"question": "Who feeds the giraffe?", "note": "asked in chat"}
+    )
+    reply = over_http(small, text, work)
+    assert reply.content[0].text.startswith(f"Kept as gap {reply.structured_content['id']}.")
+    assert [gap.query for gap in small.knowledge.gaps.open(demo("author"))] == ["Who feeds the giraffe?"]
+    entry = small.people.audit.entries(demo("admin"))[0]
+    assert (entry.action, entry.door, entry.token) == ("report a gap", "mcp", "assistant")
+
+
+EDIT = {"document": "IT-1", "version": 1, "find": "Error 809 means", "replace": "Error 809 always means"}
+
+
+def test_a_proposed_change_goes_through_review_to_a_merge_by_people(small: App) -> None:
+    """An agent drafts, a person submits, another approves, and the new text is what assistants read."""
+    small.people.accounts.add(demo("admin"), "helper", "Helper", "helper@example.org", "reviewer", kind="agent")
+    text, _ = small.people.tokens.make(demo("admin"), "assistant", "propose", account="helper")
+    work = lambda client: client.call_tool(
+        "propose_change", {"title": "Say always", "edits": [EDIT], "why": "A caller asked."}
+    )
+    draft = over_http(small, text, work)
+    reply = draft.structured_content
+    assert (reply["state"], reply["documents"]) == ("draft", [{"kind": "edited", "path": "it/vpn.md"}])
+    assert reply["impact"]["sentence"]
+    assert f"{HERE}/reviews?change={reply['id']}" in draft.content[0].text
+    assert "809 means" in call(served(small), "read", document="IT-1").structured_content["text"]
+    agent = small.people.tokens.holder(text, "mcp")
+    with pytest.raises(Refused, match="Agents may propose and comment; a person approves and merges"):
+        small.reviews.discussion.approve(agent, reply["id"])
+    small.reviews.changes.submit(demo("author"), reply["id"])
+    small.reviews.discussion.approve(demo("reviewer"), reply["id"])
+    with pytest.raises(Refused, match="Agents may propose and comment; a person approves and merges"):
+        small.reviews.merger.merge(agent, reply["id"])
+    small.reviews.merger.merge(demo("author"), reply["id"])
+    assert "809 always means" in call(served(small), "read", document="IT-1").structured_content["text"]
+
+
+def test_whoever_may_not_write_proposes_nothing(small: App) -> None:
+    arguments = {"title": "x", "edits": [EDIT]}
+    assert refusal(served(small), "propose_change", **arguments).startswith(
+        "Only authors and above may propose a change;"
+    )
+    text, _ = small.people.tokens.make(demo("author"), "assistant", "read")
+    said = over_http(small, text, lambda client: client.call_tool("propose_change", arguments)).content[0].text
+    assert said.startswith("The access token 'assistant' has the scope read, which may not propose a change.")
+    assert small.reviews.changes.all() == ()
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        ({"version": None}, "Name the version of IT-1 that you read: read it first."),
+        ({"version": 7}, "IT-1 is at version 1, and you read version 7. Read it again."),
+        ({"find": "Error 900"}, "IT-1 does not hold 'Error 900'. Copy it from read exactly"),
+        ({"find": "o"}, "Find a longer text that stands there once."),
+        ({"find": ""}, "The edit of IT-1 has neither a text to find nor a whole text."),
+        ({"document": "HR-4"}, "HR-4 is a draft."),
+        ({"document": "nothing"}, "There is no document 'nothing'."),
+        ({"document": "../x.md", "version": None, "text": "# X"}, "'..'"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_refused_with_the_reason(small: App, edit: dict[str, Any], sentence: str) -> None:
+    assert sentence in refusal(served(small, demo("author")), "propose_change", title="x", edits=[EDIT | edit])
+    assert small.reviews.changes.all() == ()
+
+
+def test_whole_texts_keep_the_frontmatter_and_new_documents_are_added(small: App) -> None:
+    edits = [
+        {"document": "IT-1", "version": 1, "text": "# VPN\n\nDial in.\n"},
+        {"document": "IT-1", "version": 1, "find": "Dial in.", "replace": "Connect."},
+        {"document": "it/new.md", "text": "---\nid: IT-8\ntitle: New\n---\n# New\n\nText.\n"},
+        {"document": "it/new.md", "find": "Text.", "replace": "More text."},
+    ]
+    reply = call(served(small, demo("author")), "propose_change", title="Both", edits=edits).structured_content
+    assert {(each["kind"], each["path"]) for each in reply["documents"]} == {
+        ("edited", "it/vpn.md"),
+        ("added", "it/new.md"),
+    }
+    store = small.knowledge.store
+    assert (
+        store.read(reply["head"], "it/vpn.md").decode()
+        == FILES["it/vpn.md"].partition("# VPN")[0] + "# VPN\n\nConnect.\n"
+    )
+    assert b"More text." in store.read(reply["head"], "it/new.md")
+
+
+# ---------------------------------------------------------------- resources and the prompt
+
+
+def test_a_document_at_a_commit_is_a_resource_and_a_draft_is_none(small: App) -> None:
+    head = small.knowledge.store.head()
+
+    async def work(client: Client) -> Any:
+        templates = await client.list_resource_templates()
+        read = await client.read_resource(f"concord://documents/{head}/it/vpn.md")
+        prompt = await client.get_prompt("answer", {"question": "What is error 809?"})
+        refused = []
+        for uri in ("now/hr/draft.md", "change%2F1/it/vpn.md", "now/it/none.md"):
+            with pytest.raises(MCPError) as raised:
+                await client.read_resource(f"concord://documents/{uri}")
+            refused.append(str(raised.value))
+        return templates, read, prompt, refused
+
+    templates, read, prompt, refused = talk(served(small, demo("admin")), work)
+    assert templates.resource_templates[0].uri_template == "concord://documents/{commit}/{+path}"
+    assert read.contents[0].text == FILES["it/vpn.md"]
+    assert "What is error 809?" in prompt.messages[0].content.text
+    assert "does not say this" in prompt.messages[0].content.text
+    assert ["is a draft" in refused[0], "neither a day" in refused[1], "There is no document" in refused[2]] == [
+        True
+    ] * 3
+
+
+# ---------------------------------------------------------------- slow calls
+
+
+def test_a_slow_call_is_given_up_and_holds_nobody_else(small: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = threading.Event()
+    monkeypatch.setattr("core.entrypoints.mcp.server.SECONDS", 0.5)
+    monkeypatch.setattr(type(small.search.page), "find", lambda *_, **__: held.wait(20))
+
+    async def work(client: Client) -> Any:
+        answers: dict[str, Any] = {}
+
+        async def ask(tool: str, **arguments: Any) -> None:
+            answers[tool] = await client.call_tool(tool, arguments)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(ask, "search", question="slow"))
+            await anyio.sleep(0.1)
+            tasks.start_soon(partial(ask, "read", document="IT-1"))
+            await anyio.sleep(0.3)
+            assert list(answers) == ["read"]
+        return answers
+
+    answers = talk(served(small), work)
+    held.set()
+    assert answers["search"].is_error
+    assert "took longer than" in answers["search"].content[0].text
+
+
+def test_without_a_tokenizer_tokens_are_estimated_high() -> None:
+    class NoModels:
+        def of(self, profile: object) -> object:
+            raise Unavailable("There is no model.")
+
+    assert TokenCount(NoModels(), None)("x" * 30) == 10  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- the configurations of docs/mcp.md
+
+
+STARTS = ".venv/bin/python -m core mcp"
+
+
+def configurations() -> list[tuple[str, dict[str, Any]]]:
+    """Every server that a block of the page configures, by the language of the block."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for language, text in re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs" / "mcp.md").read_text(), re.DOTALL):
+        if language == "bash":
+            found.append((language, from_command(text)))
+        else:
+            parsed = json.loads(text) if language == "json" else tomllib.loads(text)
+            servers = next(
+                parsed[key] for key in ("mcpServers", "servers", "context_servers", "mcp_servers") if key in parsed
+            )
+            found.append((language, servers["concord"]))
+    return found
+
+
+def from_command(text: str) -> dict[str, Any]:
+    """What `claude mcp add` would write down."""
+    words = shlex.split(text)
+    assert words[:3] == ["claude", "mcp", "add"]
+    if "--" in words:
+        at = words.index("--")
+        env = dict(words[n + 1].split("=", 1) for n in range(at) if words[n] == "--env")
+        return {"command": words[at + 1], "args": words[at + 2 :], "env": env}
+    header = words[words.index("--header") + 1].split(": ", 1)
+    url = next(word for word in words if word.startswith("https://"))
+    return {"type": "http", "url": url, "headers": dict([header])}
+
+
+def test_every_configuration_on_the_page_names_a_command_or_an_address() -> None:
+    found = configurations()
+    local = [each for _, each in found if "command" in each]
+    remote = [each for _, each in found if "command" not in each]
+    assert (len(local), len(remote)) == (5, 7)
+    for each in local:
+        assert (each["command"], each["args"]) == ("sh", ["-c", f"cd /srv/concord && exec {STARTS}"])
+        assert set(each["env"]) == {"CONCORD_TOKEN"}
+    for each in remote:
+        assert each.get("url", each.get("httpUrl")) == "https://concord.example.org/mcp"
+        token = each.get("headers", {}).get("Authorization", "") or each.get("bearer_token_env_var", "")
+        assert token in {"CONCORD_TOKEN"} or token.startswith("Bearer ")
+
+
+def test_the_command_of_the_configurations_starts_from_any_folder(kb_home: Path, kb_app: App, tmp_path: Path) -> None:
+    """They differ in form only, so the command is started once; the token is that of an author."""
+    ((command, dash, line),) = {(each["command"], *each["args"]) for _, each in configurations() if "command" in each}
+    text, _ = kb_app.people.tokens.make(demo("author"), f"assistant of {tmp_path.name}", "propose")
+    env = {"CONCORD_TOKEN": text, "CONCORD_HOME": str(kb_home)}
+    here = line.replace("/srv/concord", str(ROOT)).replace(".venv/bin/python", sys.executable)
+    started = StdioServerParameters(command=command, args=[dash, here], env=env, cwd=tmp_path)
+
+    async def work(client: Client) -> Any:
+        return await client.list_tools(), await client.call_tool("related", {"document": "FIN-POL-003"})
+
+    listed, related = talk(started, work)
+    assert len(listed.tools) == 7
+    assert related.structured_content["names"]  # which a reader would not get
+
+
+@pytest.mark.slow
+def test_assistants_and_pages_share_one_server(kb_home: Path, tmp_path: Path) -> None:
+    """The real app: the official client with a token at /mcp, while the health of the pages is asked for."""
+    home = tmp_path / "kb"
+    shutil.copytree(kb_home, home)
+    app = build(kb_settings(home))
+    app.platform.workspace.create()
+    text, token = app.people.tokens.make(demo("author"), "assistant", "propose")
+
+    async def ask(url: str) -> Any:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {text}"}, timeout=120) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            found = await client.call_tool("search", {"question": QUESTIONS[0]})
+            draft = await client.call_tool(
+                "propose_change",
+                {"title": "A page", "edits": [{"document": "it/page.md", "text": "# A page\n\nText.\n"}]},
+            )
+            return found, draft
+
+    with browser.server(home, tmp_path / "log") as url:
+        found, draft = anyio.run(ask, url)
+        for hit in found.structured_content["hits"]:
+            assert hit["link"].startswith(f"{url}/documents?")
+            check_citation(app, hit, found.structured_content["commit"])
+        assert draft.structured_content["state"] == "draft"
+        app.people.tokens.revoke(demo("author"), token.id)
+        with pytest.raises(BaseException) as raised:  # noqa: PT011  a group around the error
+            anyio.run(ask, url)
+        assert "was revoked on" in str(leaf(raised.value))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from argparse import Namespace
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +24,10 @@ from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
 from core.settings import Settings
-from core.types import ChunkerSpec, Document, Filters
+from core.types import ChunkerSpec, Document, Edit, Filters
 
 if TYPE_CHECKING:
+    from core.services.knowledge.documents import Documents
     from core.services.knowledge.pictures import Pictures
 
 
@@ -34,6 +35,8 @@ def register(add: Any) -> None:
     documents = add.group_of("documents", "look at the approved documents")
     listing = documents("list", documents_list, "every document")
     listing.add_argument("--folder", default="", help="only below this folder")
+    changed = documents("changed", documents_changed, "what was merged since a day")
+    changed.add_argument("--since", required=True, metavar="DAY", help="a day such as 2026-03-31")
     _editing(documents("edit", documents_edit, "set owner, tags, review date or status of many, as one change"))
     for name, run, about in (
         ("show", documents_show, "one document"),
@@ -209,6 +212,51 @@ def history_json(versions: Sequence[Version]) -> list[dict[str, Any]]:
         }
         for v in versions
     ]
+
+
+def documents_changed(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    value = changed_json(open_app(settings).knowledge.documents, day_of(options.since))
+    rows = [
+        (row["when"][:16], row["author"], each["kind"], each["path"], row["message"])
+        for row in value
+        for each in row["documents"]
+    ]
+    terminal.show(value, table(rows, ("when", "author", "", "document", "why")) if rows else ["Nothing was merged."])
+    return 0
+
+
+def day_of(text: str) -> date:
+    """A day that somebody wrote.
+
+    >>> day_of("2026-03-31")
+    datetime.date(2026, 3, 31)
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadInput(f"{text!r} is no day. Write it like 2026-03-31.") from None
+
+
+def changed_json(documents: Documents, since: date) -> list[dict[str, Any]]:
+    """The contract of `documents changed --json`: commits of the main line on a day and after it, newest first."""
+    store, known = documents.store, {document.path: document for document in documents.all()}
+    steps = [step for step in store.log(store.head()) if datetime.fromisoformat(step[0].when).date() >= since]
+    return [
+        {
+            "commit": commit.id,
+            "when": commit.when,
+            "author": commit.author.name,
+            "message": commit.message.partition("\n")[0],
+            "documents": [_changed(edit, known) for edit in edits if edit.path.endswith(".md")],
+        }
+        for commit, edits in steps
+    ]
+
+
+def _changed(edit: Edit, known: Mapping[str, Document]) -> dict[str, str]:
+    document = known.get(edit.path)
+    named = {"doc": document.id, "title": document.title} if document else {"doc": "", "title": ""}
+    return {"kind": edit.kind, "path": edit.path, **named}
 
 
 def documents_diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:

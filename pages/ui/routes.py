@@ -14,6 +14,7 @@ from starlette.routing import Mount, Route
 
 from core.access import Actor, allowed, require
 from core.entrypoints.api import application, reference
+from core.entrypoints.mcp.http import McpEndpoint
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
 from core.settings import load
@@ -22,6 +23,7 @@ from pages.ui.components import editor_view
 from pages.ui.components.answer_view import written
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
+from pages.ui.sign_in import cookies
 from pages.ui.sign_in.routes import ROUTES as SIGN_IN
 from pages.ui.workspace import current_app
 
@@ -163,7 +165,11 @@ ROUTES = [
     *SIGN_IN,
 ]
 
-MOUNTS = [Mount(reference.PREFIX, application.create(lambda: current_app(), load()))]
+ASSISTANTS = McpEndpoint(lambda: current_app(), load().url, load().api_rate)
+MOUNTS = [  # with access tokens of their own
+    Mount(reference.PREFIX, application.create(lambda: current_app(), load())),
+    Route(cookies.at("/mcp"), ASSISTANTS),
+]
 
 
 async def _computed(

@@ -51,11 +51,13 @@ def check_address() -> None:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Warm up before the first session; later look now and then whether a new day has begun, and what is to be sent."""
+    from pages.ui.routes import ASSISTANTS
+
     await anyio.to_thread.run_sync(warm_up)
     ending = threading.Event()
     sending = threading.Thread(target=send_messages, args=(ending,), daemon=True)
     sending.start()
-    async with anyio.create_task_group() as tasks:
+    async with ASSISTANTS.running(), anyio.create_task_group() as tasks:
         tasks.start_soon(every_day)
         tasks.start_soon(every_minute)
         yield

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 DOOR, TOKEN = "mcp", "CONCORD_TOKEN"  # the environment, not an argument: others can list those
-HERE = "http://localhost:8501"  # where the app is by default
+HERE = "http://localhost:8501"  # where the app is unless CONCORD_URL says it
 
 
 def register(add: Any) -> None:
@@ -36,7 +36,7 @@ def serve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     actor = caller(app, token, options.user)  # refuse at once, not at the first call
     if options.check:
         return _check(actor, terminal)
-    build_server(lambda ctx: Visit(app, caller(app, token, options.user), HERE)).run("stdio")
+    build_server(lambda ctx: Visit(app, caller(app, token, options.user), settings.url or HERE)).run("stdio")
     return 0
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from core.entrypoints.documents import as_json
 from core.entrypoints.mcp.tokens import LEAST, MOST
 from core.types import Document
 
@@ -52,20 +52,10 @@ class DocumentReply(BaseModel):
         return f"{self.title} ({', '.join(facts)})"
 
 
-def document_fields(document: Document) -> dict[str, str | int | None]:
-    """The fields of a `DocumentReply`."""
-    meta = document.meta
-    return {
-        "doc": document.id,
-        "path": document.path,
-        "title": document.title,
-        "doc_type": meta.doc_type,
-        "status": meta.status,
-        "owner": meta.owner,
-        "effective_date": _day(meta.effective_date),
-        "review_due": _day(meta.review_due),
-        "version": document.version,
-    }
+def document_fields(document: Document) -> dict[str, Any]:
+    """The fields of a `DocumentReply`, as `documents list --json` has them."""
+    every = as_json(document)
+    return {name: every[name] for name in DocumentReply.model_fields}
 
 
 def named(name: str, value: str | None) -> list[str]:
@@ -75,7 +65,3 @@ def named(name: str, value: str | None) -> list[str]:
     (['owner Mei'], [])
     """
     return [f"{name} {value}"] if value else []
-
-
-def _day(day: date | None) -> str | None:
-    return day.isoformat() if day else None

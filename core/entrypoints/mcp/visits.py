@@ -15,6 +15,8 @@ from core.types import Document
 if TYPE_CHECKING:
     from core.bootstrap import App
 
+SHORT = 12  # characters of a commit in a link; all of them cost a model tokens
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -31,7 +33,8 @@ class Visit:
     def document(self, name: str, as_of: str = "") -> tuple[Document, str]:
         """A document by id or path, and the commit that it is read at. Drafts are for their authors, on the pages."""
         commit = self.commit(as_of)
-        document = self.app.knowledge.documents.show_at(self.actor, name, commit)
+        documents = self.app.knowledge.documents
+        document = documents.show_at(self.actor, name, commit) if as_of else documents.show(name)
         if document.meta.status == "draft":
             raise Refused(f"{document.id} is a draft. Assistants read what is approved, and what once was.")
         return document, commit
@@ -44,7 +47,7 @@ class Visit:
         """Whether both forms of a reply keep the budget: clients differ in which one they show to a model."""
         return all(self.count(form) <= budget for form in (reply.words(), reply.fields()))
 
-    def link(self, document: str, start: int, end: int, version: int) -> str:
-        """The page that opens a document with a passage marked."""
-        place = {"doc": document, "start": start, "end": end, "version": version}
+    def link(self, document: str, commit: str, start: int, end: int) -> str:
+        """The page that opens a document as it was at a commit, with a passage marked, and says what changed since."""
+        place = {"doc": document, "start": start, "end": end, "as_of": commit[:SHORT]}
         return f"{self.url.rstrip('/')}/documents?{urlencode(place)}"

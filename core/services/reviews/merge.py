@@ -224,14 +224,9 @@ class Merger:
         return adopted
 
     def _unknown(self, state: State, known: str, head: str) -> Iterator[tuple[Commit, tuple[Edit, ...]]]:
-        """Where main moved to another line of the remote, also what of that line came in before; people know its edits."""
-        steps = self.store.log(head, since=known)
-        fresh = {step.id for step, _ in steps}
-        if known and steps and known not in steps[-1][0].parents[:1]:
-            steps = self.store.log(head)
-        for step, edits in reversed(steps):
+        for step, edits in reversed(self.store.log(head, since=known)):
             if not state.audit.names(step.id):
-                yield step, edits if step.id in fresh else ()
+                yield step, edits
 
     def _adopt(self, state: State, step: Commit, edits: tuple[Edit, ...]) -> None:
         trailers = _trailers(step.message)

@@ -24,6 +24,7 @@ OPEN = (
     "/oauth2callback",
     "/unsubscribe",
     "/api/",
+    "/mcp",
     "/_stcore/",
     "/static/",
     "/media/",
@@ -53,7 +54,7 @@ def _unusable(request: Request, problem: str) -> Response:
     """Why the workspace cannot be opened. Only a demo, which nobody else can reach, says it with paths and commands."""
     LOG.error("%s", problem)
     problem = problem if load().sign_in == "demo" else IN_THE_LOG
-    if _path(request).startswith("/api/"):
+    if _path(request).startswith(("/api/", "/mcp")):
         return JSONResponse({"error": problem}, 503)
     return html.unusable(problem)
 

@@ -74,7 +74,7 @@ def outline(
 
 
 def _of_document(visit: Visit, document: Document, commit: str, budget: int) -> OutlineReply:
-    about = DocumentReply(**document_fields(document))  # type: ignore[arg-type]
+    about = DocumentReply(**document_fields(document))
     rows = [
         SectionReply(
             section=each.name,
@@ -99,7 +99,7 @@ def _of_folder(visit: Visit, folder: str, as_of: str, budget: int) -> OutlineRep
     if folder and not listed:
         folders = sorted({each.path.partition("/")[0] for each in known if "/" in each.path})
         raise NotFound(f"There is no document below {folder!r}. Folders: {', '.join(folders)}.")
-    rows = [DocumentReply(**document_fields(each)) for each in listed]  # type: ignore[arg-type]
+    rows = [DocumentReply(**document_fields(each)) for each in listed]
 
     def made(n: int) -> OutlineReply:
         return OutlineReply(commit=commit, document=None, sections=[], documents=rows[:n], left_out=len(rows) - n)

@@ -84,13 +84,13 @@ def _ends(text: str, start: int, end: int) -> Sequence[int]:
 def _part(visit: Visit, document: Document, commit: str, span: tuple[int, int], last: int) -> ReadReply:
     start, end = span
     return ReadReply(
-        **document_fields(document),  # type: ignore[arg-type]
+        **document_fields(document),
         commit=commit,
         start=start,
         end=end,
         text=document.text[start:end],
         next_offset=end if end < last else None,
-        link=visit.link(document.id, start, end, document.version),
+        link=visit.link(document.id, commit, start, end),
         caution=caution(document, visit.app.search.page.clock.today()),
     )
 

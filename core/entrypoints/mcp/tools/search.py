@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
@@ -11,6 +10,7 @@ from core.access import require
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import AsOf, Budget, Link, Quoted, ToolReply, named
 from core.entrypoints.mcp.tokens import USUAL, longest
+from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Visit
 from core.types import Filters
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from core.services.search.page import Group, PagePassage, PageResults
 
 NEAREST = 3  # documents that are named where nothing fits
-TOGETHER = 3  # documents whose best passages come before the further ones of any of them
+SECTIONS = 12  # further ones of the first document that are named
 WORTH = 200  # characters of a passage that are worth showing
 
 FOUND = "Answer from these passages alone, and cite the link of each that you use. If they do not say it, say so."
 NOTHING_FITS = (
     "Nothing in the knowledge base fits this question well (confidence {confidence:.2f}). Tell the user that it does not"
-    " say this; do not answer from memory as if it did. Try other words once, or report the question with report_gap."
+    " say this; do not answer from memory as if it did. Try other words once, look into a nearest document with outline, or report the question with report_gap."
 )
 NARROWED = "No document that passes these filters fits. Search again without them."
 NO_ROOM = "The token budget has no room for a passage. Ask again with a larger one."
@@ -78,6 +78,7 @@ class SearchReply(ToolReply):
     hits: list[PassageReply]
     left_out: int = Field(description="Passages that the budget left no room for.")
     note: str = Field(description="What to do with this.")
+    sections: list[str] = Field(default=[], description="Further sections of the first document; read takes them.")
     nearest: list[NearReply] = Field(default=[], description="If nothing fits: the documents that came nearest.")
     suggestions: list[str] = Field(default=[], description="Better spellings of the question.")
     also: list[str] = Field(default=[], description="Other wordings that were searched, too.")
@@ -86,11 +87,13 @@ class SearchReply(ToolReply):
     def words(self) -> str:
         quoted = [part for hit in self.hits for part in (hit.title, *hit.heading, hit.doc, hit.owner, hit.text)]
         near = [f"{each.doc}: {each.title}" for each in self.nearest]
-        marks = Marks([*quoted, *near])
+        marks = Marks([*quoted, *near, *self.sections])
         head = [self.note, *([marks.notice] if quoted or near else []), *self.warnings]
         head += named("Better spelt:", " | ".join(self.suggestions)) + named("Also searched:", " | ".join(self.also))
         head += ["Nearest documents, which probably do not answer it:", marks(*near)] if near else []
         more = [f"{self.left_out} more passages did not fit the token budget."] if self.left_out else []
+        if self.sections and self.hits:
+            more += [f"Further sections of the first document, for read:\n{marks(', '.join(self.sections))}"]
         return "\n\n".join(("\n".join(head), *(hit.words(marks) for hit in self.hits), *more))
 
 
@@ -115,20 +118,17 @@ def search(
     require(visit.actor, "search")
     filters = Filters(tuple(types), (), tuple(tags), tuple(owners), tuple(folders), tuple(docs), history=history)
     found = visit.app.search.page.find(question, filters, as_of=as_of)
-    if filters == Filters(history=history) and not as_of:  # else it is a second look
-        visit.app.search.queries.keep(visit.actor, question)
     return _fitted(visit, found, filters, token_budget)
 
 
 def _fitted(visit: Visit, found: PageResults, filters: Filters, budget: int) -> SearchReply:
     """As many passages as the budget holds, the last one cut if a part of it is worth showing."""
-    passages = [
-        _passage(visit, group, passage, rank) for rank, (group, passage) in enumerate(_in_order(found.groups), 1)
-    ]
+    listed = [(group, passage) for group in found.groups for passage in group.passages]
+    passages = [_passage(visit, found.result.commit, *each, rank) for rank, each in enumerate(listed, 1)]
     passages = passages if found.result.fits else []
-    empty = _reply(found, _note(found, filters))
+    empty = _reply(found, _note(found, filters), _other_sections(visit, found))
     if not visit.within(empty, budget // 2):
-        empty = empty.model_copy(update={"nearest": [], "suggestions": [], "also": [], "warnings": []})
+        empty = empty.model_copy(update={"sections": [], "nearest": [], "suggestions": [], "also": [], "warnings": []})
 
     def made(shown: list[PassageReply]) -> SearchReply:
         return empty.model_copy(update={"hits": shown, "left_out": len(passages) - len(shown)})
@@ -136,20 +136,26 @@ def _fitted(visit: Visit, found: PageResults, filters: Filters, budget: int) -> 
     number = longest(len(passages), lambda n: visit.within(made(passages[:n]), budget))
     shown, rest = passages[:number], passages[number:]
     if rest:
-        length = longest(len(rest[0].text) - 1, lambda n: visit.within(made([*shown, _cut(visit, rest[0], n)]), budget))
-        shown += [_cut(visit, rest[0], length)] if length >= WORTH else []
+        length = longest(
+            len(rest[0].text) - 1,
+            lambda n: visit.within(made([*shown, _cut(visit, found.result.commit, rest[0], n)]), budget),
+        )
+        shown += [_cut(visit, found.result.commit, rest[0], length)] if length >= WORTH else []
     return made(shown) if shown or not passages else made([]).model_copy(update={"note": NO_ROOM})
 
 
-def _in_order(groups: Sequence[Group]) -> Iterator[tuple[Group, PagePassage]]:
-    """The best passages of the first documents, then what else these say; then the next documents."""
-    for first in range(0, len(groups), TOGETHER):
-        together = groups[first : first + TOGETHER]
-        for place in range(max(len(group.passages) for group in together)):
-            yield from ((group, group.passages[place]) for group in together if place < len(group.passages))
+def _other_sections(visit: Visit, found: PageResults) -> list[str]:
+    """Sections of the first document that no passage comes from: where to read on."""
+    result = found.result
+    if not result.fits or result.commit != visit.commit():
+        return []
+    document, _ = visit.document(result.hits[0].doc)
+    spans = [(passage.hit.start, passage.hit.end) for passage in found.groups[0].passages]
+    rest = [each for each in sections(document) if each.level > 1 and not any(a <= each.start < b for a, b in spans)]
+    return [each.name for each in rest][:SECTIONS]
 
 
-def _passage(visit: Visit, group: Group, passage: PagePassage, rank: int) -> PassageReply:
+def _passage(visit: Visit, commit: str, group: Group, passage: PagePassage, rank: int) -> PassageReply:
     hit, facts = passage.hit, group.facts
     return PassageReply(
         rank=rank,
@@ -165,21 +171,21 @@ def _passage(visit: Visit, group: Group, passage: PagePassage, rank: int) -> Pas
         owner=facts.owner,
         review_due=facts.review_due or None,
         freshness=group.freshness.state,
-        link=visit.link(hit.doc, hit.start, hit.end, hit.version),
+        link=visit.link(hit.doc, commit, hit.start, hit.end),
         cut=False,
     )
 
 
-def _cut(visit: Visit, passage: PassageReply, length: int) -> PassageReply:
+def _cut(visit: Visit, commit: str, passage: PassageReply, length: int) -> PassageReply:
     """The beginning of a passage, up to the end of a word."""
     space = passage.text.rfind(" ", 0, length + 1)
     length = space if space > length // 2 else length
     end = passage.start + length
-    link = visit.link(passage.doc, passage.start, end, passage.version)
+    link = visit.link(passage.doc, commit, passage.start, end)
     return passage.model_copy(update={"text": passage.text[:length], "end": end, "link": link, "cut": True})
 
 
-def _reply(found: PageResults, note: str) -> SearchReply:
+def _reply(found: PageResults, note: str, more: list[str]) -> SearchReply:
     """The reply without its passages."""
     result, groups = found.result, () if found.result.fits else found.groups[:NEAREST]
     return SearchReply(
@@ -191,6 +197,7 @@ def _reply(found: PageResults, note: str) -> SearchReply:
         hits=[],
         left_out=0,
         note=note,
+        sections=more,
         nearest=[NearReply(doc=group.facts.doc, title=group.facts.title) for group in groups],
         suggestions=list(found.nearest),
         also=list(result.also),

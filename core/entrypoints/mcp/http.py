@@ -1,0 +1,102 @@
+"""`/mcp`: the same server over streamable HTTP. Stateless: every request names its token, and any process can answer it."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from core.access import Actor
+from core.entrypoints.api.limits import TokenBuckets
+from core.entrypoints.mcp.command import DOOR
+from core.entrypoints.mcp.server import build_server
+from core.entrypoints.mcp.visits import Visit
+from core.errors import ConcordError, Unauthenticated
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import Context
+
+    from core.bootstrap import App
+
+LOG = logging.getLogger("concord")
+NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
+NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."
+TOO_MANY = "This token made more requests than it may in a minute. Go on in {} s."
+ONLY_POST = "Send messages with POST: this server keeps no session to listen to or to end."
+_ACTOR = "concord.actor"  # in the scope of a request: whose token it brought
+_REFUSED = -32001  # of JSON-RPC: the server's own errors
+
+
+class McpEndpoint:
+    """An ASGI app that asks for an access token before it reads anything. The app in front of it checks hosts and origins."""
+
+    def __init__(self, opened: Callable[[], App], url: str = "", rate: int = 0) -> None:
+        """`url` is where people open the app, by default where a request was sent; `rate` the most requests of a token in
+        a minute, 0 for any number."""
+        self.opened, self.url, self._buckets = opened, url, TokenBuckets(rate)
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests during the block."""
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts were checked before
+        server = build_server(self._visit)
+        server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
+        self._manager = server.session_manager
+        async with self._manager.run():
+            yield
+        self._manager = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        request = Request(scope)
+        response = await self._refusal(request)
+        if response is None and self._manager is not None:
+            await self._manager.handle_request(scope, receive, send)
+            return
+        await (response or _refused(503, NOT_OPEN))(scope, receive, send)
+
+    async def _refusal(self, request: Request) -> Response | None:
+        """Why a request goes no further; None with a good token."""
+        if request.method != "POST":
+            return _refused(405, ONLY_POST, {"Allow": "POST"})
+        try:
+            actor = request.scope[_ACTOR] = await anyio.to_thread.run_sync(self._holder, request)
+        except Unauthenticated as error:
+            return _refused(401, str(error), {"WWW-Authenticate": "Bearer"})
+        except ConcordError as error:
+            LOG.error("%s", error)
+            return _refused(503, NOT_OPEN)
+        allowance = self._buckets.take(f"{actor.id} {actor.token}")
+        if allowance and allowance.wait:
+            return _refused(429, TOO_MANY.format(allowance.wait), allowance.headers())
+        return None
+
+    def _holder(self, request: Request) -> Actor:
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not secret.strip():
+            raise Unauthenticated(NO_TOKEN)
+        return self.opened().people.tokens.holder(secret.strip(), DOOR, uuid.uuid4().hex)
+
+    def _visit(self, ctx: Context) -> Visit:
+        request: Any = ctx.request_context.request
+        return Visit(self.opened(), request.scope[_ACTOR], self.url or _address(request))
+
+
+def _address(request: Request) -> str:
+    """Where the request was sent, without the path of this endpoint; a proxy in front says whether by HTTPS."""
+    scheme = request.headers.get("x-forwarded-proto", request.url.scheme).partition(",")[0].strip()
+    return f"{scheme}://{request.url.netloc}{request.url.path.rpartition('/')[0]}"
+
+
+def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+    """A sentence in the form that clients of the protocol show."""
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": sentence}}
+    return JSONResponse(body, status, headers)
