@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, Refused, Unavailable
 from tests.conftest import NoProcesses, demo, put, small_app
+from tests.git_server import daemon, http_host
 from tests.remotes import bare, git, outside
 
 ADMIN, AUTHOR, REVIEWER = demo("admin"), demo("author"), demo("reviewer")
@@ -209,3 +212,270 @@ def test_a_repository_is_brought_in_with_its_history_and_what_cannot_be_used_is_
     app.remote.remotes.add(ADMIN, str(shared))
     worked(app)
     assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
+
+
+# ---------------------------------------------------------------- on the way
+
+
+def exchanged(app: App, shared: Path, clone: Path) -> None:
+    """One merge goes out, one commit comes in."""
+    commit = merged(app, "b.md", "# B\n\nTwo.\n")
+    worked(app)
+    assert git(shared, "rev-parse", "main") == commit
+    theirs = outside(shared, clone, {"c.md": "# C\n\nThree.\n"})
+    assert app.remote.remotes.fetch(ADMIN).incoming == 1
+    assert app.remote.remotes.show(ADMIN).commit == theirs
+
+
+def with_document(home: Path, **settings: object) -> App:
+    app = small_app(home, NoProcesses(), **settings)
+    put(app, {"a.md": "# A\n\nOne.\n"})
+    return app
+
+
+def test_smart_http_asks_for_the_token_which_is_nowhere_to_be_seen(tmp_path: Path, shared: Path) -> None:
+    token = "t0ken-s3cret"
+    with http_host(tmp_path, token) as url:
+        stranger = with_document(tmp_path / "stranger", remote_token="wrong-0ne")
+        with pytest.raises(Unavailable, match="refuses access") as refused:
+            stranger.remote.remotes.add(ADMIN, f"{url}/shared.git")
+        assert "wrong-0ne" not in str(refused.value)
+        app = with_document(tmp_path / "home", remote_token=token)
+        app.remote.remotes.add(ADMIN, f"{url}/shared.git")
+        exchanged(app, shared, tmp_path / "clone")
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        app.remote.remotes.fetch(ADMIN)
+    assert token not in repr(app.settings)
+    kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file() and token.encode() in path.read_bytes()]
+    assert not kept
+
+
+def test_git_daemon_serves_as_a_remote(tmp_path: Path, shared: Path) -> None:
+    with daemon(tmp_path) as url:
+        app = with_document(tmp_path / "home")
+        app.remote.remotes.add(ADMIN, f"{url}/shared.git")
+        exchanged(app, shared, tmp_path / "clone")
+
+
+def test_ssh_never_asks_and_uses_the_key_that_is_named(tmp_path: Path, shared: Path) -> None:
+    log, ssh = tmp_path / "ssh.log", tmp_path / "connect"
+    ssh.write_text(
+        f'#!/bin/sh\ntest "$1" = -G && exit 1\necho "$@" >> {log}\nfor last; do :; done\nexec sh -c "$last"\n'
+    )
+    ssh.chmod(0o755)
+    app = with_document(tmp_path / "home", remote_ssh=str(ssh), remote_key=tmp_path / "a key")
+    app.remote.remotes.add(ADMIN, f"git@example.org:{shared}")
+    exchanged(app, shared, tmp_path / "clone")
+    said = log.read_text()
+    for option in (
+        "BatchMode=yes",
+        "ConnectTimeout=30",
+        "IdentitiesOnly=yes",
+        f"-i {tmp_path}/a key",
+        "git@example.org",
+    ):
+        assert option in said
+
+
+def test_a_host_that_is_silent_is_given_up(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        app = with_document(tmp_path / "home", remote_timeout=0.5)
+        began = time.monotonic()
+        with pytest.raises(Unavailable, match="did not answer"):
+            app.remote.remotes.add(ADMIN, f"git://127.0.0.1:{silent.getsockname()[1]}/kb.git")
+    assert time.monotonic() - began < 20
+
+
+def test_a_token_is_not_sent_over_plain_http(tmp_path: Path) -> None:
+    app = with_document(tmp_path / "home", remote_token="t0ken")
+    with pytest.raises(Refused, match="in the clear"):
+        app.remote.remotes.add(ADMIN, "http://git.example.org/kb.git")
+
+
+def test_hooks_of_the_repository_and_settings_of_the_machine_do_not_run(
+    one: App, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = one.knowledge.store.path / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-push").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (hooks / "pre-push").chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"touch {tmp_path}/ran")
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", f"'core.sshCommand'='touch {tmp_path}/ran'")
+    merged(one, "b.md", "# B\n\nTwo.\n")
+    outside(shared, tmp_path / "clone", {"c.md": "# C\n\nThree.\n"})
+    one.remote.remotes.push(ADMIN)
+    with pytest.raises(Unavailable):
+        one.remote.remotes.git.head("ssh://localhost:1/kb.git", "main")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_refusal_of_the_remote_is_shown_in_its_words(one: App, shared: Path) -> None:
+    hook = shared / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    merged(one, "b.md", "# B\n\nTwo.\n")
+    with pytest.raises(Refused, match="refuses the push.*hook declined"):
+        worked(one)
+    assert one.remote.remotes.show(ADMIN).state == "failing"
+
+
+# ---------------------------------------------------------------- two Concords
+
+
+def second(tmp_path: Path, shared: Path | str, trust: bool = False) -> App:
+    """Another Concord on the same branch."""
+    app = small_app(tmp_path / "two", NoProcesses())
+    app.remote.remotes.add(ADMIN, str(shared), trust=trust)
+    return app
+
+
+def settle(apps: tuple[App, ...], rounds: int = 20) -> int:
+    """Merge what comes in on all sides until nothing does; how many conflicts people solved."""
+    solved = 0
+    for _ in range(rounds):
+        for app in apps:
+            worked(app)
+            solved += take_in(app)
+        if (
+            all(app.remote.remotes.show(ADMIN).state == "up to date" for app in apps)
+            and len({app.knowledge.store.head() for app in apps}) == 1
+        ):
+            return solved
+    raise AssertionError([app.remote.remotes.show(ADMIN).sentence for app in apps])
+
+
+def take_in(app: App) -> int:
+    """Agree to the change that holds commits made elsewhere, if there is one; 1 if it had a conflict."""
+    number = app.remote.remotes.show(ADMIN).change
+    if not number or not app.reviews.changes.get(number).open:
+        return 0
+    collisions = app.reviews.merger.collisions(AUTHOR, number)
+    if collisions:
+        choices = {each.path: ("theirs",) * sum(part.conflict for part in each.parts) for each in collisions}
+        app.reviews.merger.solve(AUTHOR, number, choices)
+    accepted(app, number)
+    return bool(collisions)
+
+
+def test_two_concords_review_what_the_other_merged_and_end_with_one_history(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    two = second(tmp_path, shared)
+    assert two.knowledge.store.head() == one.knowledge.store.head(), "an empty workspace takes the history over"
+    commits = [merged(one, "b.md", "# B\n\nFrom one.\n"), merged(two, "c.md", "# C\n\nFrom two.\n")]
+    commits += [merged(one, "a.md", "# A\n\nFrom one.\n"), merged(two, "a.md", "# A\n\nFrom two.\n")]
+    commits.append(outside(shared, tmp_path / "clone", {"d.md": "# D\n\nFrom outside.\n"}))
+    worked(one)
+    assert one.knowledge.documents.all() != two.knowledge.documents.all(), "nothing came straight onto main"
+    assert settle((one, two)) == 1
+    head = git(shared, "rev-parse", "main")
+    assert one.knowledge.store.head() == two.knowledge.store.head() == head
+    assert set(commits) <= one.knowledge.store.ancestors(head)
+    for app in (one, two):
+        app.index.builder.build(app.platform.settings.profile())
+        assert not app.index.verifier.verify().problems
+        assert {document.path for document in app.knowledge.documents.all()} == {"a.md", "b.md", "c.md", "d.md"}
+
+
+def test_with_trust_reviewed_merges_of_another_concord_need_no_second_review(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    one.remote.remotes.remove(ADMIN)
+    one.remote.remotes.add(ADMIN, str(shared), trust=True)
+    two = second(tmp_path, shared, trust=True)
+    two.reviews.changes.propose(AUTHOR, "Numbers differ from now on", {"x.md": b"# X\n\nDraft.\n"})
+    old = merged(one, "b.md", "# B\n\nFrom one.\n")
+    merged(two, "c.md", "# C\n\nFrom two.\n")
+    settle((one, two))
+    assert not any(
+        change.title.startswith("Commits from") for app in (one, two) for change in app.reviews.changes.all()
+    )
+    assert one.knowledge.store.head() == two.knowledge.store.head() == git(shared, "rev-parse", "main")
+    assert one.knowledge.documents.show_at(demo("reader"), "b.md", old).path == "b.md", "what main was stays readable"
+    theirs = outside(shared, tmp_path / "clone", {"d.md": "# D\n\nFrom outside.\n"})
+    worked(one)
+    assert one.reviews.changes.get(one.remote.remotes.show(ADMIN).change).head == theirs, "plain commits are reviewed"
+    worked(two)
+    accepted(one, one.remote.remotes.show(ADMIN).change)
+    worked(one)
+    worked(two)
+    assert two.knowledge.store.head() == one.knowledge.store.head()
+    assert [change.state for change in two.reviews.changes.all(text="Commits from")] == ["closed"], (
+        "its commits came reviewed"
+    )
+
+
+def test_an_index_built_step_by_step_counts_versions_as_a_whole_one_does(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    two = second(tmp_path, shared)
+    for n in range(3):
+        merged(one, "a.md", f"# A\n\nEdit {n}.\n")
+    one.index.builder.build(one.platform.settings.profile())
+    merged(two, "c.md", "# C\n\nFrom two.\n")
+    worked(two)
+    worked(one)
+    settle((one, two))
+    profile = one.platform.settings.profile()
+    one.index.builder.build(profile)
+    step_by_step = {facts.path: facts.version for facts in one.index.generations.open(profile).documents}
+    one.index.builder.build(profile, full=True)
+    assert {facts.path: facts.version for facts in one.index.generations.open(profile).documents} == step_by_step
+
+
+def test_a_closed_change_keeps_the_remotes_commits_out_until_they_are_undone_there(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    clone = tmp_path / "clone"
+    outside(shared, clone, {"c.md": "# C\n\nSpam.\n"})
+    worked(one)
+    number = one.remote.remotes.show(ADMIN).change
+    one.reviews.changes.close(ADMIN, number, "We do not want it.")
+    merged(one, "b.md", "# B\n\nTwo.\n")
+    worked(one)
+    remote = one.remote.remotes.show(ADMIN)
+    assert remote.change == number, "it is not opened again"
+    assert "turned down" in remote.sentence
+    git(clone, "revert", "--no-edit", "HEAD")
+    git(clone, "push", "--quiet", "origin", "HEAD:main")
+    worked(one)
+    assert git(shared, "rev-parse", "main") == one.knowledge.store.head()
+    assert one.remote.remotes.show(ADMIN).state == "up to date"
+
+
+def test_a_look_now_and_then_starts_a_job_only_where_there_is_something_to_do(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    remotes, clock = one.remote.remotes, one.platform.jobs.clock
+    remotes.minutes = 5
+    for job in one.platform.jobs.recent():
+        one.platform.jobs.run(job.id, one.platform.workspace.works)
+    assert remotes.tick() is None, "it is not due yet"
+    clock.day = "2026-11-16"
+    assert remotes.tick() is None, "nothing is new"
+    outside(shared, tmp_path / "clone", {"c.md": "# C\n\nThree.\n"})
+    assert remotes.tick() is None, "it was looked at just now"
+    clock.day = "2026-11-17"
+    assert remotes.tick()
+    shared.rename(shared.with_suffix(".away"))
+    clock.day = "2026-11-18"
+    assert remotes.tick() is None
+    assert remotes.show(ADMIN).failures == 1
+
+
+def test_a_document_with_a_name_that_cannot_be_used_stays_a_draft_that_says_so(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    outside(shared, tmp_path / "clone", {"what?.md": "# What\n\nText.\n"})
+    worked(one)
+    change = one.reviews.changes.get(one.remote.remotes.show(ADMIN).change)
+    assert change.state == "draft"
+    assert "not a plain file or folder name" in " ".join(change.requirements)
+    git(tmp_path / "clone", "mv", "what?.md", "what.md")
+    git(tmp_path / "clone", "commit", "--quiet", "--message", "Rename")
+    git(tmp_path / "clone", "push", "--quiet", "origin", "HEAD:main")
+    worked(one)
+    assert one.reviews.changes.get(change.id).state == "in review"

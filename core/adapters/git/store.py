@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
@@ -173,10 +174,14 @@ class GitStore:
         return tuple(self.git.names(safe_revision(commit))) if commit else ()
 
     def read(self, commit: str, path: str) -> bytes:
-        code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{safe_path(path, _SUFFIXES)}")
-        if code:
-            raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
-        return out
+        """A file by its path; one that somebody's own git put there may have a name that would be refused here."""
+        name = path if path.endswith(_SUFFIXES) and "\0" not in path else safe_path(path, _SUFFIXES)
+        for spelled in dict.fromkeys((name, unicodedata.normalize("NFC", name))):
+            code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{spelled}")
+            if code == 0:
+                return out
+        safe_path(path, _SUFFIXES)
+        raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
 
     def blob(self, name: str) -> bytes | None:
         """A file by blob id; None where there is none."""

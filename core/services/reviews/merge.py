@@ -224,9 +224,14 @@ class Merger:
         return adopted
 
     def _unknown(self, state: State, known: str, head: str) -> Iterator[tuple[Commit, tuple[Edit, ...]]]:
-        for step, edits in reversed(self.store.log(head, since=known)):
+        """Where main moved to another line of the remote, also what of that line came in before; people know its edits."""
+        steps = self.store.log(head, since=known)
+        fresh = {step.id for step, _ in steps}
+        if known and steps and known not in steps[-1][0].parents[:1]:
+            steps = self.store.log(head)
+        for step, edits in reversed(steps):
             if not state.audit.names(step.id):
-                yield step, edits
+                yield step, edits if step.id in fresh else ()
 
     def _adopt(self, state: State, step: Commit, edits: tuple[Edit, ...]) -> None:
         trailers = _trailers(step.message)
