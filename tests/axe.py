@@ -88,9 +88,15 @@ VIEWS = {
     "inbox": "/inbox",
     "accounts": "/accounts",
     "audit": "/audit",
+    "account": "/account",
+    "account new token": "/account",
 }
 # What is pressed before a view is looked at.
-PRESSED = {"upload status words": "Status words", "playground judged blind": "Judge blind"}
+PRESSED = {
+    "upload status words": "Status words",
+    "account new token": "New token",
+    "playground judged blind": "Judge blind",
+}
 FILE = {"name": "brought.md", "mimeType": "text/markdown", "buffer": b"# Brought\n\n#Not a heading\n\nTODO: a line.\n"}
 
 

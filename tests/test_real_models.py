@@ -17,6 +17,7 @@ from core.bootstrap import App, build
 from core.chunking.agentic import context_task
 from core.entrypoints.cli import main
 from core.errors import ConcordError, Unfit
+from core.llm.grounding import unsupported
 from core.retrieval import config as configs
 from core.services.models.fitness import FEATURES
 from core.services.playground.compare import Column
@@ -129,6 +130,22 @@ def test_an_answer_cites_what_it_says_or_an_extract_is_shown_as_one(real_app: Ap
     print(reply)
     assert reply.extract or "[" in reply.text or not reply.cited
     assert reply.advice or not reply.extract
+
+
+@pytest.mark.parametrize("question", ["when is form 111 filed", "what does error 809 mean", "who washes the cars"])
+def test_a_shown_sentence_has_its_numbers_and_names_from_its_passages(real_app: App, question: str) -> None:
+    """Or no model is asked: nothing fits, or the probes found that it makes things up."""
+    check = next(check for check in real_app.models.fitness.listed(ADMIN) if check.feature == "ask")
+    if not check.allowed:
+        with pytest.raises(Unfit):
+            real_app.search.answerer.answer(ADMIN, question)
+        real_app.models.fitness.force(ADMIN, real_app.settings.llm, "ask", "to see its answers checked")
+    reply = real_app.search.answerer.answer(ADMIN, question).reply
+    print(json.dumps([reply.text, [(kept.text, kept.why) for kept in reply.withheld], reply.advice], indent=1))
+    for said in reply.statements:
+        sources = [f"{hit.title} {' '.join(hit.heading)} {hit.text}" for hit in reply.passages]
+        assert said.cited
+        assert unsupported(said.text, [question, *(sources[number - 1] for number in said.cited)]) == []
 
 
 def test_a_passage_that_speaks_of_its_grade_is_not_believed(real_app: App) -> None:
