@@ -62,6 +62,9 @@ app().inbox.reminders.remind()
 unread = app().inbox.messages.unread(me)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     st.title("Inbox", width="stretch")
+    if app().settings.smtp_url:
+        by_mail = {keys.ACCOUNT_VIEW: "Messages"}
+        st.page_link("pages/account.py", label="Also by mail", icon=":material/mail:", query_params=by_mail)
     st.button(
         "Mark all read",
         key="read_all",

@@ -90,6 +90,9 @@ VIEWS = {
     "audit": "/audit",
     "account": "/account",
     "account new token": "/account",
+    "deliveries": "/deliveries",
+    "webhooks": "/deliveries?deliveries=Webhooks",
+    "messages": "/account?part=Messages",
 }
 # What is pressed before a view is looked at.
 PRESSED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,11 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.access import Actor
 from core.bootstrap import App
+from core.entrypoints import deliveries
+from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.services.deliveries.choices import TOPICS, topic_of
 from core.services.deliveries.letters import one_line
@@ -321,6 +325,7 @@ def test_a_lease_that_ended_is_taken_over_and_its_late_result_changes_nothing(ap
 WORKER = """
 import sys
 from pathlib import Path
+from typing import Any
 from tests.test_deliveries import mailing
 app = mailing(Path(sys.argv[1]), sys.argv[2])
 app.deliveries.sender.mailer.seconds = 60.0
@@ -379,3 +384,39 @@ def test_a_delivery_is_sent_once_more_on_an_admins_word(app: App, server: MailSe
 
 def test_the_pace_is_a_setting_of_the_sender() -> None:
     assert Pace(first=1.0, longest=4.0).wait(9, 0.0, 1.0) == 4.0
+
+
+def test_the_command_line_does_what_the_pages_do(
+    app: App, server: MailServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(deliveries, "open_app", lambda settings: app)
+
+    def run(*words: str, user: str = "admin") -> tuple[int, Any]:
+        code = main(["--home", str(app.settings.home), "--json", "--as", user, *words])
+        return code, json.loads(capsys.readouterr().out or "null")
+
+    assert run("messages", "choose", "none", "--topic", "watched", user="reviewer")[1]["watched"] == "none"
+    assert run("messages", "show", user="reviewer")[1]["reviews"] == "at once"
+    server.faults = ["", "554 no"]
+    assert run("messages", "test")[1]["state"] == "sent"
+    tell(app)
+    assert run("messages", "send")[1] == {"sent": 0, "again": 0, "failed": 1, "cancelled": 0}
+    (failed,) = run("deliveries", "list", "--state", "failed", "--channel", "mail")[1]
+    assert (failed["target"], failed["code"], failed["attempts"]) == ("reviewer", 554, 1)
+    assert [tried["code"] for tried in run("deliveries", "show", str(failed["id"]))[1]["tried"]] == [554]
+    assert run("deliveries", "redeliver", str(failed["id"]))[1]["state"] == "sent"
+    assert run("deliveries", "list", "--state", "lost")[0] == 1
+    assert run("deliveries", "list", "--channel", "pigeon")[0] == 1
+    assert run("deliveries", "redeliver", "99999")[0] == 1
+    code, hook = run("webhook", "add", "https://example.invalid/hook", "--format", "teams", "--event", "change.merged")
+    assert code == 0
+    assert hook["secret"].startswith("whsec_")
+    (listed,) = run("webhook", "list")[1]
+    assert listed == {name: value for name, value in hook.items() if name != "secret"}
+    code, tried = run("webhook", "test", "1")
+    assert (code, tried["state"]) == (1, "waiting"), "a name that leads nowhere"
+    assert run("webhook", "off", "1")[1]["active"] is False
+    assert run("webhook", "on", "1")[1]["active"] is True
+    assert run("webhook", "remove", "1")[1]["id"] == 1
+    assert main(["--home", str(app.settings.home), "--as", "admin", "deliveries", "list"]) == 0
+    assert "Mail from Concord" not in capsys.readouterr().out

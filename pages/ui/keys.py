@@ -47,6 +47,10 @@ SHOWN_ANSWER = "playground_shown_answer"  # the answer that a judge rates, as pl
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
 ACCOUNT_VIEW = "part"  # which part of Account is shown, also in the URL
+DELIVERIES_VIEW = "deliveries"  # which part of Deliveries is shown, also in the URL
+DELIVERY_STATE, DELIVERY_CHANNEL = "delivery_state", "delivery_by"  # which deliveries are listed, also in the URL
+DELIVERY_MOST = "delivery_most"  # how many of them
+WEBHOOK_SECRET = "webhook_secret"  # of a webhook that was just added, until it is shown
 TOKEN_MADE = "token_made"  # an access token that was just made, until it is shown
 INBOX_SHOWN, INBOX_KIND = "shown", "kind"  # which messages the inbox shows, also in the URL
 WORDS_SHOWN = "list"  # which list of Words is shown, also in the URL
@@ -85,5 +89,5 @@ WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_ORIGINALS, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
-    *(TOKEN_MADE, WRITTEN, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
+    *(TOKEN_MADE, WEBHOOK_SECRET, WRITTEN, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -23,6 +23,7 @@ PAGES = {
     "Administration": (
         ("index", "Index", ":material/database:", "see the index"),
         ("remote", "Remote", ":material/cloud_sync:", "manage the remote"),
+        ("deliveries", "Deliveries", ":material/outbox:", "see deliveries"),
         ("accounts", "Accounts", ":material/group:", "manage accounts"),
         ("audit", "Audit", ":material/history:", "see the audit"),
     ),

@@ -55,7 +55,7 @@ def _end(token: str) -> Response:
 
 
 def _elsewhere() -> str:
-    return f'<p class="quiet"><a href="{at("/account")}?tab=Messages">Choose what you get</a></p>'
+    return f'<p class="quiet"><a href="{at("/account")}?part=Messages">Choose what you get</a></p>'
 
 
 ROUTES = [Route(PATH, ask), Route(PATH, end, methods=["POST"])]

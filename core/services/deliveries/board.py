@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.access import Actor, require
 from core.errors import BadInput, NotFound, Refused
+from core.services.deliveries import formats
 from core.services.deliveries.letters import TEST
 from core.services.deliveries.outbox import STATES, Delivery, delivery
 from core.services.deliveries.sender import Sender
@@ -27,6 +28,13 @@ class Attempt:
     seconds: float
     code: int
     note: str
+
+
+def headline(one: Delivery) -> str:
+    """What a delivery says, in one line."""
+    if one.channel == "webhook":
+        return formats.sentence(one.kind, one.content)
+    return str(one.content.get("subject") or one.content["sentence"])
 
 
 class DeliveryBoard:

@@ -111,7 +111,7 @@ def _plain(head: Letterhead, parts: Iterable[Part], topic: str, end: str) -> str
         for what, note, address in part.lines:
             lines += [one_line(what), *([f"  {one_line(note)}"] if note else []), f"  {head.url}{address}", ""]
     lines += ["--", _why(topic)]
-    lines += [f"Stop it: {end}", f"Choose what you get: {head.url}/account?tab=Messages"] if end else []
+    lines += [f"Stop it: {end}", f"Choose what you get: {head.url}/account?part=Messages"] if end else []
     return "\n".join(lines) + "\n"
 
 
@@ -122,7 +122,7 @@ def _html(head: Letterhead, parts: list[Part], topic: str, end: str, title: str)
     if end:
         foot += (
             f'<br><a href="{escape(end)}" style="color:#1f5f99">Stop these mails</a> · '
-            f'<a href="{escape(head.url)}/account?tab=Messages" style="color:#1f5f99">Choose what you get</a>'
+            f'<a href="{escape(head.url)}/account?part=Messages" style="color:#1f5f99">Choose what you get</a>'
         )
     return f"""<!doctype html>
 <html lang="en">

@@ -277,7 +277,9 @@ class Sender:
 
     def _tell_admins(self, state: State, title: str, ref: str, note: str) -> None:
         admins = [row["id"] for row in state.accounts.all() if row["role"] == "admin"]
-        self.messages.tell(state, SYSTEM, admins, "not delivered", Subject("deliveries", ref, title), note)
+        self.messages.tell(
+            state, SYSTEM, admins, "not delivered", Subject("deliveries", ref, title), f"{note[:1].upper()}{note[1:]}"
+        )
 
     def _count(self, state: str) -> None:
         with self._counting:
