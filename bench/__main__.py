@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bench import (
+    api,
     building,
     confidence,
     conversion,
@@ -48,6 +49,7 @@ def main() -> None:
         "embedding": _embedding,
         "quality": _quality,
         "sessions": _sessions,
+        "api": _api,
         "endurance": _endurance,
         "lcs": _lcs,
         "statistics": _statistics,
@@ -215,6 +217,30 @@ def _sessions(sizes: list[int]) -> None:
         f"From start to an interactive page with a warm search: {measured['interactive_s']:.1f} s.\n\n"
     )
     report.write("sessions", "The app under load", text + markdown_table(heads, lines))
+
+
+def _api(sizes: list[int]) -> None:
+    measured = api.measure(HOME)
+    heads = ("way", "requests", "errors", "p50 ms", "p95 ms", "a second", "server CPU ms", "against search()", "kB")
+    lines = [["bare `search()`", "", "", "", "", "", f"{measured['bare_ms']:.2f}", "1.00x", ""]]
+    lines += [
+        [
+            f"`{row['path']}`",
+            f"{row['requests']:,}",
+            row["errors"],
+            *(f"{row[key]:.0f}" for key in ("p50_ms", "p95_ms", "per_s")),
+            f"{row['cpu_ms']:.2f}",
+            f"{row['cpu_ms'] / measured['bare_ms']:.2f}x",
+            f"{row['kb']:.0f}",
+        ]
+        for row in measured["rows"]
+    ]
+    text = (
+        f"{report.machine()}. The starter knowledge base, {api.CLIENTS} programs that ask as soon as they have their answer, over connections that "
+        f"stay open, {api.QUESTIONS} questions whose vectors are cached on all sides. Server CPU is everything the process did per request, less what "
+        "it does while nobody asks; times are those of a queue, since the server never rests. `/api/find` is what the Search page calls.\n\n"
+    )
+    report.write("api", "The HTTP API under load", text + markdown_table(heads, lines))
 
 
 def _lcs(sizes: list[int]) -> None:

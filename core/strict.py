@@ -97,13 +97,20 @@ def plain(value: Any) -> Any:
     """The value as dicts, lists, strings and numbers, ready for JSON or YAML."""
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    kind: Any = type(value)
+    if names := _names(kind):
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value
+
+
+@cache
+def _names(cls: Any) -> tuple[str, ...]:
+    """The fields of a record; none of anything else."""
+    return tuple(field.name for field in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
 
 
 def canonical(value: Any) -> str:

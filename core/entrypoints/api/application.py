@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,15 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Mount
 
 from core import __version__
-from core.entrypoints.api import problems
+from core.entrypoints.api import problems, reference
 from core.entrypoints.api.calls import FAULT, Service
 from core.entrypoints.api.gateway import Gateway
 from core.entrypoints.api.limits import TokenBuckets
 from core.entrypoints.api.metrics import Meters
+from core.entrypoints.api.quick import QuickRoute
 from core.entrypoints.api.routes import changes, documents, evaluation, gaps, search, service
 from core.errors import ConcordError
 from core.settings import Settings
@@ -47,7 +50,15 @@ def create(opened: Callable[[], App], settings: Settings) -> FastAPI:
         api.add_exception_handler(error, handler)
     for part in PARTS:
         api.include_router(part.router)
+    api.router.routes.insert(0, QuickRoute("/search", search.searched_for))
     return api
+
+
+def mounted(api: FastAPI) -> Mount:
+    """Where a server finds the API. A line break in an address belongs to it, too: the API says that nothing is there."""
+    mount = Mount(reference.PREFIX, api)
+    mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
+    return mount
 
 
 def _id(request: Request) -> str:

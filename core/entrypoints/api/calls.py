@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +13,7 @@ from urllib.parse import urlencode
 import anyio
 import anyio.to_thread
 from fastapi import Depends, Query
+from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -143,7 +142,7 @@ class ApiCall:
         if known is None and (wait := self._waiting(actor)):
             sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
             return problems.answer(429, sentence, self.id, self.headers)
-        etag = f'W/"{strict.digest([tag(app), str(self.request.url)], 24)}"' if tag else ""
+        etag = self._etag(tag(app)) if tag else ""
         if etag and self._known(etag):
             return Response(status_code=304, headers=self.headers | {"ETag": etag})
         return self._json(work(app, actor), etag, status)
@@ -180,6 +179,11 @@ class ApiCall:
                 return Response(status_code=304, headers=self.headers)
         return Response(body, status, self.headers, "application/json")
 
+    def _etag(self, state: object) -> str:
+        """A tag for this address in a state of the workspace."""
+        address = [self.request.scope[part].decode("latin-1") for part in ("raw_path", "query_string")]
+        return f'W/"{strict.digest([state, address], 24)}"'
+
     def _known(self, etag: str) -> bool:
         given = self.request.headers.get("if-none-match", "")
         return bool(given) and etag.removeprefix("W/") in [part.strip().removeprefix("W/") for part in given.split(",")]
@@ -198,12 +202,15 @@ class ApiCall:
         return {"Link": ", ".join(links)}
 
 
-async def _call(request: Request) -> ApiCall:
+def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:
     """Refuse parameters that an operation does not have: a misspelled filter would find too much."""
-    known = _parameters(request.scope["route"])
-    for name in request.query_params:
+    for name in given:
         if name not in known:
             raise BadInput(f"There is no parameter {name!r} here. Parameters: {', '.join(sorted(known)) or 'none'}.")
+
+
+async def _call(request: Request) -> ApiCall:
+    refuse_unknown(request.query_params, _parameters(request.scope["route"]))
     return ApiCall(request)
 
 
@@ -223,22 +230,9 @@ def _parameters(route: Any) -> frozenset[str]:
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as bytes; a number that JSON has no word for is null."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
+    """JSON of dictionaries, lists and records; a number that JSON has no word for is null.
 
-
-def _finite(value: Any) -> Any:
+    >>> encoded({"a": [float("nan"), 1.5]})
+    b'{"a":[null,1.5]}'
     """
-    >>> _finite({"a": [float("nan"), 1.5]})
-    {'a': [None, 1.5]}
-    """
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return to_json(value, inf_nan_mode="null")

@@ -30,6 +30,7 @@ from core.types import Hit, Stage
 PRINTABLE = r"^[^\x00]*$"  # a NUL is no part of any text
 LARGEST = 2_147_483_647  # of an id
 MOST_FILES = 200
+CONFIGURATION = "A name such as bm25 or convex-0.5, or JSON; what is in production if not given."
 
 Word = Annotated[str, StringConstraints(max_length=400, pattern=PRINTABLE)]
 Text = Annotated[str, StringConstraints(max_length=1_100_000, pattern=PRINTABLE)]
@@ -41,10 +42,11 @@ ConfigQuery = Annotated[
     Query(
         max_length=8_000,
         pattern=PRINTABLE,
-        description="A name such as bm25 or convex-0.5, or JSON; what is in production if not given.",
+        description=CONFIGURATION,
     ),
 ]
 WordQuery = Annotated[str, Query(max_length=400, pattern=PRINTABLE)]
+Some = Annotated[tuple[Word, ...], Field(max_length=50, description="Only these; one of them is enough.")]
 Several = Annotated[tuple[Word, ...], Query(max_length=50)]
 DocumentName = Annotated[str, Path(max_length=400, pattern=PRINTABLE, description="The id or the path of a document.")]
 Name = Annotated[str, Path(max_length=400, pattern=PRINTABLE)]
@@ -68,6 +70,24 @@ class Form(BaseModel):
     """A body. Keys that it does not know are refused."""
 
     model_config = EXACT
+
+
+class SearchForm(Form):
+    """The parameters of a search."""
+
+    q: Annotated[str, Field(min_length=1, max_length=2_000, pattern=PRINTABLE, description="The question.")]
+    k: Annotated[int, Field(ge=0, le=1000, description="How many hits; as many as in production if not given.")] = 0
+    profile: Annotated[Word, Field(description="Which index; the one in production if not given.")] = ""
+    config: Annotated[Configuration, Field(description=CONFIGURATION)] = ""
+    as_of: Annotated[Word, Field(description="As it was at the end of a day (2026-03-31), or at a commit.")] = ""
+    asked: Annotated[bool, Field(description="A person asked this: keep it among the asked questions.")] = False
+    type: Some = ()
+    status: Some = ()
+    tag: Some = ()
+    owner: Some = ()
+    folder: Some = ()
+    doc: Some = ()
+    history: Annotated[bool, Field(description="Also retired, superseded and not yet effective documents.")] = False
 
 
 class FileForm(Form):

@@ -250,4 +250,4 @@ def _column_json(outcome: ColumnOutcome) -> dict[str, Any]:
     if outcome.result is None:
         return {**shown, "config": strict.plain(outcome.column.config)}
     gone = [{"chunk": hit.chunk, "doc": hit.doc, "rank": hit.rank} for hit in outcome.gone]
-    return {**shown, **as_json(outcome.result), "moves": strict.plain(outcome.moves), "gone": gone}
+    return {**shown, **strict.plain(as_json(outcome.result)), "moves": strict.plain(outcome.moves), "gone": gone}

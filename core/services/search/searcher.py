@@ -28,7 +28,7 @@ from core.retrieval.rerankers.learned import RankerModel, RankerModels, check_pu
 from core.retrieval.trace import Trace
 from core.services.platform.settings import TeamSettings
 from core.services.search.spelling import Speller, unknown_words
-from core.types import Filters, LexicalOptions, Profile, Result, SearchConfig
+from core.types import Filters, Frozen, LexicalOptions, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -256,19 +256,25 @@ def _cross_encoder(config: SearchConfig) -> str:
 
 
 def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
-    """The contract of `search --json`."""
+    """The contract of `search --json`, with records where `strict.plain` makes JSON: whoever writes much encodes them as they are."""
     return {
         "query": result.query,
         "profile": result.profile,
         "generation": result.generation,
         "commit": result.commit,
-        "config": {"name": configs.name(result.config), **strict.plain(result.config)},
+        "config": _config_json(result.config),
         "confidence": round(result.confidence, 4),
         "fits": result.fits,
-        "hits": [strict.plain(hit) for hit in result.hits],
-        "stages": [strict.plain(stage) for stage in result.stages],
+        "hits": result.hits,
+        "stages": result.stages,
         "warnings": list(result.warnings),
         "also": list(result.also),
         "suggestions": list(suggestions),
         "as_of": result.as_of,
     }
+
+
+@lru_cache(maxsize=32)
+def _config_json(config: SearchConfig) -> Frozen:
+    """A configuration after its name; finding that takes as long as encoding a hit."""
+    return Frozen({"name": configs.name(config), **strict.plain(config)})

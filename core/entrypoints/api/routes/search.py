@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
 from starlette.responses import Response
 
 from core import strict
 from core.access import Actor, require
 from core.entrypoints import playground
-from core.entrypoints.api.calls import Calls
+from core.entrypoints.api import quick
+from core.entrypoints.api.calls import ApiCall, Calls
 from core.entrypoints.api.forms import (
     CitedAnswer,
     CompareAnswer,
@@ -18,6 +21,7 @@ from core.entrypoints.api.forms import (
     Configuration,
     QuestionQuery,
     SearchAnswer,
+    SearchForm,
     Several,
     WordQuery,
 )
@@ -26,7 +30,7 @@ from core.entrypoints.search import searched
 from core.services.playground.where import Diagnosis
 from core.services.search import answers
 from core.services.search.searcher import as_json
-from core.types import Filters
+from core.types import Filters, SearchConfig
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -53,33 +57,42 @@ Filtered = Annotated[Filters, Depends(filters_of)]
 def served(app: App) -> list[Any]:
     """The state that a search depends on: what is served, how, and the day."""
     production = app.platform.settings.production()
-    generation = app.index.generations.current(production.profile)
-    place = generation.folder if generation else ""
-    return [place, production.config, production.threshold, str(app.search.page.clock.today())]
+    served = app.search.searcher.opened(production.profile)[0].generation
+    place, day = (served.number, served.digest, served.commit), str(app.search.page.clock.today())
+    return [*place, _digest(production.config), production.threshold, day]
 
 
-@router.get("/search", response_model=SearchAnswer, responses=documented(304, 404))
-async def search(
-    call: Calls,
-    filters: Filtered,
-    q: QuestionQuery,
-    k: Annotated[int, Query(ge=0, le=1000, description="How many hits; as many as in production if not given.")] = 0,
-    profile: WordQuery = "",
-    config: ConfigQuery = "",
-    as_of: Annotated[WordQuery, Query(description="As it was at the end of a day (2026-03-31), or at a commit.")] = "",
-    asked: Annotated[bool, Query(description="A person asked this: keep it among the asked questions.")] = False,
-) -> Response:
+@lru_cache(maxsize=8)
+def _digest(config: SearchConfig) -> str:
+    return strict.digest(config)
+
+
+@router.get(
+    "/search",
+    response_model=SearchAnswer,
+    responses=documented(304, 404),
+    openapi_extra={"parameters": quick.parameters(SearchForm)},
+)
+async def search(request: Request) -> Response:
     """Passages of the approved documents that answer a question."""
+    return await searched_for(request)
+
+
+async def searched_for(request: Request) -> Response:
+    """The same without what the framework does around an operation."""
+    call, form = ApiCall(request), quick.read(SearchForm, request)
+    filters = Filters(form.type, form.status, form.tag, form.owner, form.folder, form.doc, history=form.history)
 
     def work(app: App, actor: Actor) -> dict[str, Any]:
         require(actor, "search")
-        result, suggestions = searched(app, q, profile, config, filters, k, as_of)
+        result, suggestions = searched(app, form.q, form.profile, form.config, filters, form.k, form.as_of)
         call.service.meters.searches.labels("yes" if result.fits else "no").inc()
-        if asked:
-            app.search.queries.keep(actor, q)
+        if form.asked:
+            app.search.queries.keep(actor, form.q)
         return as_json(result, suggestions)
 
-    return await call.answer(work, tag=None if profile or as_of else served, lane="slow" if as_of else "quick")
+    known = not form.profile and not form.as_of
+    return await call.answer(work, tag=served if known else None, lane="slow" if form.as_of else "quick")
 
 
 @router.get("/answer", response_model=CitedAnswer, responses=documented(304, 404))
