@@ -11,11 +11,10 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from core.bootstrap import App
-from core.entrypoints.api import application, reference
+from core.entrypoints.api import application
 from tests.conftest import NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
 
@@ -55,7 +54,7 @@ def served(home: Path, **settings: object) -> ApiServer:
 @contextmanager
 def listening(server: ApiServer) -> Iterator[str]:
     """The same API on a port of the loopback: its address."""
-    mounted = Starlette(routes=[Mount(reference.PREFIX, server.api)])
+    mounted = Starlette(routes=[application.mounted(server.api)])
     real = uvicorn.Server(uvicorn.Config(mounted, port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=real.run, daemon=True)
     thread.start()

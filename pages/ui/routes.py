@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from core.access import Actor, allowed, require
-from core.entrypoints.api import application, reference
+from core.entrypoints.api import application
 from core.entrypoints.mcp.http import McpEndpoint
 from core.errors import ConcordError, Refused
 from core.services.playground.compare import to_json
@@ -167,7 +167,7 @@ ROUTES = [
 
 ASSISTANTS = McpEndpoint(lambda: current_app(), load().url, load().api_rate)
 MOUNTS = [  # with access tokens of their own
-    Mount(reference.PREFIX, application.create(lambda: current_app(), load())),
+    application.mounted(application.create(lambda: current_app(), load())),
     Route(cookies.at("/mcp"), ASSISTANTS),
 ]
 

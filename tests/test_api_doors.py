@@ -1,0 +1,280 @@
+"""One question, every door: the command line, the HTTP API and the assistants' tools answer field by field alike, and
+every use case has an operation of the API, or a reason why it has none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.access import NO_TOKEN, REACH
+from core.entrypoints.api import reference
+from core.entrypoints.cli import PARTS, main
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from tests.api_server import ApiServer, served
+from tests.conftest import demo, put
+from tests.test_doors import EVERYBODY, FREE, rows
+
+TIMES = {"ms", "seconds"}  # what no two calls share
+
+# An operation of the API to the use cases behind it.
+OPERATIONS = {
+    "search": "search.searcher.search search.searcher.opened search.searcher.index search.queries.keep search.as_of.open search.as_of.moment platform.settings.profile platform.settings.production",
+    "answer": "search.answerer.answer",
+    "compare": "playground.comparer.run playground.grades.scores",
+    "where": "playground.locator.where",
+    "list_documents": "knowledge.documents.all",
+    "read_document": "knowledge.documents.show knowledge.documents.show_at",
+    "document_history": "knowledge.documents.history",
+    "document_diff": "knowledge.documents.at",
+    "document_links": "",
+    "freshness": "knowledge.freshness.attention",
+    "confirm_document": "knowledge.freshness.confirm knowledge.freshness.next_review",
+    "list_changes": "reviews.changes.listed reviews.changes.waiting_for reviews.changes.asked_of reviews.looks.news",
+    "propose_change": "reviews.changes.propose",
+    "show_change": "reviews.changes.show reviews.discussion.comments",
+    "change_diff": "reviews.looks.look",
+    "change_conflicts": "reviews.merger.collisions",
+    "change_impact": "reviews.impacts.show",
+    "measure_impact": "reviews.impacts.measure",
+    "edit_change": "reviews.changes.edit reviews.changes.describe",
+    "submit_change": "reviews.changes.submit",
+    "withdraw_change": "reviews.changes.withdraw",
+    "close_change": "reviews.changes.close",
+    "reopen_change": "reviews.changes.reopen",
+    "revert_change": "reviews.merger.revert",
+    "comment_on_change": "reviews.discussion.comment",
+    "judge_change": "reviews.discussion.approve reviews.discussion.request_changes reviews.discussion.take_back",
+    "merge_change": "reviews.merger.merge",
+    "list_gaps": "knowledge.gaps.open",
+    "report_gap": "knowledge.gaps.report",
+    "assign_gap": "knowledge.gaps.assign",
+    "close_gap": "knowledge.gaps.close",
+    "list_querysets": "evaluation.querysets.listed",
+    "show_queryset": "evaluation.querysets.show evaluation.querysets.agreement evaluation.querysets.pool_summary evaluation.querysets.problems evaluation.querysets.unmapped",
+    "list_runs": "evaluation.runs.listed",
+    "start_run": "evaluation.runs.start evaluation.runs.plan",
+    "show_run": "evaluation.runs.show",
+    "compare_runs": "",
+    "list_jobs": "platform.jobs.listed",
+    "show_job": "platform.jobs.show",
+    "health": "",
+    "metrics": "knowledge.home.index_state",
+}  # fmt: skip
+
+# Why a use case has no operation. What no access token may do (REACH) needs no line here.
+FOR_EYES = "is read on a page, by a person"
+INSIDE = "belongs to an operation that is there: it gives the caller what this would"
+AUTHORING = "is done where the text is written: in the editor, with what was typed"
+FILES = "brings files in, which people look through before they are proposed"
+JUDGING = "asks for the judgment of people who see passages blind"
+TUNING = "is long work on configurations, which ends in a decision of an admin"
+PERSONAL = "is about one's own account"
+REASONS = {
+    FOR_EYES: (
+        "people.audit.of_change knowledge.home knowledge.documents.inventory knowledge.documents.touched knowledge.documents.unreadable knowledge.pictures"
+        " knowledge.exports knowledge.feedback knowledge.gaps.counts answers graph search.page"
+        " search.queries.listed search.queries.totals inbox.owners playground.notebook reviews.looks.mark reviews.looks.viewed"
+        " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered"
+    ),
+    INSIDE: (
+        "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.reviewers playground.comparer.cached_searches"
+        " platform.settings index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
+    ),
+    AUTHORING: (
+        "knowledge.drafts words reviews.merger.solve reviews.discussion.apply reviews.discussion.resolve reviews.discussion.edit_comment"
+        " reviews.discussion.delete_comment reviews.changes.ask reviews.changes.unask"
+    ),
+    FILES: "upload",
+    JUDGING: "playground.grades playground.pools evaluation.querysets evaluation.editor",
+    TUNING: "evaluation.runs.estimate evaluation.runs.estimate_judging evaluation.experiments evaluation.jobs tuning",
+    PERSONAL: "search.queries.consent search.queries.consents inbox.messages inbox.watches",
+}  # fmt: skip
+
+
+def needing() -> set[str]:
+    """Use cases that somebody with an access token may do."""
+    return {
+        name
+        for name, action in rows()
+        if action == EVERYBODY or (action not in FREE and REACH.get(action, NO_TOKEN) != NO_TOKEN)
+    }
+
+
+def test_every_use_case_has_an_operation_or_a_reason() -> None:
+    there = {name for names in OPERATIONS.values() for name in names.split()}
+    reasons = [prefix for prefixes in REASONS.values() for prefix in prefixes.split()]
+    excused = {name for name in needing() if any(f"{name}.".startswith(f"{prefix}.") for prefix in reasons)}
+    missing = sorted(needing() - there - excused)
+    assert not missing, f"give them an operation of the API, or a reason in REASONS: {missing}"
+    assert there <= {name for name, _ in rows()}
+    unused = [prefix for prefix in reasons if not any(f"{name}.".startswith(f"{prefix}.") for name in needing())]
+    assert not unused, f"nothing is left that needs these reasons: {unused}"
+
+
+def test_every_operation_has_a_row(doors: ApiServer) -> None:
+    described = reference.document(doors.api)["paths"].values()
+    assert {operation["operationId"] for methods in described for operation in methods.values()} == set(OPERATIONS)
+
+
+# ---------------------------------------------------------------- field by field
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory: pytest.TempPathFactory) -> ApiServer:
+    """A workspace with a change, a gap, a query set, two runs and a job."""
+    server = served(tmp_path_factory.mktemp("doors") / "home")
+    app, author = server.app, demo("author")
+    put(app, {"fin/ctr.md": "---\nid: BSA-1\ntitle: Currency reports\nowner: Mei\ntags: [cash]\n---\n# Currency reports\n\nFile Form 112 for cash over $10,000. See [SAR](sar.md).\n"})  # fmt: skip
+    app.index.builder.build(app.platform.settings.profile())
+    app.reviews.changes.propose(author, "Drawers", {"fin/drawers.md": b"# Drawers\n\nCount twice.\n"}, "Asked often")
+    app.reviews.changes.submit(author, 1)
+    app.reviews.discussion.comment(demo("reviewer"), 1, "Why?", path="fin/drawers.md", line=3)
+    app.knowledge.gaps.report(demo("reader"), "Who signs?", "Nobody knows")
+    asked = QuerySet("cash", (Question("q1", "Form 112 for cash"),), (Judgment("q1", "fin/ctr.md"),))
+    app.evaluation.querysets.keep(author, asked)
+    app.evaluation.runs.measure(author, "cash", [("", "bm25"), ("", "dense")])
+    app.evaluation.runs.start(author, "cash", [("", "bm25")])
+    return server
+
+
+@pytest.fixture
+def typed(doors: ApiServer, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[..., Any]:
+    """What a command prints as JSON, on the same open workspace."""
+    from core.entrypoints import change_texts, querysets, session
+
+    for part in (*PARTS, change_texts, querysets, session):
+        if hasattr(part, "open_app"):
+            monkeypatch.setattr(part, "open_app", lambda settings: doors.app)
+
+    def run(line: str, role: str = "author") -> Any:
+        words = [word.replace("_", " ") for word in line.split()]
+        code = main(["--home", str(doors.app.settings.home), *words, "--as", role, "--json", "--quiet"])
+        printed = capsys.readouterr()
+        assert code == 0, printed.err
+        return json.loads(printed.out)
+
+    return run
+
+
+def timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: timeless(item) for key, item in value.items() if key not in TIMES}
+    return [timeless(item) for item in value] if isinstance(value, list) else value
+
+
+READS = [
+    ("search form_112_for_cash", "/search?q=form+112+for+cash"),
+    ("search form -k 2 --config bm25 --tag bsa --history", "/search?q=form&k=2&config=bm25&tag=bsa&history=true"),
+    ("search frm", "/search?q=frm"),
+    ("search cash --as-of {first}", "/search?q=cash&as_of={first}"),
+    ("compare form --config bm25 --config dense", "/compare?q=form&config=bm25&config=dense"),
+    ("where form IT-1 --config bm25", "/where?q=form&document=IT-1&config=bm25"),
+    ("documents list", "/documents"),
+    ("documents list --folder fin", "/documents?folder=fin"),
+    ("documents show BSA-1", "/documents/BSA-1"),
+    ("documents show BSA-1 --as-of {first}", "/documents/BSA-1?as_of={first}"),
+    ("documents history BSA-1", "/history/BSA-1"),
+    ("documents diff BSA-1", "/diff/BSA-1"),
+    ("documents links BSA-1", "/links/BSA-1"),
+    ("freshness", "/freshness"),
+    ("change list", "/changes"),
+    ("change list --state open --mine --text drawers", "/changes?state=open&mine=true&text=drawers"),
+    ("change show 1", "/changes/1"),
+    ("change diff 1", "/changes/1/diff"),
+    ("change conflicts 1", "/changes/1/conflicts"),
+    ("change impact 1", "/changes/1/impact"),
+    ("gaps list", "/gaps"),
+    ("eval querysets", "/querysets"),
+    ("eval querysets cash --questions", "/querysets/cash?questions=true"),
+    ("eval runs --queryset cash", "/runs?queryset=cash"),
+    ("eval compare {bm25} {dense}", "/comparisons?before={bm25}&after={dense}"),
+    ("jobs list", "/jobs"),
+]
+
+
+@pytest.mark.parametrize(("line", "path"), READS, ids=[line for line, _ in READS])
+def test_command_line_and_api_give_the_same_fields_and_values(
+    doors: ApiServer, typed: Callable[..., Any], line: str, path: str
+) -> None:
+    runs = {run.name: run.id for run in doors.app.evaluation.runs.listed(demo("author"))}
+    names = {"first": doors.app.knowledge.store.log(doors.app.knowledge.store.head())[-1][0].id, **runs}
+    printed = typed(line.format(**names))
+    answer = doors.get(path.format(**names))
+    assert answer.status_code == 200, answer.text
+    assert timeless(answer.json()) == timeless(printed)
+
+
+def shape(value: Any) -> Any:
+    """Keys and kinds of a value, without what differs from one call to the next."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value[:1]]
+    return type(value).__name__
+
+
+def test_command_line_and_api_write_with_the_same_fields(doors: ApiServer, typed: Callable[..., Any]) -> None:
+    files = [{"path": "hr/draft.md", "text": None}]
+    proposed = doors.post("/changes", {"title": "Away", "files": files}).json()
+    printed = typed("change new --title Away --delete hr/draft.md")
+    assert shape(proposed) == shape(printed)
+    mine, theirs = proposed["id"], printed["id"]
+    writes = [
+        (f"change comment {mine} --message Why?", f"/changes/{theirs}/comments", {"message": "Why?"}, "reviewer"),
+        (f"change submit {mine}", f"/changes/{theirs}/submit", {}, "author"),
+        (f"change approve {mine}", f"/changes/{theirs}/verdicts", {"verdict": "approve"}, "reviewer"),
+        (f"change take-back {mine}", f"/changes/{theirs}/verdicts", {"verdict": "take back"}, "reviewer"),
+        (f"change withdraw {mine}", f"/changes/{theirs}/withdraw", None, "author"),
+        (f"change close {mine}", f"/changes/{theirs}/close", {}, "author"),
+        (f"change reopen {mine}", f"/changes/{theirs}/reopen", None, "author"),
+        ("gaps report Who_knows?", "/gaps", {"query": "Who knows?"}, "author"),
+        ("eval run cash --config bm25 --background", "/runs", {"queryset": "cash", "configs": ["bm25"]}, "author"),
+        ("confirm BSA-2 --until 2027-05-01", "/confirmations", {"document": "IT-1", "until": "2027-05-01"}, "reviewer"),
+    ]
+    for line, path, body, role in writes:
+        answer = doors.post(path, body, role)
+        assert answer.status_code < 300, f"{path}: {answer.text}"
+        assert shape(answer.json()) == shape(typed(line, role)), line
+
+
+def test_command_line_and_api_refuse_with_the_same_sentence(doors: ApiServer, capsys: Any, typed: Any) -> None:
+    for line, path, role in (
+        ("documents show nothing", "/documents/nothing", "author"),
+        ("change show 99999", "/changes/99999", "author"),
+        ("search form --config nothing", "/search?q=form&config=nothing", "author"),
+        ("search form --as-of soon", "/search?q=form&as_of=soon", "author"),
+        ("change list", "/changes", "reader"),
+        ("eval runs", "/runs", "reader"),
+    ):
+        with pytest.raises(AssertionError) as refused:
+            typed(line, role)
+        assert doors.get(path, role).json()["detail"] == str(refused.value).split("\nassert")[0].strip(), line
+
+
+# ---------------------------------------------------------------- assistants
+
+
+def test_assistants_read_the_same_words_of_the_same_version(doors: ApiServer) -> None:
+    """The tools answer within a budget of tokens: what they name, they name as the API does."""
+    from core.entrypoints.mcp.server import build_server
+    from core.entrypoints.mcp.visits import Visit
+    from tests.test_mcp import HERE, call
+
+    tools = build_server(lambda ctx: Visit(doors.app, demo("author"), HERE))
+    found = doors.get("/search?q=form+112+for+cash&k=50").json()
+    said = call(tools, "search", question="form 112 for cash").structured_content
+    by_place = {(hit["doc"], hit["start"]): hit for hit in every(found["hits"])}
+    assert said["hits"]
+    for hit in said["hits"]:
+        same = by_place[hit["doc"], hit["start"]]
+        for field in ("path", "title", "status", "version", "heading"):
+            assert hit[field] == same[field], field
+        assert same["text"].startswith(hit["text"])
+    assert (said["hits"][0]["doc"], said["confidence"]) == (found["hits"][0]["doc"], found["confidence"])
+
+
+def every(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [other for hit in hits for other in (hit, *hit["further"])]

@@ -1,0 +1,97 @@
+"""The Python client: a method for every operation with its parameters, and a conversation with a real server."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clients.concord_client import Client, Problem
+from core.entrypoints.api import application, reference
+from core.settings import Settings
+from tests.api_server import ApiServer, listening, served
+from tests.conftest import ROOT, NoProcesses, put, small_app
+
+WITHOUT = {"metrics": "Prometheus reads it, in a format of its own."}
+
+
+def operations() -> dict[str, set[str]]:
+    """Every operation with the names of what it takes; `head` is what If-Match carries, lists come whole."""
+    described = reference.document(application.create(lambda: small_app(Path()), Settings()))
+    found = {}
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            names = {parameter["name"] for parameter in operation.get("parameters", ())} - {"limit", "offset"}
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            form = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
+            names |= set(described["components"]["schemas"][form]["properties"]) if form else set()
+            found[operation["operationId"]] = {"head" if name == "If-Match" else name for name in names}
+    return found
+
+
+def test_every_operation_has_a_method_that_takes_what_it_takes() -> None:
+    for name, parameters in operations().items():
+        if name not in WITHOUT:
+            given = set(inspect.signature(getattr(Client, name)).parameters) - {"self"}
+            assert given == parameters, name
+    methods = {name for name, _ in inspect.getmembers(Client, inspect.isfunction) if not name.startswith("_")}
+    assert methods == set(operations()) - set(WITHOUT)
+
+
+def test_the_file_is_enough() -> None:
+    """Whoever has only this file can use it: nothing but the standard library is imported."""
+    code = "import sys, concord_client; print([n for n in ('core', 'requests', 'pydantic') if n in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'clients')!r}); {code}"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_program_finds_proposes_and_a_reviewer_merges(tmp_path: Path) -> None:
+    server = served(tmp_path / "home")
+    with listening(server) as address:
+        author, reviewer = (Client(address, server.tokens[role]) for role in ("author", "reviewer"))
+        assert author.search("currency reports", tag=["cash"], k=1)["hits"][0]["doc"] == "BSA-1"
+        text = author.read_document("fin/ctr.md")["text"] + "\nKeep a copy.\n"
+        made = author.propose_change("Keep a copy", {"fin/ctr.md": text}, message="Asked for")
+        author.submit_change(made["id"])
+        reviewer.comment_on_change(made["id"], "Good.", path="fin/ctr.md", line=1, head=made["head"])
+        reviewer.judge_change(made["id"], "approve", head=made["head"])
+        with pytest.raises(Problem) as refused:
+            reviewer.merge_change(made["id"], head="0" * 40)
+        assert (refused.value.status, bool(refused.value.request)) == (412, True)
+        assert reviewer.merge_change(made["id"], head=made["head"])["state"] == "merged"
+        assert [version["version"] for version in author.document_history("BSA-1")] == [2, 1]
+        assert author.document_diff("BSA-1")["added"] == 2
+        assert author.report_gap("Who signs?")["query"] == "Who signs?"
+        assert author.health()["status"] == "ok"
+        with pytest.raises(Problem, match="403: Only authors"):
+            Client(address, server.tokens["reader"]).propose_change("No", {"a.md": "# A\n"})
+        with pytest.raises(Problem, match="401: Send an access token"):
+            Client(address).freshness()
+
+
+def test_a_list_comes_whole_and_a_full_bucket_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = small_app(tmp_path / "home", NoProcesses(), api_rate=1)
+    server = ApiServer(app)
+    put(app, {f"many/{n:04}.md": f"# Number {n}\n\nText.\n" for n in range(1005)})
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        server.api.state.service.buckets._buckets.clear()
+
+    monkeypatch.setattr("clients.concord_client.time", SimpleNamespace(sleep=wait))
+    with listening(server) as address:
+        listed: list[dict[str, Any]] = list(Client(address, server.tokens["reader"]).list_documents())
+        assert len({line["path"] for line in listed}) == 1005
+        assert len(waits) == 1
+        with pytest.raises(Problem, match="429"):
+            Client(address, server.tokens["reader"], retries=0).freshness()
