@@ -106,6 +106,7 @@ from core.services.playground.notebook import Notebook
 from core.services.playground.pools import Pools
 from core.services.playground.where import Locator
 from core.services.remote.incoming import IncomingCommits
+from core.services.remote.pull_requests import PullRequests
 from core.services.remote.remotes import JOB as REMOTE
 from core.services.remote.remotes import Remotes
 from core.services.reviews.changes import Changes
@@ -176,9 +177,10 @@ class Reviews:
 
 @dataclass(frozen=True, slots=True)
 class RemoteRoom:
-    """The repository elsewhere that merges are pushed to."""
+    """The repository elsewhere that merges are pushed to, and pull requests in somebody's own."""
 
     remotes: Remotes
+    pull_requests: PullRequests
 
 
 @dataclass(frozen=True, slots=True)
@@ -531,7 +533,7 @@ def build(
             disagreements,
         ),
         reviews=Reviews(changes, Discussion(changes), merger, Looks(changes), impacts),
-        remote=RemoteRoom(remotes),
+        remote=RemoteRoom(remotes, PullRequests(git_remote, remotes, changes, impacts.measure)),
         inbox=Inbox(messages, watches, reminders, owners),
         deliveries=Deliveries(
             choices,

@@ -78,6 +78,7 @@ READING = {
     "tuning.recommendation": "offer",
     "models.ledger": "recent summary",
     "remote.remotes": "show",
+    "remote.pull_requests": "look",
     "models.fitness": "listed",
     "platform.jobs": "listed log show",
     "deliveries.webhooks": "listed",

@@ -110,6 +110,7 @@ USE_CASES = {
         "start tick": UPKEEP,
         "work": INNER,
     },
+    "remote.pull_requests": {"look": "import documents"},
     "inbox.messages": {"listed opened read unread": "read the inbox", "tell": INNER},
     "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
     "inbox.reminders": {"remind": UPKEEP},
@@ -293,7 +294,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "merge a change": ("change merge 99999",),
     "settle a disagreement": ("disagreements settle nothing --reason nothing", "disagreements reopen nothing"),
     "confirm a document": ("confirm BSA-1 --until 2000-01-01",),
-    "import documents": ("import {folder}", "statuses --set beta=draft", "init"),
+    "import documents": ("pull-request --base nothing", "import {folder}", "statuses --set beta=draft", "init"),
     "explore the graph": (
         "graph document nothing", "graph query nothing", "graph entity nothing", "graph path one other",
         "graph communities", "graph links",

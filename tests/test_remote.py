@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from core.bootstrap import App
+from core.curation.annotations import github
 from core.entrypoints.cli import main
-from core.errors import BadInput, ConcordError, Refused, Unavailable
-from tests.conftest import NoProcesses, demo, put, small_app
+from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
+from core.services.remote.pull_requests import markdown
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app
 from tests.git_server import daemon, http_host
 from tests.remotes import bare, git, outside
 
@@ -479,3 +484,99 @@ def test_a_document_with_a_name_that_cannot_be_used_stays_a_draft_that_says_so(
     git(tmp_path / "clone", "push", "--quiet", "origin", "HEAD:main")
     worked(one)
     assert one.reviews.changes.get(change.id).state == "in review"
+
+
+# ---------------------------------------------------------------- pull requests
+
+
+@pytest.fixture
+def own_repository(tmp_path: Path) -> Path:
+    """Somebody's repository with documents in a folder, a base, and three heads: good, broken and without documents."""
+    place = tmp_path / "own"
+    place.mkdir()
+    git(place, "init", "--quiet", "--initial-branch=main")
+    vpn = "---\ntitle: VPN\nanswers: [How do I connect from home?]\n---\n# VPN\n\nConnect from home with the client.\n"
+    _commit(place, {"docs/vpn.md": vpn, "src/tool.py": "x = 1\n"})
+    git(place, "switch", "--quiet", "--create", "good")
+    fob = "---\ntitle: Fobs\nanswers: [Where do I get a token fob?]\n---\n# Fobs\n\nA token fob is at the desk.\n\n### Deep\n\nText.\n"
+    _commit(place, {"docs/it/fob.md": fob})
+    git(place, "switch", "--quiet", "--create", "broken", "main")
+    _commit(place, {"docs/bad.md": "---\ntitle: [\n---\n# Bad\n"})
+    git(place, "switch", "--quiet", "--create", "code", "main")
+    _commit(place, {"src/tool.py": "x = 2\n"})
+    git(place, "switch", "--quiet", "main")
+    _commit(place, {"docs/later.md": "# Later\n\nThe base went on.\n"})
+    return place
+
+
+def _commit(place: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text, encoding="utf-8")
+    git(place, "add", "--all")
+    git(place, "commit", "--quiet", "--message", "Write")
+
+
+def test_a_pull_request_shows_what_it_does_to_documents_and_search(tmp_path: Path, own_repository: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    request = app.remote.pull_requests.look(ADMIN, own_repository, "main", "good", "docs")
+    assert request.ok
+    assert request.documents == ("it/fob.md",)
+    assert request.impact
+    summary = markdown(request)
+    assert "1 document changed, 0 errors" in summary
+    assert "| Where do I get a token fob? | it/fob.md | not found | found at 1 |" in summary
+    assert any(line.startswith("::warning file=docs/it/fob.md,line=") for line in github(request.findings, "docs"))
+
+
+@pytest.mark.parametrize(("head", "code", "words"), [("broken", 1, "cannot be merged"), ("code", 0, "Nothing stands")])
+def test_the_exit_code_of_a_pull_request_says_whether_it_could_be_merged(
+    tmp_path: Path, own_repository: Path, head: str, code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary, quality = tmp_path / "summary.md", tmp_path / "quality.json"
+    arguments = ["--home", str(tmp_path / "home"), "pull-request", "--repository", str(own_repository)]
+    arguments += ["--base", "main", "--head", head, "--folder", "docs", "--no-impact", "--annotations", "github"]
+    assert main([*arguments, "--summary", str(summary), "--code-quality", str(quality)]) == code
+    assert words in summary.read_text()
+    said = capsys.readouterr().out
+    assert ("::error file=docs/bad.md,line=" in said) == bool(code)
+    assert [row["location"]["path"] for row in json.loads(quality.read_text())] == ["docs/bad.md"] * code
+
+
+def test_a_revision_that_is_not_there_is_named(tmp_path: Path, own_repository: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    with pytest.raises(NotFound, match="shallow clone"):
+        app.remote.pull_requests.look(ADMIN, own_repository, "nowhere", "good")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("head", "code"), [("good", 0), ("broken", 1)])
+@pytest.mark.parametrize("host", ["github", "gitlab"])
+def test_the_commands_of_the_recipes_run_as_they_are_written(
+    tmp_path: Path, own_repository: Path, host: str, head: str, code: int
+) -> None:
+    recipe = yaml.safe_load((ROOT / "docs" / "ci" / f"{host}.yml").read_text())
+    job = recipe["jobs"]["documents"] if host == "github" else recipe["documents"]
+    command = job["steps"][-1]["run"] if host == "github" else job["script"][-1]
+    summary = tmp_path / "summary.md"
+    places = {
+        "GITHUB_WORKSPACE": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "CI_PROJECT_DIR": str(own_repository),
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(own_repository, "rev-parse", "main"),
+        "CI_COMMIT_SHA": git(own_repository, "rev-parse", head),
+        "BASE": "main",
+        "HEAD": head,
+        "FOLDER": "docs",
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "CONCORD_MODELS": str(ROOT / ".models"),
+    }
+    (tmp_path / "documents").symlink_to(own_repository)
+    done = subprocess.run(["bash", "-ec", command], cwd=ROOT, env=places, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    if host == "github":
+        assert ("::error file=docs/bad.md" in done.stdout) == bool(code)
+        assert ("found at 1" in summary.read_text()) != bool(code)
+    else:
+        report = json.loads((own_repository / "gl-code-quality-report.json").read_text())
+        assert (report[0]["severity"] == "major") == bool(code)

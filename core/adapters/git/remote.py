@@ -13,17 +13,18 @@ import selectors
 import shlex
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.adapters.git import refs
-from core.adapters.git.plumbing import ENVIRONMENT
+from core.adapters.git.plumbing import APP, ENVIRONMENT, Plumbing
 from core.adapters.git.store import GitStore
 from core.adapters.system.files import flock
 from core.curation.remotes import PROTOCOLS, origin
-from core.errors import Refused, Unavailable, storage_failure, storing
+from core.errors import BadInput, NotFound, Refused, Unavailable, storage_failure, storing
 
 REMOTES = "refs/remotes"
 _LOCK = "concord-remote.lock"  # one fetch or push of ours at a time
@@ -107,6 +108,22 @@ class GitRemote:
         if refused:
             raise Refused(f"The remote refuses the push: {self._shown(refused.rpartition(chr(9))[2])}.")
         raise self._failure(errors)
+
+    @contextmanager
+    def copy(self, repository: Path, revisions: Mapping[str, str], folder: str = "") -> Iterator[Path]:
+        """A bare repository for a while, with a branch for each revision of somebody's own, or of a folder in it."""
+        with tempfile.TemporaryDirectory(prefix="concord-copy-") as place:
+            copied = Plumbing(Path(place) / "copy.git")
+            copied.path.mkdir()
+            copied.ask("init", "--quiet", "--bare", "--template=", str(copied.path), bare=False)
+            commits = {branch: _revision(repository, name) for branch, name in revisions.items()}
+            refs_wanted = [f"{commit}:refs/heads/{branch}" for branch, commit in commits.items()]
+            done = _own_git(repository, "push", "--quiet", str(copied.path), *refs_wanted)
+            if done.returncode:
+                raise BadInput(f"{str(repository)!r} cannot be read as a git repository: {self._shown(done.stderr)}.")
+            if folder:
+                _narrow(copied, commits, folder)
+            yield copied.path
 
     # ------------------------------------------------------------ what was last seen
 
@@ -245,3 +262,34 @@ class GitRemote:
         options += ["IdentitiesOnly=yes"] if self.access.key else []
         command = [*shlex.split(self.access.ssh), *(part for option in options for part in ("-o", option))]
         return shlex.join([*command, *(["-i", str(self.access.key)] if self.access.key else [])])
+
+
+def _own_git(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The git of whoever runs this, on their own repository, with their own configuration and without its hooks."""
+    command = ["git", "-C", str(repository), "-c", "core.hooksPath=/dev/null", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+
+
+def _revision(repository: Path, name: str) -> str:
+    done = _own_git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    if done.returncode:
+        raise NotFound(
+            f"{str(repository)!r} has no commit {name!r}. A shallow clone may lack it: fetch its history first."
+        )
+    return done.stdout.strip()
+
+
+def _narrow(git: Plumbing, commits: Mapping[str, str], folder: str) -> None:
+    """Put in the place of each branch a commit with the files of one folder, on what the branches have in common."""
+    names = list(commits.values())
+    shared = git.run("merge-base", "--octopus", *names)[1].decode().strip()
+    root = git.commit(_tree(git, shared, folder), (), APP, "What both have in common") if shared else ""
+    for branch, commit in commits.items():
+        made = git.commit(_tree(git, commit, folder), (root,) if root else (), APP, f"The folder {folder}")
+        git.ask("update-ref", f"refs/heads/{branch}", made)
+
+
+def _tree(git: Plumbing, commit: str, folder: str) -> str:
+    """The tree of a folder; the empty one where a commit has no such folder."""
+    code, out = git.run("rev-parse", "--verify", "--quiet", f"{commit}:{folder}")
+    return out.decode().strip() if code == 0 and out else git.ask("mktree").decode().strip()

@@ -38,11 +38,15 @@ class IncomingCommits:
         self._close_if_taken(row["change"])
 
     def take_over(self, theirs: str, where: str) -> None:
-        """Move main, and write down what it got."""
+        """Move main, write down what it got, and make it searchable."""
+        self.move_main(theirs, where)
+        self.merger.merged(SYSTEM)
+
+    def move_main(self, theirs: str, where: str) -> None:
+        """The same without what a merge sets off."""
         with self.merger.moving_main():
             self.store.take_over(theirs, SYSTEM.person, f"Take over commits from {where}")
         self.merger.repair()
-        self.merger.merged(SYSTEM)
 
     def _hold(self, row: Mapping[str, Any], theirs: str) -> None:
         """Have a change with these commits. One that somebody approved, edited or closed stays as it is."""

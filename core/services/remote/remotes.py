@@ -112,7 +112,7 @@ class Remotes:
             theirs = self._seen(place)
             if not theirs:
                 raise NotFound(f"The repository has no branch {branch!r}, or it is empty. Name one with --branch.")
-            self.incoming.take_over(theirs, place["url"])
+            self.incoming.move_main(theirs, place["url"])
             if self.database.remotes.get() is None:
                 self.git.track(branch, "")
         self.audit.note(actor, "import", place["url"], detail=f"branch {branch}, with its history")
