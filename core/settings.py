@@ -59,9 +59,7 @@ class Settings:
         5.0  # between two looks for commits made elsewhere; 0 looks only after merges and when asked
     )
     prices: Path | None = None  # a JSON file: dollars for a million tokens, by model
-    url: str = (
-        ""  # where people open the app, such as https://concord.example.org: links in mail, webhooks and citations
-    )
+    url: str = ""  # where people open the app (https://concord.example.org): links in mail, webhooks and citations
     smtp_url: str = field(
         default="", repr=False
     )  # the mail server: smtp://user@host:587 (STARTTLS) or smtps://; no mail if not set

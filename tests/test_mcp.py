@@ -31,7 +31,7 @@ from core.bootstrap import App, build
 from core.entrypoints.mcp.command import caller
 from core.entrypoints.mcp.http import McpEndpoint
 from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.server import build_server
+from core.entrypoints.mcp.server import AT_ONCE, build_server
 from core.entrypoints.mcp.tokens import TokenCount
 from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Visit
@@ -297,8 +297,10 @@ def test_a_line_longer_than_the_budget_is_read_in_parts(small: App) -> None:
 
 
 def test_outline_lists_documents_by_folder(small: App) -> None:
-    listed = call(served(small), "outline", folder="fin").structured_content["documents"]
-    assert [row["doc"] for row in listed] == ["BSA-1", "BSA-2"]
+    listed = call(served(small), "outline", folder="fin").structured_content
+    assert [row["doc"] for row in listed["documents"]] == ["BSA-1", "BSA-2"]
+    assert listed["folders"] == {}
+    assert call(served(small), "outline").structured_content["folders"] == {"fin": 2, "hr": 1, "it": 1}
     assert refusal(served(small), "outline", folder="nowhere").endswith("Folders: fin, hr, it.")
 
 
@@ -487,6 +489,15 @@ def test_what_changed_lists_what_was_merged_without_drafts(small: App) -> None:
     assert refusal(served(small), "what_changed", since="tuesday") == "'tuesday' is no day. Write it like 2026-03-31."
 
 
+def test_a_commit_of_many_documents_is_listed_as_far_as_the_budget_goes(kb_app: App) -> None:
+    tokens = kb_app.models.registry.of(kb_app.platform.settings.profile()).tokens
+    answer = call(served(kb_app), "what_changed", since="2020-01-01", token_budget=600)
+    (commit,) = answer.structured_content["commits"]
+    assert commit["documents"]
+    assert len(commit["documents"]) + answer.structured_content["left_out"] == 59
+    assert len(tokens(answer.content[0].text)) <= 600
+
+
 def test_the_command_line_lists_the_same_commits_under_the_same_keys(small: App, capsys: Any) -> None:
     from core.entrypoints.cli import main
 
@@ -528,6 +539,8 @@ def test_a_proposed_change_goes_through_review_to_a_merge_by_people(small: App) 
     reply = draft.structured_content
     assert (reply["state"], reply["documents"]) == ("draft", [{"kind": "edited", "path": "it/vpn.md"}])
     assert reply["impact"]["sentence"]
+    said = small.reviews.changes.get(reply["id"]).description
+    assert said == "A caller asked.\n\nDrafted by an assistant, with the access token 'assistant'."
     assert f"{HERE}/reviews?change={reply['id']}" in draft.content[0].text
     assert "809 means" in call(served(small), "read", document="IT-1").structured_content["text"]
     agent = small.people.tokens.holder(text, "mcp")
@@ -620,10 +633,15 @@ def test_a_document_at_a_commit_is_a_resource_and_a_draft_is_none(small: App) ->
 # ---------------------------------------------------------------- slow calls
 
 
+def late(held: threading.Event) -> None:
+    held.wait(20)
+    raise Unavailable("This comes late.")
+
+
 def test_a_slow_call_is_given_up_and_holds_nobody_else(small: App, monkeypatch: pytest.MonkeyPatch) -> None:
     held = threading.Event()
     monkeypatch.setattr("core.entrypoints.mcp.server.SECONDS", 0.5)
-    monkeypatch.setattr(type(small.search.page), "find", lambda *_, **__: held.wait(20))
+    monkeypatch.setattr(type(small.search.page), "find", lambda *_, **__: late(held))
 
     async def work(client: Client) -> Any:
         answers: dict[str, Any] = {}
@@ -643,6 +661,27 @@ def test_a_slow_call_is_given_up_and_holds_nobody_else(small: App, monkeypatch: 
     held.set()
     assert answers["search"].is_error
     assert "took longer than" in answers["search"].content[0].text
+
+
+def test_as_many_slow_calls_as_there_may_be_leave_the_threads_of_the_pages_free(
+    small: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Event()
+    monkeypatch.setattr("core.entrypoints.mcp.server.SECONDS", 2)
+    monkeypatch.setattr(type(small.search.page), "find", lambda *_, **__: late(held))
+
+    async def work(client: Client) -> float:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2 * AT_ONCE):
+                tasks.start_soon(client.call_tool, "search", {"question": "slow"})
+            await anyio.sleep(0.2)
+            started = anyio.current_time()
+            await anyio.to_thread.run_sync(lambda: None)  # as every route of the pages does
+            waited = anyio.current_time() - started
+            held.set()
+        return waited
+
+    assert talk(served(small), work) < 0.5
 
 
 def test_without_a_tokenizer_tokens_are_estimated_high() -> None:

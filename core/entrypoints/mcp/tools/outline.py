@@ -37,13 +37,23 @@ class SectionReply(BaseModel):
     tokens: int
 
 
+class ListedReply(BaseModel):
+    """A document in a list."""
+
+    doc: str
+    path: str
+    title: Quoted
+    version: int
+
+
 class OutlineReply(ToolReply):
     """The sections of a document, or documents."""
 
     commit: str
     document: DocumentReply | None
     sections: list[SectionReply]
-    documents: list[DocumentReply]
+    documents: list[ListedReply]
+    folders: dict[str, int] = Field(description="Folders with the number of documents below them.")
     left_out: int = Field(description="Entries that the budget left no room for.")
 
     def words(self) -> str:
@@ -51,7 +61,8 @@ class OutlineReply(ToolReply):
             f"{'  ' * (each.level - 1)}{each.section}: {each.title} ({each.tokens} tokens)" for each in self.sections
         ]
         head = [self.document.about()] if self.document else []
-        lines = [*head, *listed, *(each.about() for each in self.documents)]
+        listed += [f"{each.doc}: {each.title} ({each.path}, version {each.version})" for each in self.documents]
+        lines = [*head, *listed, *(f"{name}/: {count} documents" for name, count in self.folders.items())]
         marks = Marks(lines)
         more = f"\n{self.left_out} more: name a folder, or raise the token budget." if self.left_out else ""
         return f"{marks.notice}\n{marks(*lines)}{more}"
@@ -87,7 +98,9 @@ def _of_document(visit: Visit, document: Document, commit: str, budget: int) -> 
     ]
 
     def made(n: int) -> OutlineReply:
-        return OutlineReply(commit=commit, document=about, sections=rows[:n], documents=[], left_out=len(rows) - n)
+        return OutlineReply(
+            commit=commit, document=about, sections=rows[:n], documents=[], folders={}, left_out=len(rows) - n
+        )
 
     return made(longest(len(rows), lambda n: visit.within(made(n), budget)))
 
@@ -97,12 +110,19 @@ def _of_folder(visit: Visit, folder: str, as_of: str, budget: int) -> OutlineRep
     known = [each for each in visit.app.knowledge.documents.all(commit) if each.meta.status == "approved"]
     listed = [each for each in known if each.path.startswith(below)]
     if folder and not listed:
-        folders = sorted({each.path.partition("/")[0] for each in known if "/" in each.path})
-        raise NotFound(f"There is no document below {folder!r}. Folders: {', '.join(folders)}.")
-    rows = [DocumentReply(**document_fields(each)) for each in listed]
+        there = sorted({each.path.partition("/")[0] for each in known if "/" in each.path})
+        raise NotFound(f"There is no document below {folder!r}. Folders: {', '.join(there)}.")
+    rows = [ListedReply(doc=each.id, path=each.path, title=each.title, version=each.version) for each in listed]
+    folders = Counter(
+        each.path.removeprefix(below).partition("/")[0] for each in listed if "/" in each.path[len(below) :]
+    )
+    under = {f"{below}{name}": count for name, count in sorted(folders.items())}
 
     def made(n: int) -> OutlineReply:
-        return OutlineReply(commit=commit, document=None, sections=[], documents=rows[:n], left_out=len(rows) - n)
+        left_out = len(rows) - n
+        return OutlineReply(
+            commit=commit, document=None, sections=[], documents=rows[:n], folders=under, left_out=left_out
+        )
 
     return made(longest(len(rows), lambda n: visit.within(made(n), budget)))
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from core import strict
-from core.access import require
+from core.access import Actor, require
 from core.entrypoints.mcp.replies import ToolReply
 from core.entrypoints.mcp.visits import Visit
 from core.errors import BadInput, ConcordError, Conflict, NotFound
@@ -96,7 +96,7 @@ def propose_change(
     require(visit.actor, "propose a change")
     start = visit.app.knowledge.store.head()
     files = edited(visit, edits)
-    change = visit.app.reviews.changes.propose(visit.actor, title, files, why, start=start)
+    change = visit.app.reviews.changes.propose(visit.actor, title, files, _signed(why, visit.actor), start=start)
     findings = [FindingReply(**_some(finding, FindingReply)) for finding in change.findings[:FINDINGS]]
     return ChangeReply(
         **_some(change, ChangeReply, "id", "title", "state", "head"),
@@ -105,6 +105,16 @@ def propose_change(
         impact=_impact(visit, change),
         link=f"{visit.url.rstrip('/')}/reviews?change={change.id}",
     )
+
+
+def _signed(why: str, actor: Actor) -> str:
+    """The reason, and who wrote the text: reviewers look at it with other eyes.
+
+    >>> _signed("Asked in chat.", Actor("ann", "Ann", "ann@example.org", "author", token="desk"))
+    "Asked in chat.\\n\\nDrafted by an assistant, with the access token 'desk'."
+    """
+    token = f", with the access token {actor.token!r}" if actor.token else ""
+    return f"{why}\n\nDrafted by an assistant{token}.".strip()
 
 
 def edited(visit: Visit, edits: Sequence[ProposedEdit]) -> dict[str, bytes | None]:

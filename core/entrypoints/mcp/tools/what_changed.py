@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -37,14 +38,14 @@ class WhatChangedReply(ToolReply):
 
     since: str
     commits: list[CommitReply]
-    left_out: int = Field(description="Earlier commits that the budget left no room for.")
+    left_out: int = Field(description="Documents, in these or earlier commits, that the budget left no room for.")
 
     def words(self) -> str:
         lines = [line for each in self.commits for line in _lines(each)]
         marks = Marks(lines)
         if not lines:
-            return f"Nothing was merged since {self.since}." if not self.left_out else "Raise the token budget."
-        more = [f"{self.left_out} earlier commits did not fit the token budget."] if self.left_out else []
+            return f"Nothing was merged since {self.since}."
+        more = [f"{self.left_out} more documents did not fit the token budget."] if self.left_out else []
         return "\n".join((f"Merged since {self.since}, newest first.", marks.notice, marks(*lines), *more))
 
 
@@ -64,10 +65,23 @@ def what_changed(
     for row in rows:
         row.documents = [each for each in row.documents if each.path not in drafts]
 
-    def made(n: int) -> WhatChangedReply:
-        return WhatChangedReply(since=since, commits=rows[:n], left_out=len(rows) - n)
+    total = sum(max(1, len(row.documents)) for row in rows)
 
-    return made(longest(len(rows), lambda n: visit.within(made(n), token_budget)))
+    def made(n: int) -> WhatChangedReply:
+        return WhatChangedReply(since=since, commits=_first(rows, n), left_out=total - n)
+
+    return made(longest(total, lambda n: visit.within(made(n), token_budget)))
+
+
+def _first(rows: Sequence[CommitReply], number: int) -> list[CommitReply]:
+    """Commits up to a number of documents; one without any counts as one."""
+    shown: list[CommitReply] = []
+    for row in rows:
+        if number <= 0:
+            break
+        shown.append(row.model_copy(update={"documents": row.documents[:number]}))
+        number -= max(1, len(row.documents))
+    return shown
 
 
 def _lines(commit: CommitReply) -> list[str]:
